@@ -1,0 +1,1 @@
+"""nodrop: a compiler and linter for RoCEv2 GPU-cluster fabrics."""
