@@ -1,0 +1,217 @@
+"""The fabric itself: devices and their ports, hosts, links, traffic classes and what the owner states about them."""
+
+from typing import Literal, NamedTuple
+
+from nodrop.fabric.buffers import BufferPool, DynamicBuffers
+from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile
+from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.values import value
+
+Mode = Literal["lossless", "pfc-only", "lossy", "trim"]
+MODES: tuple[Mode, ...] = ("lossless", "pfc-only", "lossy", "trim")
+Purpose = Literal["rdma", "cnp", "storage", "inband", "control", "default", "unknown"]
+PURPOSES: tuple[Purpose, ...] = ("rdma", "cnp", "storage", "inband", "control", "default", "unknown")
+Side = Literal["host", "fabric"]
+
+
+class Port(NamedTuple):
+    """The neutral identity of a port: the number on the panel, from 1, and the split, 0 where it is not split."""
+
+    panel: int
+    split: int = 0
+
+
+class End(NamedTuple):
+    """One end of a link: a device or host, and the name of its port."""
+
+    node: str
+    port: str
+
+    def __str__(self) -> str:
+        return f"{self.node}:{self.port}"
+
+
+@value
+class Interface:
+    """A port of a switch, with what it does to traffic in `qos`.
+
+    `port` is identity, `name` is the platform's spelling. `cable_length_m` is what is configured; the truth is the
+    link's `length_m`. `side` is stated context: whether a host or another switch is at the far end, None where the
+    port is known to be uncabled.
+    """
+
+    name: str
+    port: Port | None | Unknown = None
+    enabled: bool | Unknown = True
+    speed_mbps: int | None | Unknown = None
+    lanes: int | None | Unknown = None
+    fec: Literal["rs", "fc", "none", "auto"] | None | Unknown = None
+    autoneg: bool | None | Unknown = None
+    link_training: bool | None | Unknown = None
+    mtu_bytes: int | None | Unknown = None
+    addresses: tuple[str, ...] | Unknown = ()
+    vrf: str | None | Unknown = None
+    description: str | None | Unknown = None
+    link_pause: bool | None | Unknown = None
+    """Whether 802.3x link pause is on, which stops every class."""
+    cable_length_m: int | None | Unknown = None
+    qos: QosProfile | None | Unknown = None
+    side: Side | None | Unknown = UNKNOWN
+
+    @property
+    def lane_mbps(self) -> int | None:
+        """Speed of one lane, Mb/s; None where the port has no speed or lanes."""
+        if self.speed_mbps is None or self.lanes is None:
+            return None
+        return self.speed_mbps // self.lanes
+
+
+@value
+class Loopback:
+    """A loopback interface and its addresses."""
+
+    name: str
+    addresses: tuple[str, ...]
+    vrf: str | None = None
+
+
+@value
+class Management:
+    """The out-of-band port: its addresses, gateway and whether it has a VRF of its own."""
+
+    interface: str
+    addresses: tuple[str, ...]
+    gateway: str | None
+    own_vrf: bool
+
+
+@value
+class Counter:
+    """A group of counters that the switch polls."""
+
+    group: str
+    enabled: bool
+    interval_ms: int | None = None
+
+
+@value
+class Trimming:
+    """Packet trimming: a packet that does not fit is cut to `size_bytes` and sent on `queue` with `dscp`."""
+
+    size_bytes: int | None
+    dscp: int | Literal["from-tc"] | None
+    tc: int | None
+    queue: int | Literal["dynamic"] | None
+
+
+@value
+class Device:
+    """One switch. What is per switch and not per port stands here: pools, watchdog polling, hash seed, services."""
+
+    name: str
+    platform: str
+    version: str | None | Unknown = UNKNOWN
+    model: str | Unknown = UNKNOWN
+    role: str | Unknown = UNKNOWN
+    mac: str | None | Unknown = None
+    interfaces: tuple[Interface, ...] = ()
+    loopbacks: tuple[Loopback, ...] | Unknown = ()
+    management: Management | None | Unknown = None
+    bgp: Bgp | None | Unknown = None
+    static_routes: tuple[StaticRoute, ...] | Unknown = ()
+    buffer_model: Literal["dynamic", "traditional"] | None | Unknown = None
+    dynamic_buffers: DynamicBuffers | None | Unknown = None
+    buffer_pools: tuple[BufferPool, ...] | Unknown = ()
+    switch_dscp_to_tc: Map | None | Unknown = None
+    """The map that holds for the whole switch rather than a port."""
+    watchdog_polling_ms: int | None | Unknown = None
+    counters: tuple[Counter, ...] | Unknown = ()
+    trimming: Trimming | None | Unknown = None
+    hash_seed: int | None | Unknown = None
+    ntp_servers: tuple[str, ...] | Unknown = ()
+    syslog_servers: tuple[str, ...] | Unknown = ()
+
+    @property
+    def neighbors(self) -> tuple[BgpNeighbor, ...] | Unknown:
+        """The BGP neighbors; none where the device does not speak BGP."""
+        if isinstance(self.bgp, Unknown):
+            return UNKNOWN
+        return () if self.bgp is None else self.bgp.neighbors
+
+
+@value
+class Link:
+    """A cable between two ends, sorted; `length_m` is the truth, `media` its kind."""
+
+    a: End
+    b: End
+    length_m: int | None | Unknown = UNKNOWN
+    media: str | None | Unknown = UNKNOWN
+
+
+@value
+class HostPort:
+    """A network port of a host."""
+
+    name: str
+    speed_mbps: int | Unknown
+    lanes: int | Unknown
+    addresses: tuple[str, ...] = ()
+
+
+@value
+class Host:
+    """A server or storage node, as its owner states it; no switch file can say any of this."""
+
+    name: str
+    group: str
+    gpus: int
+    nic: str | Unknown
+    ports: tuple[HostPort, ...]
+    tos: int | Unknown = UNKNOWN
+    cnp_dscp: int | Unknown = UNKNOWN
+    trust: Literal["dscp", "pcp"] | Unknown = UNKNOWN
+    pfc_priorities: tuple[int, ...] | Unknown = UNKNOWN
+    dcqcn: bool | Unknown = UNKNOWN
+    rdma_mtu_bytes: int | Unknown = UNKNOWN
+
+
+@value
+class TrafficClass:
+    """The owner's statement about a kind of traffic: who sends it (`purpose`), its DSCPs, and where it must land."""
+
+    name: str
+    purpose: Purpose
+    dscp: tuple[int, ...]
+    tc: int | Unknown
+    lossless: bool | Unknown
+
+
+@value
+class Policy:
+    """What the owner wants of every port of a kind; None means stated as off."""
+
+    host_watchdog: PfcWatchdog | None | Unknown = UNKNOWN
+    fabric_watchdog: PfcWatchdog | None | Unknown = UNKNOWN
+    rdma_mtu_bytes: int | Unknown = UNKNOWN
+
+
+@value
+class Fabric:
+    """All of it: devices sorted by name, links sorted by their ends, hosts, classes, mode and policy."""
+
+    name: str
+    mode: Mode
+    devices: tuple[Device, ...]
+    links: tuple[Link, ...] = ()
+    hosts: tuple[Host, ...] = ()
+    classes: tuple[TrafficClass, ...] = ()
+    policy: Policy = Policy()  # noqa: RUF009 -- frozen, so sharing it is harmless
+
+    def device(self, name: str) -> Device:
+        """Return the device of that name; KeyError where there is none."""
+        for device in self.devices:
+            if device.name == name:
+                return device
+        raise KeyError(name)

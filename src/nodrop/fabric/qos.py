@@ -1,0 +1,120 @@
+"""What one port does with traffic: classification, queues, pause, marking and the watchdog.
+
+A `QosProfile` holds effects, not intentions: it can describe every wrong port. Names of maps and profiles are
+spelling and live in the text of a configuration, not here.
+"""
+
+from typing import Literal
+
+from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.states import Unknown, known
+from nodrop.fabric.values import value
+
+Map = tuple[int | None, ...]
+"""Index to target; None where the index is not mapped."""
+
+Color = Literal["green", "yellow", "red"]
+COLORS: tuple[Color, ...] = ("green", "yellow", "red")
+
+
+@value
+class PfcWatchdog:
+    """A port's PFC watchdog: it frees a queue that has been paused for `detection_ms`.
+
+    It is None on a port only where nothing is written. `priorities` is the watchdog's own mask and may differ from
+    the port's PFC; a missing time is None.
+    """
+
+    priorities: tuple[int, ...]
+    detection_ms: int | None
+    restoration_ms: int | None
+    action: Literal["drop", "forward", "alert"] | None
+
+
+@value
+class Scheduler:
+    """How a queue gets bandwidth: strict priority, or a weight among the others, and rates in bytes per second."""
+
+    type: Literal["strict", "dwrr", "wrr"]
+    weight: int | None = None
+    guaranteed_bytes_per_s: int | None = None
+    guaranteed_burst_bytes: int | None = None
+    peak_bytes_per_s: int | None = None
+    peak_burst_bytes: int | None = None
+
+
+@value
+class WredColor:
+    """Marking or early drop of one color: from `min_bytes` of queue depth, up to `probability_percent` at `max_bytes`.
+
+    `enabled` governs the dropping of packets that are not ECN-capable (SONiC `wred_<color>_enable`).
+    """
+
+    min_bytes: int | None = None
+    max_bytes: int | None = None
+    probability_percent: int | None = None
+    enabled: bool = False
+
+
+@value
+class WredProfile:
+    """WRED and ECN of a queue, per color; `ecn_colors` are those whose ECN-capable packets are marked, not dropped."""
+
+    ecn_colors: tuple[Color, ...]
+    green: WredColor
+    yellow: WredColor
+    red: WredColor
+
+
+@value
+class Queue:
+    """An egress queue of a port: None where the source has no such row for it."""
+
+    index: int
+    scheduler: Scheduler | None | Unknown = None
+    wred: WredProfile | None | Unknown = None
+    buffer: BufferProfile | None | Unknown = None
+
+
+@value
+class PriorityGroup:
+    """An ingress priority group of a port and the buffer that it may use."""
+
+    index: int
+    buffer: BufferProfile | None | Unknown = None
+
+    @property
+    def lossless(self) -> bool:
+        """Whether its buffer has headroom."""
+        buffer = known(self.buffer)
+        return buffer is not None and buffer.lossless
+
+
+@value
+class QosProfile:
+    """Everything that one port does with traffic classes; equal profiles are one object.
+
+    Maps are tuples indexed by DSCP (64), PCP (8), traffic class (16) or PFC priority (8), or None where the port has
+    no such map. `queues` and `priority_groups` hold the configured ones, sorted by index.
+    """
+
+    trust: Literal["dscp", "pcp", "both"] | None | Unknown
+    dscp_to_tc: Map | None | Unknown = None
+    pcp_to_tc: Map | None | Unknown = None
+    tc_to_queue: Map | None | Unknown = None
+    tc_to_priority_group: Map | None | Unknown = None
+    pfc_to_queue: Map | None | Unknown = None
+    pfc_to_priority_group: Map | None | Unknown = None
+    tc_to_dscp: Map | None | Unknown = None
+    pfc_rx_priorities: tuple[int, ...] | Unknown = ()
+    pfc_tx_priorities: tuple[int, ...] | Unknown = ()
+    pfc_watchdog: PfcWatchdog | None | Unknown = None
+    priority_groups: tuple[PriorityGroup, ...] | Unknown = ()
+    queues: tuple[Queue, ...] | Unknown = ()
+    ingress_buffers: tuple[BufferProfile, ...] | Unknown = ()
+    egress_buffers: tuple[BufferProfile, ...] | Unknown = ()
+
+    @property
+    def pfc_priorities(self) -> tuple[int, ...] | Unknown:
+        """The priorities on which the port obeys pause frames: what rules read."""
+        return self.pfc_rx_priorities

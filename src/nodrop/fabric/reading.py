@@ -1,0 +1,101 @@
+"""What a reader brings back: devices, what it noticed in the text, and where everything came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from nodrop.errors import Problem
+from nodrop.fabric.fabric import Device, End, Fabric
+from nodrop.fabric.subject import Subject
+from nodrop.formats.places import Span
+
+
+class Place(NamedTuple):
+    """Where something stands: a source by its canonical name within the device (`config_db.json`), and the span."""
+
+    file: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something readable but wrong in the text itself; a rule with `remark: kind` makes a finding of it.
+
+    `subject` begins with the device; `facts` fill the rule's message.
+    """
+
+    kind: str
+    subject: Subject
+    place: Place | None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Information for the user, never about a fault: a table that was not understood, a device that was renamed."""
+
+    kind: str
+    message: str
+    device: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumption:
+    """Something inferred because nobody stated it."""
+
+    fact: str
+    value: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file that was read: its canonical name, how to show it, and its text, either held or to be read again.
+
+    A build holds its text in memory; files are reopened when a place is asked for and lose their places if their
+    digest (blake2b, hex) has changed since.
+    """
+
+    name: str
+    display: str
+    path: Path | None = None
+    held: bytes | None = None
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cable:
+    """A neighbor as a device's own file names it: evidence for a link."""
+
+    local_port: str
+    remote: End
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceReading:
+    """One device as its files describe it. `derived` maps a subject to the documented default that filled it."""
+
+    device: Device
+    sources: tuple[Source, ...] = ()
+    cables: tuple[Cable, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    derived: Mapping[Subject, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """All inputs of one command as one fabric, and what is known about the reading itself."""
+
+    fabric: Fabric
+    sources: Mapping[str, tuple[Source, ...]] = field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    derived: Mapping[Subject, str] = field(default_factory=dict)
+    assumed: tuple[Assumption, ...] = ()

@@ -1,0 +1,110 @@
+"""The control plane of a device: BGP, its policies, static routes."""
+
+from typing import Literal
+
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.values import value
+
+Action = Literal["permit", "deny"]
+
+
+@value
+class PrefixRule:
+    """One line of a prefix list; `ge` and `le` bound the length of the prefixes that it matches."""
+
+    sequence: int
+    action: Action
+    prefix: str
+    ge: int | None = None
+    le: int | None = None
+
+
+@value
+class PrefixList:
+    """A named list of prefixes, of one address family."""
+
+    name: str
+    family: Literal["ipv4", "ipv6"]
+    rules: tuple[PrefixRule, ...]
+
+
+@value
+class CommunityList:
+    """A named standard community list: (action, communities) per line."""
+
+    name: str
+    rules: tuple[tuple[Action, tuple[str, ...]], ...]
+
+
+@value
+class RouteMapRule:
+    """One entry of a route map: all of `matches` must hold, then `sets` apply.
+
+    Both are tuples of (attribute, value), spelled as in FRR: `("ip address prefix-list", "FABRIC")`,
+    `("local-preference", "0")`.
+    """
+
+    sequence: int
+    action: Action
+    matches: tuple[tuple[str, str], ...] = ()
+    sets: tuple[tuple[str, str], ...] = ()
+
+
+@value
+class RouteMap:
+    """A named policy: the first rule that matches decides; a route that none matches is denied."""
+
+    name: str
+    rules: tuple[RouteMapRule, ...]
+
+
+@value
+class StaticRoute:
+    """A static route; `next_hop` is an address, an interface or `blackhole`."""
+
+    prefix: str
+    next_hop: str
+    vrf: str | None = None
+
+
+@value
+class BgpNeighbor:
+    """A BGP session: to an `address`, or over an `interface` (unnumbered); exactly one of the two is set.
+
+    `import_policy` and `export_policy` name route maps; None means that there is no policy.
+    """
+
+    address: str | None = None
+    interface: str | None = None
+    remote_asn: int | Literal["external", "internal"] | None = None
+    description: str | None = None
+    enabled: bool = True
+    active: bool = True
+    """Whether the session carries IPv4 unicast."""
+    import_policy: str | None = None
+    export_policy: str | None = None
+    bfd: bool = False
+    allowas_in: int | None = None
+
+    @property
+    def key(self) -> str:
+        """The neighbor's name in a subject: its address, else its interface."""
+        return self.address or self.interface or ""
+
+
+@value
+class Bgp:
+    """A device's BGP process. `networks` are the prefixes that it originates."""
+
+    asn: int
+    router_id: str | None = None
+    networks: tuple[str, ...] = ()
+    maximum_paths: int | None = None
+    multipath_relax: bool = False
+    session_dscp: int | None = None
+    """DSCP of BGP's own packets; None is the daemon's own choice, CS6 (48) in FRR."""
+    default_ipv4_unicast: bool = True
+    prefix_lists: tuple[PrefixList, ...] = ()
+    community_lists: tuple[CommunityList, ...] = ()
+    route_maps: tuple[RouteMap, ...] = ()
+    neighbors: tuple[BgpNeighbor, ...] | Unknown = ()

@@ -1,0 +1,1 @@
+"""Rules look at fabrics and give findings."""

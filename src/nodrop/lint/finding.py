@@ -1,0 +1,97 @@
+"""What the linter says: findings, facts that were missing, and the verdict that holds them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nodrop.errors import Problem
+from nodrop.fabric.reading import Note
+from nodrop.fabric.subject import Subject
+from nodrop.formats.places import Span
+
+Severity = Literal["error", "warning", "note"]
+Confidence = Literal["certain", "likely", "possible"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+Fact = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Located:
+    """A place that a user can open: the file as it is shown, and the span in it."""
+
+    file: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """Another part of the fabric that the finding speaks of."""
+
+    subject: Subject
+    message: str
+    located: Located | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change of the model that would end the finding."""
+
+    subject: Subject
+    old: object
+    new: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """What to do, in words; `changes` say it in terms of the model where the rule can."""
+
+    text: str
+    safe: bool = False
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A fault of a fabric.
+
+    `subject` is the scope's subject: identity, examples, suppression and baseline go by it. `at` is the part to point
+    at. `group` is equal for findings with the same cause, and differs otherwise. `located` is filled late, for
+    findings only. `fingerprint` is made of the rule, the subject and (for analyses) a discriminator, of nothing else.
+    """
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    subject: Subject
+    at: Subject
+    device: str | None
+    group: str
+    fingerprint: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+    located: Located | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownVerdict:
+    """A rule could not be decided for want of a fact; `settled_by` says what would supply it."""
+
+    rule: str
+    missing: str
+    subjects_count: int
+    devices: tuple[str, ...]
+    settled_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """All that the linter says of a fabric. `problems` are rules that crashed: nodrop's own faults."""
+
+    findings: tuple[Finding, ...]
+    unknown: tuple[UnknownVerdict, ...] = ()
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    rules: int = 0
+    """How many rules were evaluated."""

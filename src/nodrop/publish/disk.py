@@ -1,0 +1,127 @@
+"""The one seam through which an output tree is changed: each method is one step, and a test may end the run at any."""
+
+import errno
+import fcntl
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+NO_EXCHANGE = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
+"""What the system answers where two folders cannot trade names in one step."""
+
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # linux/fcntl.h, linux/fs.h
+
+
+class Disk:
+    """Every operation that changes the disk. Reading is not among them: a run that ends at a read has changed nothing."""
+
+    def mkdir(self, path: Path, mode: int | None = None) -> None:
+        """Make one folder; with `mode`, exactly so, whatever the umask."""
+        path.mkdir()
+        if mode is not None:
+            path.chmod(mode)
+
+    def write_file(self, path: Path, data: bytes, mode: int, *, sync: bool) -> None:
+        """Write a file that was not there; with `sync`, return once it would outlive a power cut."""
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with open(handle, "wb", buffering=0) as file:
+            left = memoryview(data)
+            while left:
+                left = left[file.write(left) :]
+            with suppress(PermissionError):  # FAT has no modes to set
+                os.fchmod(handle, mode)
+            if sync:
+                os.fsync(handle)
+
+    def link(self, source: Path, path: Path) -> None:
+        """Let `path` be a second name of the file `source`."""
+        path.hardlink_to(source)
+
+    def fsync_dir(self, path: Path) -> None:
+        """Return once the names in this folder would outlive a power cut."""
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        except OSError as error:
+            if error.errno not in NO_EXCHANGE:  # CIFS and some FUSE systems do not know fsync of a folder
+                raise
+        finally:
+            os.close(handle)
+
+    def sync_filesystem(self, path: Path) -> None:
+        """Return once everything written to the file system of this folder would outlive a power cut."""
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            _call("syncfs", handle)
+        except OSError as error:
+            if error.errno not in NO_EXCHANGE:
+                raise
+            os.sync()
+        finally:
+            os.close(handle)
+
+    def rename(self, source: Path, path: Path) -> None:
+        """Move within a folder, in one step; a folder replaces nothing but an empty folder."""
+        source.rename(path)
+
+    def exchange(self, one: Path, other: Path) -> None:
+        """Let two names change places, in one step; an OSError of NO_EXCHANGE where that does not exist."""
+        _call("renameat2", _AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+
+    def remove_tree(self, path: Path) -> None:
+        """Remove a folder and all below it, or whatever else has that name; links are removed, never followed."""
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+    def lock(self, path: Path) -> int | None:
+        """Take the lock of this name, and return the handle that `unlock` wants; None when another run holds it.
+
+        The kernel lets go when a run dies, so a file left behind locks nobody out.
+        """
+        while True:
+            handle, held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644), False
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                held = _is_at(handle, path)
+            except BlockingIOError:
+                return None
+            finally:
+                if not held:
+                    os.close(handle)
+            if held:
+                return handle
+            # The last holder removed the file between our open and our lock: the next run would lock another one.
+
+    def unlock(self, path: Path, handle: int) -> None:
+        """Remove the lock's file, then let go, so that nobody can hold a file that is about to vanish."""
+        try:
+            path.unlink(missing_ok=True)
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough while a forked child shares the handle
+            os.close(handle)
+
+
+DISK = Disk()
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether the open file is still the one of this name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _call(name: str, *arguments: int | bytes) -> None:
+    """Call a function of the C library that Python does not offer; ENOSYS where the library has none."""
+    import ctypes
+
+    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
+    if function is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    if function(*arguments) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))

@@ -1,0 +1,207 @@
+"""What stands in an output folder: its manifest, what nodrop wrote there, and what it did not."""
+
+import io
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import zip_longest
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+
+MANIFEST = ".nodrop.json"
+_VERSION = 1
+_PART = re.compile(r"[A-Za-z0-9._@+=-]+")
+
+Signature = tuple[int, int, int, int]
+
+
+def digest(data: bytes) -> str:
+    """The digest that manifests hold, of inputs and of files alike."""
+    return blake2b(data, digest_size=32).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a build was made from and what it wrote: name → digest. Equal builds have equal bytes, wherever and whenever."""
+
+    inputs: Mapping[str, str]
+    files: Mapping[str, str]
+
+    def to_bytes(self) -> bytes:
+        """The manifest as it is written, sorted."""
+        document = {"version": _VERSION, "inputs": _sorted(self.inputs), "files": _sorted(self.files)}
+        return json.dumps(document, indent=2).encode() + b"\n"
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Manifest":
+        """Read what `to_bytes` wrote; ValueError, in words for the user, if it is anything else."""
+        try:
+            document = json.loads(data)
+        except (ValueError, RecursionError):
+            raise ValueError("is damaged: not JSON") from None
+        if not isinstance(document, dict) or document.get("version") != _VERSION:
+            raise ValueError(f"is not of version {_VERSION}, the one that this nodrop knows")
+        inputs, files = document.get("inputs"), document.get("files")
+        if not (_is_digests(inputs) and _is_digests(files)) or MANIFEST in files:
+            raise ValueError("is damaged: `inputs` and `files` do not map names to digests")
+        return cls(inputs=inputs, files=files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A folder that may be replaced, as it stands: nothing in it would be lost."""
+
+    mode: int | None = None
+    """Of the folder itself; None when there is none."""
+    manifest: bytes | None = None
+    """None when the folder is absent or empty."""
+    digests: Mapping[str, str]
+    """Of every listed file that is there, with the permissions that nodrop gives."""
+    other_modes: frozenset[str] = frozenset()
+    """Listed files whose permissions were changed: they are there, and have to be written anew."""
+    signatures: Mapping[str, Signature]
+    folders: frozenset[str] = frozenset()
+
+
+def survey(root: Path, new: Mapping[str, str], *, display: str, overwrite_edited: bool) -> Standing:
+    """Look at the folder that is to be replaced by files of the digests `new`, and refuse if that would lose anything.
+
+    A listed file that was deleted is no loss, and neither is one that was edited into just what is about to be written.
+    """
+    if not os.path.lexists(root):
+        return Standing(digests={}, signatures={})
+    mode = stat.S_IMODE(root.stat().st_mode)
+    entries = sorted(os.listdir(root))
+    if not entries:
+        return Standing(mode=mode, digests={}, signatures={})
+    if MANIFEST not in entries:
+        raise InputProblems([_not_ours(entries, display)])
+    data, listed = _read_manifest(root, display)
+    folders = folders_of(listed)
+    stats = dict(walk(root, folders))
+    foreign = {path for path, found in stats.items() if path != MANIFEST and not (path in listed and is_file(found))}
+    problems = [_foreign(path, display, listed=path in listed) for path in foreign]
+    digests = {path: digest((root / path).read_bytes()) for path in listed if path in stats and path not in foreign}
+    if not overwrite_edited:
+        edited = (path for path, found in digests.items() if found not in (listed[path], new.get(path)))
+        problems += [_edited(path, display) for path in edited]
+    if problems:
+        raise InputProblems(problems)
+    return Standing(
+        mode=mode,
+        manifest=data,
+        digests=digests,
+        other_modes=frozenset(path for path in digests if stat.S_IMODE(stats[path].st_mode) != file_mode(path)),
+        signatures={path: _signature(found) for path, found in stats.items()},
+        folders=folders,
+    )
+
+
+def unchanged_since(root: Path, standing: Standing) -> bool:
+    """Whether the folder still is what `survey` saw: same entries, none of them written to."""
+    return {path: _signature(found) for path, found in walk(root, standing.folders)} == standing.signatures
+
+
+def walk(root: Path, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Everything below `root` but the folders named, which are entered. Nothing else is, so a link leads nowhere."""
+    pending = [""]
+    while pending:
+        prefix = pending.pop()
+        with os.scandir(root / prefix) as entries:
+            for entry in entries:
+                path = prefix + entry.name
+                if path in folders and entry.is_dir(follow_symlinks=False):
+                    pending.append(path + "/")
+                else:
+                    yield path, entry.stat(follow_symlinks=False)
+
+
+def folders_of(paths: Iterable[str]) -> frozenset[str]:
+    """Every folder that these files need, without the root."""
+    folders: set[str] = set()
+    for path in paths:
+        while (path := path.rpartition("/")[0]) and path not in folders:
+            folders.add(path)
+    return frozenset(folders)
+
+
+def require_plain(paths: Iterable[str]) -> None:
+    """Refuse, as a bug of the caller, file names that could leave the folder, hide in it or stand in each other's way."""
+    names = frozenset(paths)
+    for path in sorted(names):
+        parts = path.split("/")
+        if not all(_PART.fullmatch(part) and part not in (".", "..") for part in parts):
+            raise ValueError(f"not a plain relative path: {path!r}")
+        if parts[-1].casefold() == MANIFEST:
+            raise ValueError(f"the name of the manifest is taken: {path!r}")
+    if clash := sorted(names & folders_of(names)):
+        raise ValueError(f"both a file and a folder: {clash[0]!r}")
+
+
+def file_mode(path: str) -> int:
+    """The permissions of a file that nodrop writes: scripts can be run."""
+    return 0o755 if path.endswith(".sh") else 0o644
+
+
+def is_file(found: os.stat_result) -> bool:
+    """Whether this is a plain file: no folder, link or device."""
+    return stat.S_ISREG(found.st_mode)
+
+
+def first_difference(one: bytes, other: bytes) -> int:
+    """The first line, from 1, in which two different texts differ."""
+    pairs = enumerate(zip_longest(io.BytesIO(one), io.BytesIO(other)), 1)
+    return next(number for number, (left, right) in pairs if left != right)
+
+
+def shown(path: str) -> str:
+    """A name found on the disk, fit to be printed whatever is in it."""
+    return path if path.isprintable() else ascii(path)
+
+
+def _read_manifest(root: Path, display: str) -> tuple[bytes, Mapping[str, str]]:
+    """The manifest's bytes and the files it lists; refused where it cannot be trusted to tell whose the files are."""
+    path = root / MANIFEST
+    try:
+        if not is_file(path.lstat()):
+            raise ValueError("is no longer the file that nodrop wrote")
+        data = path.read_bytes()
+        return data, Manifest.from_bytes(data).files
+    except ValueError as error:
+        hint = "restore it, or delete the folder if nothing in it is yours"
+        raise InputProblems([Problem(path=f"{display}/{MANIFEST}", found=str(error), hint=hint)]) from None
+
+
+def _not_ours(entries: list[str], display: str) -> Problem:
+    names = ", ".join(shown(entry) for entry in entries[:3])
+    more = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
+    found = f"has no {MANIFEST}, so it is not a folder that nodrop wrote, and it is not empty: {names}{more}"
+    return Problem(path=display, found=found, hint="give a new or an empty folder; nothing was touched")
+
+
+def _foreign(path: str, display: str, *, listed: bool) -> Problem:
+    found = "is no longer the plain file that nodrop wrote" if listed else "was not written by nodrop"
+    hint = "move it out of the folder, which a build replaces as a whole; nothing was touched"
+    return Problem(path=f"{display}/{shown(path)}", found=found, hint=hint)
+
+
+def _edited(path: str, display: str) -> Problem:
+    hint = "carry the change into the intent, then delete this file and build again; nothing was touched"
+    return Problem(path=f"{display}/{path}", found="was changed since nodrop wrote it", hint=hint)
+
+
+def _signature(found: os.stat_result) -> Signature:
+    return (found.st_ino, found.st_size, found.st_mtime_ns, stat.S_IFMT(found.st_mode))
+
+
+def _is_digests(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(word, str) for word in value.values())
+
+
+def _sorted(digests: Mapping[str, str]) -> dict[str, str]:
+    return dict(sorted(digests.items()))
