@@ -1,0 +1,118 @@
+"""Pools, thresholds and headroom: on NVIDIA ASICs SONiC's dynamic model, with true cable lengths."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.fabric.qos import PriorityGroup
+from nodrop.fabric.states import UNKNOWN
+from nodrop.hardware import asic
+from nodrop.hardware.headroom import computed
+from nodrop.hardware.schema import Switch
+from nodrop.intent.schema import Intent
+
+ALPHA_EXPONENT = {"1/8": -3, "1/4": -2, "1/2": -1, "1": 0, "2": 1, "4": 2, "8": 3}
+DEFAULT_PATTERN_MTU_BYTES = 1024
+SMALL_PACKET_PERCENT = 50
+"""SONiC's own pattern (sonic-buildimage files/build_templates/buffers_config.j2)."""
+
+WITHOUT_LIMIT = 7
+"""`dynamic_th` by which a queue may take the whole pool on NVIDIA ASICs: lossless traffic bypasses egress admission."""
+LOSSY_THRESHOLD = 3
+EGRESS_LOSSY_RESERVE_BYTES = 9216
+"""The thresholds and reserve of the vendor's defaults (device/mellanox/.../buffers_defaults_objects.j2)."""
+
+INGRESS_LOSSLESS, INGRESS_LOSSY = "ingress_lossless", "ingress_lossy"
+EGRESS_LOSSLESS, EGRESS_LOSSY = "egress_lossless", "egress_lossy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffers:
+    """The buffers of a switch: per switch, and what its ports and queues use."""
+
+    pools: tuple[BufferPool, ...]
+    dynamic: DynamicBuffers
+    lossless_group: BufferProfile
+    ingress: tuple[BufferProfile, ...]
+    egress: tuple[BufferProfile, ...]
+
+    def groups(self, lossless: tuple[int, ...]) -> tuple[PriorityGroup, ...]:
+        """Return a port's priority groups: 0 for all lossy traffic, and one for each lossless priority."""
+        lossy = PriorityGroup(index=0, buffer=_lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD))
+        return (lossy, *(PriorityGroup(index=index, buffer=self.lossless_group) for index in lossless))
+
+    def queue(self, lossless: bool) -> BufferProfile:
+        """Return the buffer of an egress queue."""
+        return _lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT) if lossless else _lossy(EGRESS_LOSSY, 0, LOSSY_THRESHOLD)
+
+
+def _lossy(pool: str, size_bytes: int, dynamic_th: int) -> BufferProfile:
+    return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
+
+
+def design_buffers(intent: Intent, model: Switch, links: Sequence[tuple[int, int, int]]) -> Buffers:
+    """Return the buffers of a switch whose lossless ports are `links`: (speed in Mb/s, lanes, cable in m)."""
+    exponent = ALPHA_EXPONENT[intent.buffers.alpha]
+    lossless = BufferProfile(
+        pool=INGRESS_LOSSLESS,
+        size_bytes=UNKNOWN,
+        dynamic_th=exponent,
+        headroom=Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True),
+    )
+    share = intent.buffers.lossless_pool
+    return Buffers(
+        pools=(
+            BufferPool(
+                name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=model.buffer_bytes
+            ),
+            _pool(EGRESS_LOSSY, "egress", 100 - share),
+            _pool(INGRESS_LOSSLESS, "ingress", share),
+            _pool(INGRESS_LOSSY, "ingress", 100 - share),
+        ),
+        dynamic=DynamicBuffers(
+            dynamic_th=exponent,
+            pattern_mtu_bytes=_pattern_mtu(intent, model, links),
+            small_packet_percent=SMALL_PACKET_PERCENT,
+        ),
+        lossless_group=lossless,
+        ingress=(_lossy(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), _lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)),
+        egress=(
+            _lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT),
+            _lossy(EGRESS_LOSSY, EGRESS_LOSSY_RESERVE_BYTES, WITHOUT_LIMIT),
+        ),
+    )
+
+
+def _pool(name: str, direction: str, percentage: int) -> BufferPool:
+    way = "ingress" if direction == "ingress" else "egress"
+    return BufferPool(
+        name=name, direction=way, mode="dynamic", size_bytes=UNKNOWN, percentage=percentage, computed=True
+    )
+
+
+def _pattern_mtu(intent: Intent, model: Switch, links: Sequence[tuple[int, int, int]]) -> int:
+    """Return the stated pattern MTU, else 1024 or the RoCE MTU, whichever gives the larger xoff in all.
+
+    A larger pattern MTU is a longer packet under way, but means fewer small packets by bytes, and so less waste in
+    cells; which of the two wins depends on speed and cable.
+    """
+    if intent.buffers.pattern_mtu is not None:
+        return intent.buffers.pattern_mtu
+
+    def total(mtu: int) -> int:
+        return sum(
+            computed(
+                asic(model.asic),
+                speed_mbps=speed,
+                lanes=lanes,
+                mtu_bytes=intent.mtu,
+                cable_length_m=length,
+                pattern_mtu_bytes=mtu,
+                small_packet_percent=SMALL_PACKET_PERCENT,
+                shared=False,
+                compensated=False,
+            ).xoff
+            for speed, lanes, length in set(links)
+        )
+
+    return max((DEFAULT_PATTERN_MTU_BYTES, intent.hosts.rdma_mtu), key=total)

@@ -1,0 +1,138 @@
+"""How much a lossless priority group must absorb after it has sent a pause.
+
+`computed` is the switch's own formula, as SONiC's dynamic buffer model works it out on NVIDIA ASICs (sonic-swss
+cfgmgr/buffer_headroom_mellanox.lua, from which every step and constant is taken); `ieee_bound` is the lower bound
+of IEEE 802.1Q for chips whose formula is not public.
+"""
+
+import math
+from dataclasses import dataclass
+
+from nodrop.hardware.schema import Asic
+
+# IEEE 802.3 31B.3.7, pause quanta (512 bit times) until a peer must have stopped; 800G as SONiC has it.
+PAUSE_QUANTA = {
+    800_000: 905,
+    400_000: 905,
+    200_000: 453,
+    100_000: 394,
+    50_000: 147,
+    40_000: 118,
+    25_000: 80,
+    10_000: 67,
+    1_000: 2,
+    100: 1,
+}
+LIGHT_IN_FIBER_M_PER_S = 198_000_000
+MINIMAL_PACKET_BYTES = 64
+_COMPENSATION_BYTES = 2048
+_DEFAULT_PEER_RESPONSE_BYTES = 3.8 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """A headroom and what it is made of, all in bytes.
+
+    `mtu`, `cable`, `mac_phy`, `peer_response` and `tile` arrive after the pause is sent; `pattern_mtu` is the packet
+    under way; `occupancy` is the factor by which packets fill cells; `rounding` is what rounding up to 1 KiB and the
+    formula's compensation add.
+    """
+
+    mtu: int
+    cable: int
+    mac_phy: int
+    peer_response: int
+    tile: int
+    pattern_mtu: int
+    occupancy: float
+    rounding: int
+    xoff: int
+    xon: int
+    size: int
+
+
+def _kib(count: float) -> int:
+    return math.ceil(count / 1024) * 1024
+
+
+def _worst_case_factor(cell_bytes: int) -> int:
+    if cell_bytes > 2 * MINIMAL_PACKET_BYTES:
+        return math.ceil(cell_bytes / MINIMAL_PACKET_BYTES)
+    return math.ceil(2 * cell_bytes / (1 + cell_bytes))
+
+
+def computed(
+    asic: Asic,
+    *,
+    speed_mbps: int,
+    lanes: int,
+    mtu_bytes: int,
+    cable_length_m: int,
+    pattern_mtu_bytes: int,
+    small_packet_percent: int,
+    shared: bool,
+    compensated: bool,
+) -> Budget:
+    """Return the headroom that the switch computes for a port.
+
+    `pattern_mtu_bytes` and `small_packet_percent` are the lossless traffic pattern; `shared` says that a shared
+    headroom pool exists, which leaves `size` at xon alone. `compensated` is whether the release adds 2 KiB where
+    the pattern's small packets leave xoff more than that below the worst case (SONiC from 202605; 202505 and 202511
+    do not) and the ASIC's own extra.
+    """
+    factor = _worst_case_factor(asic.cell_bytes)
+    small_bytes = small_packet_percent * MINIMAL_PACKET_BYTES + (100 - small_packet_percent) * pattern_mtu_bytes
+    small_share = 100 * MINIMAL_PACKET_BYTES / (small_bytes / 100)
+    occupancy = (100 - small_share + small_share * factor) / 100
+
+    quanta = PAUSE_QUANTA.get(speed_mbps)
+    peer_response = quanta * 512 / 8 if quanta is not None else _DEFAULT_PEER_RESPONSE_BYTES
+    cable = 2 * cable_length_m * speed_mbps * 1_000_000_000 / LIGHT_IN_FIBER_M_PER_S / 8000
+    mac_phy = asic.mac_phy_delay_kib * 1024
+    tile = speed_mbps / 1000 * asic.tile_bytes_per_gbps
+    propagation = mtu_bytes + cable + mac_phy + peer_response + tile
+
+    exact = pattern_mtu_bytes + propagation * occupancy
+    xoff = _kib(exact)
+    if compensated:
+        xoff += asic.extra_headroom_bytes
+    if compensated and not shared and small_packet_percent != 100:
+        worst = _kib(pattern_mtu_bytes + propagation * factor)
+        if xoff + _COMPENSATION_BYTES < worst:
+            xoff += _COMPENSATION_BYTES
+    wide = lanes == 8
+    xon = _kib(asic.pipeline_latency_kib * 1024 * (2 if wide else 1))
+    size = xon if shared else _kib(xoff + xon + (mtu_bytes if wide else 0))
+    return Budget(
+        mtu=mtu_bytes,
+        cable=round(cable),
+        mac_phy=round(mac_phy),
+        peer_response=round(peer_response),
+        tile=round(tile),
+        pattern_mtu=pattern_mtu_bytes,
+        occupancy=occupancy,
+        rounding=xoff - round(exact),
+        xoff=xoff,
+        xon=xon,
+        size=size,
+    )
+
+
+def ieee_bound_bytes(*, speed_mbps: int, mtu_bytes: int, cable_length_m: int) -> int | None:
+    """Return the least headroom by IEEE 802.1Q Annex N in its component form, or None where the speed has no quanta.
+
+    Two frames (one leaving here, one leaving there), the pause frame with preamble and gap (672 bit times), the
+    round trip at 5 ns/m, and the peer's response; interface delays are left out, so it is a lower bound.
+    """
+    quanta = PAUSE_QUANTA.get(speed_mbps)
+    if quanta is None:
+        return None
+    frame_bits = 8 * mtu_bytes + 160
+    cable_bits = 2 * 5e-9 * cable_length_m * speed_mbps * 1e6
+    return math.ceil((2 * frame_bits + 672 + cable_bits + quanta * 512) / 8)
+
+
+def table_xoff(rows: tuple[tuple[int, int, int, int, int], ...], speed_mbps: int, length_m: int) -> int | None:
+    """Return the xoff of the SKU's own table for a cable, rounded up to the next row; None where no row reaches."""
+    fitting = [(row[1], row[4]) for row in rows if row[0] == speed_mbps and row[1] >= length_m]
+    return min(fitting)[1] if fitting else None

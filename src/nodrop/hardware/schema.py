@@ -1,0 +1,112 @@
+"""What is written about hardware: the shape of the YAML files in this package."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from nodrop import units
+
+
+def _each(read: Any) -> Any:
+    return lambda values: tuple(read(value) for value in values)
+
+
+Speeds = Annotated[tuple[int, ...], BeforeValidator(_each(units.speed_mbps))]
+Ids = Annotated[tuple[int, ...], BeforeValidator(units.ids)]
+
+
+class Facts(BaseModel):
+    """Facts are frozen, closed, and name their sources."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    sources: tuple[str, ...] = ()
+
+
+class Asic(Facts):
+    """A switching chip, with the terms of the headroom that SONiC computes for it (dynamic buffer model)."""
+
+    name: str
+    vendor: str
+    cell_bytes: int
+    pipeline_latency_kib: float
+    mac_phy_delay_kib: float
+    tile_bytes_per_gbps: float = 0
+    """Bytes held in the port's tile per Gb/s: 120 / 8 on Spectrum-4 and -5, else 0."""
+    extra_headroom_bytes: int = 0
+    private_headroom_bytes: int = 10240
+    egress_mirror_bytes: int = 10240
+    management_pool_bytes: int = 262144
+
+
+class PortGroup(Facts):
+    """Panel ports that are alike."""
+
+    panels: Ids
+    lanes: int
+    speeds: Speeds
+    """Speeds of an unsplit port, fastest first; it uses all its lanes at each."""
+    service: bool = False
+    """A port for management or service, not for the fabric."""
+
+
+
+
+class SonicSku(Facts):
+    """How SONiC names the model and its ports."""
+
+    platform: str
+    hwsku: str
+    hwskus: tuple[str, ...]
+    lane_stride: int
+    """Step of port number and first lane from one panel port to the next."""
+    alias: str
+    """Pattern of a port's alias, `{panel}` being its number."""
+    headroom_table: Annotated[
+        tuple[tuple[int, int, int, int, int], ...],
+        BeforeValidator(lambda rows: tuple(tuple(int(cell) for cell in row) for row in rows)),
+    ] = ()
+    """Rows of (speed Mb/s, cable m, size, xon, xoff), bytes."""
+
+
+class Switch(Facts):
+    """A switch model."""
+
+    name: str
+    vendor: str
+    asic: str
+    buffer_bytes: int
+    max_split: int
+    """Into how many ports one panel port can be broken out."""
+    ports: tuple[PortGroup, ...]
+    sonic: SonicSku
+
+    def group(self, panel: int) -> PortGroup | None:
+        """Return the group that a panel port belongs to; None where the model has no such port."""
+        return next((group for group in self.ports if panel in group.panels), None)
+
+    @property
+    def panels(self) -> tuple[int, ...]:
+        """The panel ports for the fabric, service ports left out."""
+        return tuple(panel for group in self.ports if not group.service for panel in group.panels)
+
+
+class Nic(Facts):
+    """A network adapter: how many electrical lanes it uses at each speed."""
+
+    name: str
+    vendor: str
+    lanes: Annotated[
+        dict[int, int],
+        BeforeValidator(lambda table: {units.speed_mbps(speed): int(lanes) for speed, lanes in table.items()}),
+    ]
+
+
+class Medium(Facts):
+    """A kind of cable. A passive one joins ends of equal lanes only; an active one has a retimer or gearbox at each end."""
+
+    name: str
+    passive: bool
+    speeds: Speeds
+    max_length_m: int
+    max_length_m_100g_lanes: int | None = None
+    """Where shorter at 100 Gb/s a lane."""
