@@ -61,6 +61,8 @@ class SonicSku(Facts):
     """Step of port number and first lane from one panel port to the next."""
     alias: str
     """Pattern of a port's alias, `{panel}` being its number."""
+    headroom_dynamic_th: int = 0
+    """The threshold of every row of `headroom_table`."""
     headroom_table: Annotated[
         tuple[tuple[int, int, int, int, int], ...],
         BeforeValidator(lambda rows: tuple(tuple(int(cell) for cell in row) for row in rows)),

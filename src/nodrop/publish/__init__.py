@@ -1,14 +1,8 @@
-"""The output tree of a build: replaced as a whole or not at all, and never at the cost of a file that is not nodrop's.
-
-    .DIR.nodrop-new   a tree on its way in, or the old one on its way out: rubbish for whoever holds the lock
-    .DIR.nodrop-old   the whole old tree, for the moment between two renames, where names cannot be exchanged
-    .DIR.nodrop-lock  held while a build into DIR runs
-
-They stand beside DIR, on its file system. Whenever a run ends, DIR or (DIR missing) `.DIR.nodrop-old` is a whole tree.
-"""
+"""The output tree of a build: replaced as a whole or not at all, and never at the cost of a file of the user's."""
 
 import errno
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,13 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.publish.disk import DISK, NO_EXCHANGE, Disk
+from nodrop.publish.disk import DISK, Disk
+from nodrop.publish.swap import Place, build, locked, make_folders, settle, swap
 from nodrop.publish.tree import (
     MANIFEST,
     Manifest,
-    Standing,
     digest,
-    file_mode,
     first_difference,
     folders_of,
     is_file,
@@ -33,10 +26,7 @@ from nodrop.publish.tree import (
     walk,
 )
 
-__all__ = ["DISK", "MANIFEST", "Disk", "Drift", "Manifest", "Published", "check", "digest", "publish", "recover"]
-
-_MANY = 64
-"""From so many files and folders on, one sync of the file system is cheaper than one for each."""
+__all__ = ["DISK", "MANIFEST", "Disk", "Drift", "Published", "check", "digest", "publish", "recover"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,29 +45,7 @@ class Drift:
     path: str
     kind: Literal["missing", "differs", "unexpected"]
     line: int | None = None
-    """The first line that differs; None where lines cannot be compared."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a tree stands, and the names beside it that only nodrop uses."""
-
-    tree: Path
-
-    @property
-    def new(self) -> Path:
-        return self._beside("new")
-
-    @property
-    def old(self) -> Path:
-        return self._beside("old")
-
-    @property
-    def lock(self) -> Path:
-        return self._beside("lock")
-
-    def _beside(self, what: str) -> Path:
-        return self.tree.with_name(f".{self.tree.name}.nodrop-{what}")
+    """The first line that differs; None where there are no lines to compare."""
 
 
 def publish(
@@ -99,23 +67,157 @@ def publish(
     require_plain(files)
     if absolute := sorted(name for name in inputs if PurePosixPath(name).is_absolute()):
         raise ValueError(f"an absolute path would make builds differ between machines: {absolute[0]!r}")
-    digests = {path: digest(files[path]) for path in sorted(files)}
+    digests = {path: digest(files[path]) for path in files}
     manifest = Manifest(inputs=inputs, files=digests).to_bytes()
-    place, display = _place(directory), display.rstrip("/") or display
+    place, display = Place.of(directory), display.rstrip("/")
     with _in_words(place, display):
         _require_replaceable(place, display)
-        _make_folders(place.tree.parent, disk)
-        with _lock(place, disk) as held:
+        make_folders(place.tree.parent, disk)
+        with locked(place, disk) as held:
             if not held:
-                raise _refused(display, "another nodrop build is writing it", "wait until it has ended")
-            _settle(place, disk)
+                raise _refused(display, "another nodrop build is writing it", "wait until that has ended")
+            try:
+                settle(place, disk)
+            except OSError as error:
+                raise _unsettled(place, display, error) from error
+            _require_folder(place, display)
             old = survey(place.tree, digests, display=display, overwrite_edited=overwrite_edited)
-            same = {path for path in old.digests.keys() - old.other_modes if digests.get(path) == old.digests[path]}
-            done = Published(
+            same = frozenset(path for path, there in old.digests.items() if there == digests.get(path))
+            if manifest == old.manifest and same == files.keys():
+                return Published(written=(), unchanged=tuple(sorted(same)), removed=())
+            try:
+                build(place, files, manifest, old, same, disk)
+                if old.manifest is not None and not unchanged_since(place.tree, old):
+                    raise _refused(display, "was changed by somebody else while the build ran", "build again")
+                swap(place, old, disk)
+            except BaseException:
+                with suppress(OSError):
+                    settle(place, disk)
+                raise
+            _leave_nothing(place, display, disk)
+            return Published(
                 written=tuple(sorted(files.keys() - same)),
                 unchanged=tuple(sorted(same)),
-                removed=tuple(sorted(old.digests.keys() - files.keys())),
+                removed=tuple(sorted(old.present - files.keys())),
             )
-            if done.written or done.removed or manifest != old.manifest:
-                _replace(place, old, done, {**files, MANIFEST: manifest}, display, disk)
-            return done
+
+
+def recover(directory: Path, disk: Disk = DISK) -> None:
+    """Make the folder whole again if a build was cut short, and clear what it left beside it; at once if none was.
+
+    Whoever is about to read the folder calls this too. It leaves a build that is still running alone, and a reader who
+    may not write beside a folder that is whole is not bothered with what lies there.
+    """
+    place = Place.of(directory)
+    if not any(os.path.lexists(path) for path in (place.old, place.new, place.lock)):
+        return
+    try:
+        with locked(place, disk) as held:
+            if held:
+                settle(place, disk)
+    except OSError as error:
+        if os.path.lexists(place.old) and not os.path.lexists(place.tree):
+            raise _unsettled(place, str(directory), error) from error
+
+
+def check(directory: Path, files: Mapping[str, bytes], *, display: str) -> tuple[Drift, ...]:
+    """Compare the folder, byte by byte, with what a build of these files would leave there; nothing is changed.
+
+    What the manifest says of the inputs is taken as it stands: other inputs that give the same files are no drift.
+    """
+    require_plain(files)
+    recover(directory)
+    place, display = Place.of(directory), display.rstrip("/")
+    with _in_words(place, display):
+        if not os.path.lexists(place.tree):
+            return tuple(Drift(path=path, kind="missing") for path in sorted([*files, MANIFEST]))
+        _require_folder(place, display)
+        said = _said(place.tree / MANIFEST)
+        found = dict(walk(place.tree, folders_of([*files, *said.files])))
+        digests = {path: digest(files[path]) for path in files}
+        manifest = Manifest(inputs=said.inputs, files=digests).to_bytes()
+        drifts = []
+        for path in sorted({*files, *found, MANIFEST}):
+            if path not in found:
+                drifts.append(Drift(path=path, kind="missing"))
+            elif path not in files and path != MANIFEST:
+                drifts.append(Drift(path=shown(path), kind="unexpected"))
+            elif not is_file(found[path]):
+                drifts.append(Drift(path=path, kind="differs"))
+            elif (there := (place.tree / path).read_bytes()) != (built := files.get(path, manifest)):
+                drifts.append(Drift(path=path, kind="differs", line=first_difference(there, built)))
+        return tuple(drifts)
+
+
+def _said(manifest: Path) -> Manifest:
+    """What a manifest says; nothing, where it cannot be read as one."""
+    try:
+        return Manifest.from_bytes(manifest.read_bytes())
+    except (ValueError, FileNotFoundError, IsADirectoryError):
+        return Manifest(inputs={}, files={})
+
+
+def _unsettled(place: Place, display: str, error: OSError) -> InputProblems:
+    """What to do by hand where an earlier build was cut short and this run is not let clear up after it."""
+    if os.path.lexists(place.old) and not os.path.lexists(place.tree):
+        hint = f"the tree as it was is whole: rename {place.old.name} beside it to {place.tree.name}"
+    else:
+        hint = f"remove {place.new.name} beside it by hand"
+    return _refused(display, f"an earlier build was cut short, and clearing up after it fails: {_reason(error)}", hint)
+
+
+def _leave_nothing(place: Place, display: str, disk: Disk) -> None:
+    """Make the swap last, and remove the tree that it replaced."""
+    try:
+        disk.fsync_dir(place.tree.parent)
+        settle(place, disk)
+    except OSError as error:
+        found = f"holds the new build, but the tree that it replaced could not be removed: {_reason(error)}"
+        raise _refused(display, found, f"remove {place.new.name} beside it by hand") from error
+
+
+def _require_folder(place: Place, display: str) -> None:
+    with suppress(FileNotFoundError):
+        if not stat.S_ISDIR(place.tree.lstat().st_mode):
+            raise _refused(display, "is not a folder", "give a new or an empty folder")
+
+
+def _require_replaceable(place: Place, display: str) -> None:
+    """Refuse what cannot be renamed, or not without pulling the floor from under the user's shell."""
+    if os.path.ismount(place.tree):
+        raise _refused(display, "is a mount point, which cannot be replaced", "build into a folder inside it")
+    here = Path.cwd()
+    if place.tree in (here, *here.parents):
+        found = "is or holds the working directory, and a build replaces the whole folder"
+        raise _refused(display, found, "build from outside the folder")
+
+
+_REASONS = {
+    errno.EBUSY: "it is a mount point or in use",
+    errno.EXDEV: "the file system cannot rename it; does it come from an image layer of a container?",
+    errno.EEXIST: "it was filled by somebody else while the build ran, or two names in it differ only in case",
+    errno.ENOTEMPTY: "it was filled by somebody else while the build ran",
+}
+"""Where the system's own words would not help."""
+
+
+def _reason(error: OSError) -> str:
+    code = error.errno or errno.EIO
+    return _REASONS.get(code) or os.strerror(code).lower()
+
+
+@contextmanager
+def _in_words(place: Place, display: str) -> Iterator[None]:
+    """Say what the system refuses as a problem of the folder, or of the file in it, by the name that the user gave."""
+    try:
+        yield
+    except OSError as error:
+        path = Path(os.fsdecode(error.filename or ""))
+        inside = next((path.relative_to(root) for root in (place.tree, place.new) if path.is_relative_to(root)), Path())
+        name = f"{display}/{shown(inside.as_posix())}" if inside.parts else display
+        found = f"cannot be read or written: {_reason(error)}"
+        raise _refused(name, found, "nothing was touched; mend this or give another folder") from error
+
+
+def _refused(path: str, found: str, hint: str) -> InputProblems:
+    return InputProblems([Problem(path=path, found=found, hint=hint)])

@@ -4,17 +4,18 @@ import errno
 import fcntl
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-NO_EXCHANGE = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
-"""What the system answers where two folders cannot trade names in one step."""
+NOT_OFFERED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
+"""What is answered where the system, or one file system of it, does not have an operation."""
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # linux/fcntl.h, linux/fs.h
 
 
 class Disk:
-    """Every operation that changes the disk. Reading is not among them: a run that ends at a read has changed nothing."""
+    """Every operation that changes the disk. Reading is none of them: a run that ends at a read has changed nothing."""
 
     def mkdir(self, path: Path, mode: int | None = None) -> None:
         """Make one folder; with `mode`, exactly so, whatever the umask."""
@@ -24,15 +25,13 @@ class Disk:
 
     def write_file(self, path: Path, data: bytes, mode: int, *, sync: bool) -> None:
         """Write a file that was not there; with `sync`, return once it would outlive a power cut."""
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with open(handle, "wb", buffering=0) as file:
-            left = memoryview(data)
-            while left:
-                left = left[file.write(left) :]
+        with path.open("xb") as file:
+            file.write(data)
             with suppress(PermissionError):  # FAT has no modes to set
-                os.fchmod(handle, mode)
+                os.fchmod(file.fileno(), mode)
             if sync:
-                os.fsync(handle)
+                file.flush()
+                os.fsync(file.fileno())
 
     def link(self, source: Path, path: Path) -> None:
         """Let `path` be a second name of the file `source`."""
@@ -40,33 +39,29 @@ class Disk:
 
     def fsync_dir(self, path: Path) -> None:
         """Return once the names in this folder would outlive a power cut."""
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        except OSError as error:
-            if error.errno not in NO_EXCHANGE:  # CIFS and some FUSE systems do not know fsync of a folder
-                raise
-        finally:
-            os.close(handle)
+        with _opened(path) as handle:
+            try:
+                os.fsync(handle)
+            except OSError as error:
+                if error.errno not in NOT_OFFERED:  # CIFS and some FUSE systems have no fsync of a folder
+                    raise
 
     def sync_filesystem(self, path: Path) -> None:
         """Return once everything written to the file system of this folder would outlive a power cut."""
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            _call("syncfs", handle)
-        except OSError as error:
-            if error.errno not in NO_EXCHANGE:
-                raise
-            os.sync()
-        finally:
-            os.close(handle)
+        with _opened(path) as handle:
+            try:
+                _call("syncfs", handle)
+            except OSError as error:
+                if error.errno not in NOT_OFFERED:
+                    raise
+                os.sync()
 
     def rename(self, source: Path, path: Path) -> None:
         """Move within a folder, in one step; a folder replaces nothing but an empty folder."""
         source.rename(path)
 
     def exchange(self, one: Path, other: Path) -> None:
-        """Let two names change places, in one step; an OSError of NO_EXCHANGE where that does not exist."""
+        """Let two names change places, in one step; an OSError of NOT_OFFERED where that does not exist."""
         _call("renameat2", _AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
 
     def remove_tree(self, path: Path) -> None:
@@ -85,6 +80,7 @@ class Disk:
             handle, held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644), False
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # The last holder may have removed the file since it was opened; then the next run would lock another.
                 held = _is_at(handle, path)
             except BlockingIOError:
                 return None
@@ -93,10 +89,9 @@ class Disk:
                     os.close(handle)
             if held:
                 return handle
-            # The last holder removed the file between our open and our lock: the next run would lock another one.
 
     def unlock(self, path: Path, handle: int) -> None:
-        """Remove the lock's file, then let go, so that nobody can hold a file that is about to vanish."""
+        """Remove the lock's file, and only then let go: whoever gets it afterwards sees that it is gone."""
         try:
             path.unlink(missing_ok=True)
         finally:
@@ -107,21 +102,30 @@ class Disk:
 DISK = Disk()
 
 
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
 def _is_at(handle: int, path: Path) -> bool:
     """Whether the open file is still the one of this name."""
     try:
-        return os.path.samestat(os.fstat(handle), path.stat())
+        return os.path.samestat(os.fstat(handle), path.lstat())
     except FileNotFoundError:
         return False
 
 
 def _call(name: str, *arguments: int | bytes) -> None:
-    """Call a function of the C library that Python does not offer; ENOSYS where the library has none."""
-    import ctypes
+    """Call a function of the C library that Python does not offer; ENOSYS where there is no way to it."""
+    try:
+        import ctypes
 
-    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
-    if function is None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+        function = getattr(ctypes.CDLL(None, use_errno=True), name)
+    except (ImportError, AttributeError):  # a Python built without libffi; a C library without the function
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from None
     if function(*arguments) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

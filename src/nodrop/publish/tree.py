@@ -27,15 +27,15 @@ def digest(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a build was made from and what it wrote: name → digest. Equal builds have equal bytes, wherever and whenever."""
+    """What a build was made from and what it wrote: name → digest. Equal builds have equal bytes, on every machine."""
 
     inputs: Mapping[str, str]
     files: Mapping[str, str]
 
     def to_bytes(self) -> bytes:
         """The manifest as it is written, sorted."""
-        document = {"version": _VERSION, "inputs": _sorted(self.inputs), "files": _sorted(self.files)}
-        return json.dumps(document, indent=2).encode() + b"\n"
+        inputs, files = dict(sorted(self.inputs.items())), dict(sorted(self.files.items()))
+        return json.dumps({"version": _VERSION, "inputs": inputs, "files": files}, indent=2).encode() + b"\n"
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Manifest":
@@ -46,9 +46,9 @@ class Manifest:
             raise ValueError("is damaged: not JSON") from None
         if not isinstance(document, dict) or document.get("version") != _VERSION:
             raise ValueError(f"is not of version {_VERSION}, the one that this nodrop knows")
-        inputs, files = document.get("inputs"), document.get("files")
-        if not (_is_digests(inputs) and _is_digests(files)) or MANIFEST in files:
-            raise ValueError("is damaged: `inputs` and `files` do not map names to digests")
+        inputs, files = _digests(document.get("inputs")), _digests(document.get("files"))
+        if MANIFEST in files:
+            raise ValueError("is damaged: it lists itself")
         return cls(inputs=inputs, files=files)
 
 
@@ -60,10 +60,10 @@ class Standing:
     """Of the folder itself; None when there is none."""
     manifest: bytes | None = None
     """None when the folder is absent or empty."""
+    present: frozenset[str] = frozenset()
+    """The listed files that are there."""
     digests: Mapping[str, str]
-    """Of every listed file that is there, with the permissions that nodrop gives."""
-    other_modes: frozenset[str] = frozenset()
-    """Listed files whose permissions were changed: they are there, and have to be written anew."""
+    """Of those among them that have the permissions that nodrop gives."""
     signatures: Mapping[str, Signature]
     folders: frozenset[str] = frozenset()
 
@@ -76,34 +76,33 @@ def survey(root: Path, new: Mapping[str, str], *, display: str, overwrite_edited
     if not os.path.lexists(root):
         return Standing(digests={}, signatures={})
     mode = stat.S_IMODE(root.stat().st_mode)
-    entries = sorted(os.listdir(root))
+    entries = sorted(entry.name for entry in root.iterdir())
     if not entries:
         return Standing(mode=mode, digests={}, signatures={})
     if MANIFEST not in entries:
         raise InputProblems([_not_ours(entries, display)])
     data, listed = _read_manifest(root, display)
-    folders = folders_of(listed)
-    stats = dict(walk(root, folders))
-    foreign = {path for path, found in stats.items() if path != MANIFEST and not (path in listed and is_file(found))}
-    problems = [_foreign(path, display, listed=path in listed) for path in foreign]
-    digests = {path: digest((root / path).read_bytes()) for path in listed if path in stats and path not in foreign}
+    stats = dict(walk(root, folders_of(listed)))
+    ours = {path for path, found in stats.items() if path in listed and is_file(found)}
+    digests = {path: digest((root / path).read_bytes()) for path in sorted(ours)}
+    problems = [_foreign(path, display, listed=path in listed) for path in stats.keys() - ours - {MANIFEST}]
     if not overwrite_edited:
-        edited = (path for path, found in digests.items() if found not in (listed[path], new.get(path)))
+        edited = (path for path in ours if digests[path] not in (listed[path], new.get(path)))
         problems += [_edited(path, display) for path in edited]
     if problems:
         raise InputProblems(problems)
     return Standing(
         mode=mode,
         manifest=data,
-        digests=digests,
-        other_modes=frozenset(path for path in digests if stat.S_IMODE(stats[path].st_mode) != file_mode(path)),
+        present=frozenset(ours),
+        digests={path: digests[path] for path in digests if stat.S_IMODE(stats[path].st_mode) == file_mode(path)},
         signatures={path: _signature(found) for path, found in stats.items()},
-        folders=folders,
+        folders=folders_of(listed),
     )
 
 
 def unchanged_since(root: Path, standing: Standing) -> bool:
-    """Whether the folder still is what `survey` saw: same entries, none of them written to."""
+    """Whether the folder still is what `survey` saw: the same entries, none of them written to."""
     return {path: _signature(found) for path, found in walk(root, standing.folders)} == standing.signatures
 
 
@@ -125,13 +124,15 @@ def folders_of(paths: Iterable[str]) -> frozenset[str]:
     """Every folder that these files need, without the root."""
     folders: set[str] = set()
     for path in paths:
-        while (path := path.rpartition("/")[0]) and path not in folders:
-            folders.add(path)
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
     return frozenset(folders)
 
 
 def require_plain(paths: Iterable[str]) -> None:
-    """Refuse, as a bug of the caller, file names that could leave the folder, hide in it or stand in each other's way."""
+    """Refuse, as a bug of the caller, names that could leave the folder or that take another's place."""
     names = frozenset(paths)
     for path in sorted(names):
         parts = path.split("/")
@@ -169,18 +170,18 @@ def _read_manifest(root: Path, display: str) -> tuple[bytes, Mapping[str, str]]:
     path = root / MANIFEST
     try:
         if not is_file(path.lstat()):
-            raise ValueError("is no longer the file that nodrop wrote")
+            raise ValueError("is no longer the plain file that nodrop wrote")
         data = path.read_bytes()
         return data, Manifest.from_bytes(data).files
     except ValueError as error:
-        hint = "restore it, or delete the folder if nothing in it is yours"
+        hint = "restore it, or delete the folder if nothing in it is yours; nothing was touched"
         raise InputProblems([Problem(path=f"{display}/{MANIFEST}", found=str(error), hint=hint)]) from None
 
 
 def _not_ours(entries: list[str], display: str) -> Problem:
     names = ", ".join(shown(entry) for entry in entries[:3])
     more = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
-    found = f"has no {MANIFEST}, so it is not a folder that nodrop wrote, and it is not empty: {names}{more}"
+    found = f"is not empty and has no {MANIFEST}, so nodrop did not write it: {names}{more}"
     return Problem(path=display, found=found, hint="give a new or an empty folder; nothing was touched")
 
 
@@ -199,9 +200,7 @@ def _signature(found: os.stat_result) -> Signature:
     return (found.st_ino, found.st_size, found.st_mtime_ns, stat.S_IFMT(found.st_mode))
 
 
-def _is_digests(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(word, str) for word in value.values())
-
-
-def _sorted(digests: Mapping[str, str]) -> dict[str, str]:
-    return dict(sorted(digests.items()))
+def _digests(value: object) -> dict[str, str]:
+    if isinstance(value, dict) and all(isinstance(word, str) for word in value.values()):
+        return value
+    raise ValueError("is damaged: `inputs` and `files` do not map names to digests")

@@ -1,0 +1,1 @@
+"""Syntaxes that several platforms share, each with the places of what it read."""

@@ -1,0 +1,236 @@
+"""JSON of configurations: read fast and within limits; afterwards, the places of keys and values that are asked for."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.formats.places import BOM, Lines, Span, decode, refuse_oversize, shown, word_at
+from nodrop.formats.places import read_limited as read_limited
+
+MAX_BYTES = 64_000_000
+MAX_LEVELS = 64
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_ESCAPE = re.compile(r"\\(?:u\w{0,4}|.)", re.DOTALL)
+# Possessive: a text of any length is skipped without a stack of alternatives to come back to.
+_BRACKET_OR_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[\[\]{}]', re.DOTALL)
+_OPENED = {"{": "an object", "[": "a list", '"': "a text"}
+# What orjson says at the place of a fault, and what was expected there.
+_EXPECTED = (
+    ("JSON value", "a value"),
+    ("invalid literal", "a value"),
+    ("string key", "a key in double quotes"),
+    ("',' or ']'", "',' or ']'"),
+    ("',' or '}'", "',' or '}'"),
+    ("':' after key", "':' after the key"),
+    ("content after", "the end of the file"),
+    ("trailing comma", "no comma after the last entry"),
+    ("control character", "an escape such as \\n, or the closing quote"),
+    ("surrogate", "a pair of surrogates"),
+    ("escape", "an escape that JSON knows"),
+    ("infinity", "a number below 1.8e308"),
+    ("leading zero", "a number without leading zeros"),
+    ("no digit", "a digit"),
+)
+_HINTS = {
+    "'True'": "JSON spells it true",
+    "'False'": "JSON spells it false",
+    "'None'": "JSON spells it null",
+    "'NaN'": "JSON has no such number",
+    "'Infinity'": "JSON has no such number",
+    "'-Infinity'": "JSON has no such number",
+    "'/'": "JSON has no comments",
+    "'#'": "JSON has no comments",
+    "a single quote": 'JSON quotes with "',
+}
+
+
+def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> Any:
+    """The value that `raw` spells; raises InputProblems with the place where it is not JSON, or nested over 64 levels.
+
+    Of equal keys in one object the last counts; `duplicate_keys` finds them.
+    """
+    refuse_oversize(len(raw), path, max_bytes)
+    try:
+        data = orjson.loads(raw.removeprefix(BOM.encode()))
+    except orjson.JSONDecodeError as error:
+        raise InputProblems([_fault(decode(raw, path), path, error.pos, error.msg)]) from None
+    if _is_deep(data):
+        text = decode(raw, path)
+        raise InputProblems([_fault(text, path, len(text), "")])
+    return data
+
+
+def _is_deep(data: Any) -> bool:
+    """Whether lists and objects are nested over 64 levels deep; goes by whole levels, so depth costs no recursion."""
+    level = [data] if type(data) is dict or type(data) is list else []
+    for _ in range(MAX_LEVELS):
+        level = [
+            value
+            for container in level
+            for value in (container.values() if type(container) is dict else container)
+            if type(value) is dict or type(value) is list
+        ]
+    return bool(level)
+
+
+def _fault(text: str, path: str, offset: int, message: str) -> Problem:
+    lines, end, opened = Lines(text), len(text.rstrip(" \t\n\r")), _opened(text, offset)
+
+    def problem(offset: int, found: str, expected: str = "", hint: str = "") -> Problem:
+        line, column = lines.place(offset)
+        return Problem(path=path, line=line, column=column, found=found, expected=expected, hint=hint)
+
+    if not end:
+        return problem(0, "an empty file", "JSON")
+    if len(opened) > MAX_LEVELS and text[opened[MAX_LEVELS]] != '"':
+        deepest = opened[MAX_LEVELS]
+        return problem(deepest, f"{_OPENED[text[deepest]]} at level {MAX_LEVELS + 1}", f"at most {MAX_LEVELS} levels")
+    if offset >= end:
+        if not opened:
+            return problem(end, "the file ends inside a value")
+        line, column = lines.place(opened[-1])
+        return problem(end, f"the file ends inside {_OPENED[text[opened[-1]]]} opened at line {line}, column {column}")
+    escape = _ESCAPE.match(text, offset)
+    found = shown(escape[0]) if escape else word_at(text, offset)
+    expected = next((words for said, words in _EXPECTED if said in message), message)
+    return problem(offset, found, expected, _HINTS.get(found, ""))
+
+
+def _opened(text: str, end: int) -> list[int]:
+    """Offsets of the brackets and the quote that are open at `end`, outermost first; gives up at a level too many."""
+    opened: list[int] = []
+    for mark in _BRACKET_OR_TEXT.finditer(text, 0, end):
+        char = text[mark.start()]
+        if char in "[{" or (char == '"' and not mark[1]):
+            opened.append(mark.start())
+            if len(opened) > MAX_LEVELS:
+                break
+        elif char != '"' and opened:
+            opened.pop()
+    return opened
+
+
+class _Member(NamedTuple):
+    """One entry of an object or list: its key or index, and the offsets of key and value; an index has an empty key."""
+
+    key: str | int
+    key_start: int
+    key_end: int
+    start: int
+    end: int
+
+
+def _members(text: str, at: int, decoder: json.JSONDecoder) -> Iterator[_Member]:
+    """The entries of the object or list at offset `at`, their values skipped at C speed; none for any other value."""
+    opening = text[at : at + 1]
+    if opening not in ("{", "["):
+        return
+    at, index = _skip_space(text, at + 1), 0
+    while text[at] not in "]}":
+        key, key_start, key_end = index, at, at
+        if opening == "{":
+            key, key_end = decoder.raw_decode(text, at)
+            at = _skip_space(text, _skip_space(text, key_end) + 1)
+        _, end = decoder.raw_decode(text, at)
+        yield _Member(key, key_start, key_end, at, end)
+        at = _skip_space(text, end)
+        if text[at] == ",":
+            at = _skip_space(text, at + 1)
+        index += 1
+
+
+def _skip_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
+
+
+class Locator:
+    """Places in a JSON text that `parse` accepts; of equal keys the last counts, as it does there.
+
+    Nothing is read before the first question; an object or list is gone through once, when a path first leads into it.
+    """
+
+    __slots__ = ("_decoder", "_known", "_lines", "_text")
+
+    def __init__(self, raw: bytes) -> None:
+        self._text = raw.decode(errors="replace").removeprefix(BOM)
+        self._lines = Lines(self._text)
+        self._decoder = json.JSONDecoder(strict=False)
+        self._known: dict[int, dict[str | int, _Member]] = {}
+
+    def key_span(self, keys: Sequence[str | int]) -> Span | None:
+        """The key of the entry at `keys`, quotes included; None where there is no entry, and for entries of lists."""
+        member = self._find(keys)
+        if member is None or member.key_start == member.key_end:
+            return None
+        return self._lines.span(member.key_start, member.key_end)
+
+    def value_span(self, keys: Sequence[str | int]) -> Span | None:
+        """The value at `keys`, the whole document for no keys; None where there is none."""
+        member = self._find(keys)
+        return self._lines.span(member.start, member.end) if member else None
+
+    def _find(self, keys: Sequence[str | int]) -> _Member | None:
+        try:
+            start = _skip_space(self._text, 0)
+            if not keys:
+                return _Member(0, start, start, start, self._decoder.raw_decode(self._text, start)[1])
+            for step in keys:
+                if start not in self._known:
+                    self._known[start] = {member.key: member for member in _members(self._text, start, self._decoder)}
+                member = self._known[start].get(step)
+                if member is None:
+                    return None
+                start = member.start
+        except (ValueError, IndexError, TypeError, RecursionError):
+            return None
+        return member
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate:
+    """A key that its object has already: the path to it, where it stands again, where it stood first."""
+
+    keys: tuple[str | int, ...]
+    span: Span
+    first: Span
+
+
+def duplicate_keys(raw: bytes, *, limit: int = 1000) -> list[Duplicate]:
+    """The keys that stand twice in one object, at most `limit`, in the order of a text that `parse` accepts.
+
+    A text without any costs one pass at C speed; only containers that hold some are gone through to find their places.
+    """
+    text, doubled = raw.decode().removeprefix(BOM), 0
+    found: list[Duplicate] = []
+
+    def count(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal doubled
+        doubled += len(pairs) != len(dict(pairs))
+
+    def walk(at: int, path: tuple[str | int, ...]) -> None:
+        firsts: dict[str | int, _Member] = {}
+        doubled_before = doubled
+        for member in _members(text, at, decoder):
+            keys, first = (*path, member.key), firsts.setdefault(member.key, member)
+            if first is not member:
+                again = lines.span(member.key_start, member.key_end)
+                found.append(Duplicate(keys=keys, span=again, first=lines.span(first.key_start, first.key_end)))
+            if doubled > doubled_before:
+                walk(member.start, keys)
+            if len(found) >= limit:
+                break
+            doubled_before = doubled
+
+    lines, decoder = Lines(text), json.JSONDecoder(object_pairs_hook=count, strict=False)
+    start = _skip_space(text, 0)
+    decoder.raw_decode(text, start)
+    if doubled:
+        walk(start, ())
+    return found[:limit]

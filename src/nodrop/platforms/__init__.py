@@ -1,0 +1,70 @@
+"""Network operating systems, one folder each, found by name: reader and places always, a writer where nodrop writes it."""
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.reading import DeviceReading, Place, Source
+from nodrop.fabric.subject import Subject
+from nodrop.formats.yaml import parse
+from nodrop.platforms.artifact import Artifact
+
+_HERE = Path(__file__).parent
+
+
+class Reader(Protocol):
+    """A platform's `reader.py`."""
+
+    FILES: frozenset[str]
+    """Canonical file names: in one folder they are one device."""
+
+    def detect(self, name: str, head: bytes) -> bool:
+        """Whether a file of that name that begins so is of this platform."""
+
+    def read(self, name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+        """Read a device from its files; `name` is used where they state no hostname."""
+
+
+class Writer(Protocol):
+    """A platform's `writer.py`."""
+
+    def write(self, device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
+        """Spell a device; Unsupported where the platform cannot."""
+
+
+@lru_cache(maxsize=None)
+def names() -> tuple[str, ...]:
+    """Return the platforms there are, sorted."""
+    return tuple(sorted(path.parent.name for path in _HERE.glob("*/reader.py")))
+
+
+@lru_cache(maxsize=None)
+def _module(platform: str, part: str) -> Any:
+    if platform not in names():
+        raise KeyError(platform)
+    return importlib.import_module(f"nodrop.platforms.{platform}.{part}")
+
+
+def reader(platform: str) -> Reader:
+    """Return a platform's reader; KeyError where there is no such platform."""
+    return cast("Reader", _module(platform, "reader"))
+
+
+def writer(platform: str) -> Writer:
+    """Return a platform's writer; KeyError where there is no such platform."""
+    return cast("Writer", _module(platform, "writer"))
+
+
+def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+    """Return a function that finds a subject's place in a device's files, given by canonical name."""
+    return cast("Callable[[Subject], Place | None]", _module(platform, "places").where(bundle))
+
+
+@lru_cache(maxsize=None)
+def not_carried(platform: str) -> Mapping[str, str]:
+    """Return the model paths that a platform's files cannot say, with the reason for each."""
+    path = _HERE / platform / "not_carried.yaml"
+    return cast("Mapping[str, str]", parse(path.read_bytes(), path.name).data)

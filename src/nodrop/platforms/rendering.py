@@ -1,0 +1,69 @@
+"""Templates, rendered strictly: what is not defined is an error, what could break out of a string is refused."""
+
+import json
+import re
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from nodrop.errors import Unsupported
+from nodrop.resources import home
+
+_PLAIN = re.compile(r"[A-Za-z0-9 ._,:;|/+*=()\[\]@#-]*")
+_EMPTY_TABLE = re.compile(r'^    "[A-Z0-9_]+": \{\n    \},\n', re.MULTILINE)
+_TRAILING_COMMA = re.compile(r",(\n *[}\]])")
+
+
+class Quoted(str):
+    """Text that is already spelt for its place."""
+
+    __slots__ = ()
+
+
+def quote(text: object) -> Quoted:
+    """Spell a value as a JSON string, quotes included."""
+    return Quoted(json.dumps(str(text), ensure_ascii=False))
+
+
+def line(text: object) -> Quoted:
+    """Spell free text for a line of a configuration; what would end the line is refused."""
+    written = str(text)
+    if any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u2028\u2029" for c in written):
+        raise Unsupported("text", f"{written!r} has control characters and would break a line")
+    return Quoted(written)
+
+
+def _finalize(value: Any) -> Any:
+    if isinstance(value, str) and not isinstance(value, Quoted) and not _PLAIN.fullmatch(value):
+        raise Unsupported("text", f"{value!r} cannot be written without quotes")
+    return value
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(home("templates")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_finalize,
+        autoescape=False,  # noqa: S701 -- the output is JSON and FRR; `_finalize` guards it
+    )
+    environment.filters |= {"q": quote, "line": line}
+    return environment
+
+
+@lru_cache(maxsize=None)
+def template(name: str) -> Template:
+    """Return a template by its path below `templates/`."""
+    return _environment().get_template(name)
+
+
+def tidy(text: str) -> str:
+    """Drop the comma before a closing bracket and tables without rows, so that a template may write either.
+
+    A string cannot be hit: a newline inside a JSON string is spelt as an escape.
+    """
+    return _TRAILING_COMMA.sub(r"\1", _EMPTY_TABLE.sub("", text))

@@ -1,0 +1,178 @@
+"""Access to a config_db.json: tables and rows of the expected shape, and a remark for every one that is not."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from nodrop.fabric.reading import Place, Remark
+from nodrop.fabric.subject import Subject
+from nodrop.formats.json import Duplicate, Locator, duplicate_keys
+from nodrop.formats.places import shown
+
+FILE = "config_db.json"
+WHOLE = frozenset({"DEVICE_METADATA", "PORT"})
+"""A file with these tables is a whole configuration; any other is a part, silent about the tables that it lacks."""
+
+_NUMBER = re.compile(r"\s*-?\d{1,18}\s*")
+_RANGE = re.compile(r"(\d{1,2})(?:-(\d{1,2}))?")
+_BRACKET = re.compile(r"\[([A-Z0-9_]+)\|([^\]]*)\]")
+_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+MAX_REMARKS = 2000
+
+Row = Mapping[str, str]
+
+
+class Config:
+    """One config_db.json, opened: `rows` never raises, whatever stands in the file."""
+
+    def __init__(self, device: str, data: Mapping[str, Any], raw: bytes) -> None:
+        self.device = device
+        self.data = data
+        self._raw = raw
+        self.whole = data.keys() >= WHOLE
+        self.remarks: list[Remark] = []
+        self.read: set[str] = set()
+        self._rows: dict[str, dict[str, dict[str, str]]] = {}
+
+    def covers(self, table: str) -> bool:
+        """Whether the file can speak of a table: it is whole, or has it."""
+        return self.whole or table in self.data
+
+    def rows(self, table: str) -> dict[str, dict[str, str]]:
+        """Return a table's rows with every value as text; what has another shape is left out, with a remark."""
+        self.read.add(table)
+        if table not in self._rows:
+            self._rows[table] = dict(self._well_formed(table))
+        return self._rows[table]
+
+    def _well_formed(self, table: str) -> Iterator[tuple[str, dict[str, str]]]:
+        rows = self.data.get(table, {})
+        if not isinstance(rows, dict):
+            self.malformed((table,), rows, "an object of rows")
+            return
+        for key, row in rows.items():
+            if not isinstance(row, dict):
+                self.malformed((table, key), row, "an object of fields")
+                continue
+            if any(type(value) is not str for value in row.values()):
+                row = {field: text for field, value in row.items() if (text := self._text(table, key, field, value)) is not None}
+            yield key, row
+
+    def _text(self, table: str, key: str, field: str, value: Any) -> str | None:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return ",".join(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        self.malformed((table, key, field), value, "text")
+        return None
+
+    def split(self, table: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+        """Yield (port, rest of the key, key, row) for a table keyed by port; port lists give a row for each port."""
+        for key, row in self.rows(table).items():
+            ports, _, rest = key.partition("|")
+            if "," in ports:
+                self.remark("comma-port-list", (ports.split(",")[0],), (table, key), key=key, table=table)
+            for port in ports.split(","):
+                yield port, rest, key, row
+
+    def integer(self, keys: tuple[str, ...], row: Row, field: str) -> int | None:
+        """Return a field as a number, None where it is absent or not a number (with a remark)."""
+        text = row.get(field)
+        if text is None:
+            return None
+        if not _NUMBER.fullmatch(text):
+            self.malformed((*keys, field), text, "a whole number")
+            return None
+        return int(text)
+
+    def word(self, keys: tuple[str, ...], row: Row, field: str, known: Mapping[str, Any]) -> Any:
+        """Return what a field's word stands for, None where it is absent or unknown (with a remark)."""
+        text = row.get(field)
+        if text is None:
+            return None
+        if text not in known:
+            self.malformed((*keys, field), text, " or ".join(known))
+            return None
+        return known[text]
+
+    def numbers(self, keys: tuple[str, ...], text: str, limit: int) -> tuple[int, ...]:
+        """Return `3-4` or `3` as numbers up to `limit`; nothing, with a remark, where it is neither."""
+        found = _RANGE.fullmatch(text)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not first <= last <= limit:
+            self.malformed(keys, text, f"a number or range up to {limit}")
+            return ()
+        return tuple(range(first, last + 1))
+
+    def priorities(self, keys: tuple[str, ...], row: Row, field: str) -> tuple[int, ...]:
+        """Return `3,4` as priorities; what is none of 0 to 7 is left out, with a remark."""
+        text = row.get(field, "")
+        parts = [part.strip() for part in text.split(",")] if text.strip() else []
+        if any(not (part.isdigit() and int(part) <= 7) for part in parts):
+            self.malformed((*keys, field), text, "priorities from 0 to 7, such as 3,4")
+        return tuple(sorted({int(part) for part in parts if part.isdigit() and int(part) <= 7}))
+
+    def reference(self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject) -> Row | None:
+        """Return the row that a field names; None where the field is absent, or names nothing (with a remark)."""
+        name = row.get(field)
+        return None if name is None else self.named((*keys, field), name, table, subject)
+
+    def named(self, keys: tuple[str, ...], name: str, table: str, subject: Subject) -> Row | None:
+        """Return the row `name` of `table`; None, with a remark, where a table that is here has no such row."""
+        bracket = _BRACKET.fullmatch(name)
+        if bracket:
+            self.remark("bracket-reference", subject, keys, reference=name, name=bracket[2])
+            name = bracket[2]
+        found = self.rows(table).get(name)
+        if found is None and self.covers(table):
+            self.remark("dangling-reference", subject, keys, kind=table, name=name, field=keys[-1])
+        return found
+
+    def malformed(self, keys: tuple[str, ...], found: Any, expected: str) -> None:
+        """Remark that a value is not what its field takes."""
+        text = shown(found) if isinstance(found, str) else type_name(found)
+        self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
+
+    def remark(self, kind: str, subject: Subject, keys: tuple[str, ...], **facts: str) -> None:
+        """Remember something wrong in the text at `keys`; `subject` is below the device."""
+        if len(self.remarks) < MAX_REMARKS:
+            place = self.place(keys)
+            self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
+
+    def place(self, keys: tuple[str, ...]) -> Place | None:
+        """Return where the nearest existing part of a path stands: a field's value, else a row's or table's key."""
+        for length in range(len(keys), 0, -1):
+            path = keys[:length]
+            span = self._locator.value_span(path) if length == 3 else self._locator.key_span(path)
+            if span is not None:
+                return Place(FILE, span)
+        return None
+
+    @cached_property
+    def _locator(self) -> Locator:
+        return Locator(self._raw)
+
+    def check_text(self) -> None:
+        """Remark doubled keys, and keys that hide characters."""
+        for double in duplicate_keys(self._raw):
+            self._double(double)
+        if b"\\u" in self._raw or not self._raw.isascii() or b"\x7f" in self._raw:
+            for table, rows in self.data.items():
+                for key in (table, *(rows if isinstance(rows, dict) else ())):
+                    if _ODD.search(key):
+                        path = (table,) if key is table else (table, key)
+                        self.remark("odd-name", (), path, name=shown(key))
+
+    def _double(self, double: Duplicate) -> None:
+        facts = {"path": "/".join(map(str, double.keys)), "first": str(double.first.line)}
+        place = Place(FILE, double.span)
+        self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
+
+
+def type_name(value: Any) -> str:
+    """Return what a JSON value is, in words."""
+    names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

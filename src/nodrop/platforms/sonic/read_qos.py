@@ -1,0 +1,359 @@
+"""QoS and buffers of a config_db.json: each distinct combination of rows is read once and shared by its ports."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.fabric.fabric import Trimming
+from nodrop.fabric.qos import COLORS, Map, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, MAPS, POOL_SUFFIX
+
+TRUE_FALSE = {"true": True, "false": False}
+ACTIONS = {"drop": "drop", "forward": "forward", "alert": "alert"}
+_SCHEDULERS = {"STRICT": "strict", "DWRR": "dwrr", "WRR": "wrr"}
+_COLOR_FIELDS = tuple(
+    (color, f"{color}_min_threshold", f"{color}_max_threshold", f"{color}_drop_probability", f"wred_{color}_enable")
+    for color in COLORS
+)
+BINDINGS = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
+INDEXED = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
+
+AddedGroups = Callable[[str, tuple[int, ...]], tuple[PriorityGroup, ...]]
+"""What a switch adds to a port's priority groups by itself, given the port's PFC priorities and group numbers."""
+
+
+class QosReader:
+    """Reads the QoS of all ports of one device."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._by_port: dict[str, list[Any]] = defaultdict(lambda: [None] * 4 + [[], [], []])
+        self._gather()
+        self._read: dict[Any, QosProfile] = {}
+        self._memo: dict[tuple[str, str], Any] = {}
+        self.dynamic = self._dynamic_buffers()
+
+    def _gather(self) -> None:
+        config, by_port = self._config, self._by_port
+        for slot, table in enumerate(BINDINGS):
+            for port, _, _, row in config.split(table):
+                by_port[port][slot] = row
+        for slot, table in enumerate(INDEXED, len(BINDINGS)):
+            for port, index, key, row in config.split(table):
+                by_port[port][slot].append((index, key, row))
+        by_port.pop("GLOBAL", None)
+        self.switch_row = (by_port.pop("global", None) or [None])[0]
+        by_port.pop("CPU", None)
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The ports that any QoS table names."""
+        return tuple(self._by_port)
+
+    def profile(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]) -> QosProfile | None | Unknown:
+        """Return a port's profile; None where no table names it, UNKNOWN where a part of a file says nothing."""
+        found = self._by_port.get(port)
+        if found is None and not added:
+            return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
+        binding, watchdog, ingress, egress, queues, queue_buffers, groups = found or [None] * 4 + [[], [], []]
+        signature = (
+            asymmetric,
+            added,
+            _frozen(binding),
+            _frozen(watchdog),
+            _frozen(ingress),
+            _frozen(egress),
+            *(tuple((index, *row.items()) for index, _, row in rows) for rows in (queues, queue_buffers, groups)),
+        )
+        if signature not in self._read:
+            self._read[signature] = self._make(port, asymmetric, added, found or [None] * 4 + [[], [], []])
+        return self._read[signature]
+
+    def pause(self, port: str) -> tuple[int, ...]:
+        """Return a port's `pfc_enable`."""
+        row = self._by_port[port][0] if port in self._by_port else None
+        return self._config.priorities(("PORT_QOS_MAP", port), row, "pfc_enable") if row else ()
+
+    def group_indexes(self, port: str) -> set[int]:
+        """Return the priority groups for which a port has rows."""
+        rows = self._by_port[port][6] if port in self._by_port else ()
+        return {number for index, key, _ in rows for number in self._config.numbers(("BUFFER_PG", key), index, 7)}
+
+    def _make(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...], found: list[Any]) -> QosProfile:
+        config = self._config
+        binding, watchdog, ingress, egress, queues, queue_buffers, groups = found
+        unbound: Any = UNKNOWN if not config.covers("PORT_QOS_MAP") else None
+        maps: dict[str, Any] = dict.fromkeys(MAPS, unbound)
+        sent: Any = UNKNOWN if unbound is UNKNOWN else ()
+        if binding is not None:
+            keys = ("PORT_QOS_MAP", port)
+            maps = {attribute: self._bound(keys, binding, attribute, (port, "qos", attribute)) for attribute in MAPS}
+            sent = config.priorities(keys, binding, "pfc_enable")
+        return QosProfile(
+            trust=_trust(maps["dscp_to_tc"], maps["pcp_to_tc"]),
+            **maps,
+            pfc_rx_priorities=ALL_PRIORITIES if asymmetric else sent,
+            pfc_tx_priorities=sent,
+            pfc_watchdog=self._watchdog(port, binding, watchdog),
+            priority_groups=self._priority_groups(port, groups, added),
+            queues=self._queues(port, queues, queue_buffers),
+            ingress_buffers=self._list(port, ingress, "INGRESS"),
+            egress_buffers=self._list(port, egress, "EGRESS"),
+        )
+
+    def switch_map(self) -> Map | None | Unknown:
+        """Return the DSCP map of the whole switch."""
+        if self.switch_row is None:
+            return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
+        return self._bound(("PORT_QOS_MAP", "global"), self.switch_row, "dscp_to_tc", ("@switch_dscp_to_tc",))
+
+    def _bound(self, keys: tuple[str, ...], row: Row, attribute: str, subject: Subject) -> Map | None | Unknown:
+        table, field, size = MAPS[attribute]
+        if field not in row:
+            return None
+        found = self._config.reference(keys, row, field, table, subject)
+        if found is None:
+            return None if self._config.covers(table) else UNKNOWN
+        name = row[field]
+        if (table, name) not in self._memo:
+            self._memo[table, name] = self._map((table, name), found, size)
+        made: Map = self._memo[table, name]
+        return made
+
+    def _map(self, keys: tuple[str, ...], row: Row, size: int) -> Map:
+        targets: list[int | None] = [None] * size
+        for index in row:
+            target = self._config.integer(keys, row, index)
+            if not index.isdigit() or int(index) >= size:
+                self._config.malformed((*keys, index), index, f"a key from 0 to {size - 1}")
+            elif target is not None:
+                targets[int(index)] = target
+        return tuple(targets)
+
+    def _watchdog(self, port: str, binding: Row | None, row: Row | None) -> PfcWatchdog | None | Unknown:
+        config, keys = self._config, ("PFC_WD", port)
+        if row is None:
+            return None if config.covers("PFC_WD") else UNKNOWN
+        mask = config.priorities(("PORT_QOS_MAP", port), binding, "pfcwd_sw_enable") if binding else ()
+        return PfcWatchdog(
+            priorities=mask,
+            detection_ms=config.integer(keys, row, "detection_time"),
+            restoration_ms=config.integer(keys, row, "restoration_time"),
+            action=config.word(keys, row, "action", ACTIONS),
+        )
+
+    def _queues(self, port: str, rows: list[Any], buffers: list[Any]) -> tuple[Queue, ...] | Unknown:
+        config = self._config
+        if not config.covers("QUEUE") and not config.covers("BUFFER_QUEUE"):
+            return UNKNOWN
+        parts: dict[int, dict[str, Any]] = defaultdict(dict)
+        for index, key, row in rows:
+            scheduler = wred = None
+            numbers = config.numbers(("QUEUE", key), index, 9)
+            subject = (port, "qos", "queues", str(numbers[0]) if numbers else index)
+            if "scheduler" in row:
+                scheduler = self._named(("QUEUE", key), row, "scheduler", "SCHEDULER", subject, self._scheduler)
+            if "wred_profile" in row:
+                wred = self._named(("QUEUE", key), row, "wred_profile", "WRED_PROFILE", subject, self._wred)
+            for number in numbers:
+                parts[number] |= {"scheduler": scheduler, "wred": wred}
+        for index, key, row in buffers:
+            buffer = self._buffer(("BUFFER_QUEUE", key), row, (port, "qos", "queues", index))
+            for number in config.numbers(("BUFFER_QUEUE", key), index, 9):
+                parts[number]["buffer"] = buffer
+        missing: dict[str, Any] = {} if config.covers("QUEUE") else {"scheduler": UNKNOWN, "wred": UNKNOWN}
+        missing |= {} if config.covers("BUFFER_QUEUE") else {"buffer": UNKNOWN}
+        return tuple(Queue(index=number, **{**missing, **parts[number]}) for number in sorted(parts))
+
+    def _priority_groups(
+        self, port: str, rows: list[Any], added: tuple[PriorityGroup, ...]
+    ) -> tuple[PriorityGroup, ...] | Unknown:
+        if not self._config.covers("BUFFER_PG"):
+            return UNKNOWN
+        groups = {group.index: group for group in added}
+        for index, key, row in rows:
+            keys, subject = ("BUFFER_PG", key), (port, "qos", "priority_groups", index)
+            buffer: Any
+            if row.get("profile") == COMPUTED and self.dynamic is not None:
+                buffer = self.computed()
+            else:
+                buffer = self._buffer(keys, row, subject)
+            for number in self._config.numbers(keys, index, 7):
+                groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
+        return tuple(groups[number] for number in sorted(groups))
+
+    def computed(self) -> BufferProfile:
+        """Return the profile of a priority group whose headroom the switch computes."""
+        headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
+        dynamic = self.dynamic
+        threshold = dynamic.dynamic_th if isinstance(dynamic, DynamicBuffers) else None
+        return BufferProfile(pool="ingress_lossless", size_bytes=UNKNOWN, dynamic_th=threshold, headroom=headroom)
+
+    def _list(self, port: str, row: Row | None, direction: str) -> tuple[BufferProfile, ...] | Unknown:
+        table = f"BUFFER_PORT_{direction}_PROFILE_LIST"
+        if row is None:
+            return () if self._config.covers(table) else UNKNOWN
+        names = [name for name in row.get("profile_list", "").split(",") if name]
+        subject = (port, "qos", f"{direction.lower()}_buffers")
+        rows = ({"profile": name} for name in names)
+        found = (self._buffer((table, port, "profile_list"), one, subject, field=None) for one in rows)
+        return tuple(buffer for buffer in found if isinstance(buffer, BufferProfile))
+
+    def _buffer(
+        self, keys: tuple[str, ...], row: Row, subject: Subject, field: str | None = "profile"
+    ) -> BufferProfile | None | Unknown:
+        name = row.get("profile")
+        if name is None:
+            return None
+        path = keys if field is None else (*keys, field)
+        return self._resolved(path, name, "BUFFER_PROFILE", subject, self.buffer_profile)
+
+    def _named(
+        self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject, make: Callable[[str, Row], Any]
+    ) -> Any:
+        return self._resolved((*keys, field), row[field], table, subject, make)
+
+    def _resolved(
+        self, keys: tuple[str, ...], name: str, table: str, subject: Subject, make: Callable[[str, Row], Any]
+    ) -> Any:
+        """Return what `make` reads from the row `name` of `table`, once; None or UNKNOWN where it is not there."""
+        row = self._config.named(keys, name, table, subject)
+        if row is None:
+            return None if self._config.covers(table) else UNKNOWN
+        if (table, name) not in self._memo:
+            self._memo[table, name] = make(name, row)
+        return self._memo[table, name]
+
+    def _scheduler(self, name: str, row: Row) -> Scheduler | Unknown:
+        config, keys = self._config, ("SCHEDULER", name)
+        if row.get("meter_type") == "packets" and row.keys() & {"cir", "pir", "cbs", "pbs"}:
+            return UNKNOWN
+        return Scheduler(
+            type=config.word(keys, row, "type", _SCHEDULERS) or "wrr",
+            weight=config.integer(keys, row, "weight"),
+            guaranteed_bytes_per_s=config.integer(keys, row, "cir"),
+            guaranteed_burst_bytes=config.integer(keys, row, "cbs"),
+            peak_bytes_per_s=config.integer(keys, row, "pir"),
+            peak_burst_bytes=config.integer(keys, row, "pbs"),
+        )
+
+    def _wred(self, name: str, row: Row) -> WredProfile:
+        config, keys = self._config, ("WRED_PROFILE", name)
+        colors = {
+            color: WredColor(
+                min_bytes=config.integer(keys, row, low),
+                max_bytes=config.integer(keys, row, high),
+                probability_percent=config.integer(keys, row, probability),
+                enabled=config.word(keys, row, enabled, TRUE_FALSE) or False,
+            )
+            for color, low, high, probability, enabled in _COLOR_FIELDS
+        }
+        return WredProfile(ecn_colors=config.word(keys, row, "ecn", ECN_COLORS) or (), **colors)
+
+    def buffer_profile(self, name: str, row: Row) -> BufferProfile:
+        """Read a row of BUFFER_PROFILE; a profile with `xoff` is lossless (sonic-swss buffermgrdyn.cpp)."""
+        config, keys = self._config, ("BUFFER_PROFILE", name)
+        pool = row.get("pool")
+        if pool is not None:
+            pool = pool[1:-1].partition("|")[2] if pool.startswith("[") else pool
+            config.reference(keys, row, "pool", "BUFFER_POOL", ("@buffer_pools", pool_identity(pool)))
+        xoff = config.integer(keys, row, "xoff")
+        headroom = None
+        if xoff is not None:
+            headroom = Headroom(
+                xoff_bytes=xoff,
+                xon_bytes=config.integer(keys, row, "xon"),
+                xon_offset_bytes=config.integer(keys, row, "xon_offset"),
+            )
+        size = config.integer(keys, row, "size")
+        return BufferProfile(
+            pool=None if pool is None else pool_identity(pool),
+            size_bytes=UNKNOWN if size is None else size,
+            dynamic_th=config.integer(keys, row, "dynamic_th"),
+            static_th_bytes=config.integer(keys, row, "static_th"),
+            headroom=headroom,
+            discard=config.word(keys, row, "packet_discard_action", {"drop": "drop", "trim": "trim"}),
+        )
+
+    def pools(self, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
+        """Return the pools, sorted by name; in the dynamic model one without a size is computed."""
+        config = self._config
+        if not config.covers("BUFFER_POOL"):
+            return UNKNOWN
+        pools = []
+        for name, row in config.rows("BUFFER_POOL").items():
+            keys = ("BUFFER_POOL", name)
+            size = config.integer(keys, row, "size")
+            computed = dynamic and size is None
+            pools.append(
+                BufferPool(
+                    name=pool_identity(name),
+                    direction=config.word(keys, row, "type", {"ingress": "ingress", "egress": "egress", "both": "both"})
+                    or "both",
+                    mode=config.word(keys, row, "mode", {"static": "static", "dynamic": "dynamic"}) or "dynamic",
+                    size_bytes=UNKNOWN if computed else size,
+                    shared_headroom_bytes=config.integer(keys, row, "xoff"),
+                    percentage=config.integer(keys, row, "percentage"),
+                    computed=computed,
+                )
+            )
+        return tuple(sorted(pools, key=lambda pool: pool.name))
+
+    def _dynamic_buffers(self) -> DynamicBuffers | None | Unknown:
+        config = self._config
+        if not config.covers("DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
+            return UNKNOWN
+        parameters = _first(config.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER"))
+        if parameters is None:
+            return None
+        name, row = parameters
+        keys = ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", name)
+        pattern_name, pattern = _first(config.rows("LOSSLESS_TRAFFIC_PATTERN")) or ("", {})
+        pattern_keys = ("LOSSLESS_TRAFFIC_PATTERN", pattern_name)
+        return DynamicBuffers(
+            dynamic_th=config.integer(keys, row, "default_dynamic_th") or 0,
+            pattern_mtu_bytes=config.integer(pattern_keys, pattern, "mtu"),
+            small_packet_percent=config.integer(pattern_keys, pattern, "small_packet_percentage"),
+            over_subscribe_ratio=config.integer(keys, row, "over_subscribe_ratio"),
+        )
+
+    def trimming(self) -> Trimming | None | Unknown:
+        """Return the switch's packet trimming."""
+        config, keys = self._config, ("SWITCH_TRIMMING", "GLOBAL")
+        if not config.covers("SWITCH_TRIMMING"):
+            return UNKNOWN
+        row = config.rows("SWITCH_TRIMMING").get("GLOBAL")
+        if row is None:
+            return None
+        by_tc, by_port = row.get("dscp_value") == "from-tc", row.get("queue_index") == "dynamic"
+        return Trimming(
+            size_bytes=config.integer(keys, row, "size"),
+            dscp="from-tc" if by_tc else config.integer(keys, row, "dscp_value"),
+            tc=config.integer(keys, row, "tc_value"),
+            queue="dynamic" if by_port else config.integer(keys, row, "queue_index"),
+        )
+
+
+def _frozen(row: Row | None) -> tuple[tuple[str, str], ...] | None:
+    return None if row is None else tuple(row.items())
+
+
+def _trust(dscp: Any, pcp: Any) -> Any:
+    if isinstance(dscp, Unknown) or isinstance(pcp, Unknown):
+        return UNKNOWN
+    if dscp is not None:
+        return "dscp" if pcp is None else "both"
+    return None if pcp is None else "pcp"
+
+
+def _first(rows: Mapping[str, Any]) -> tuple[str, Any] | None:
+    return next(iter(rows.items()), None)
+
+
+def pool_identity(name: str) -> str:
+    """Return a pool's name in the model: SONiC's without its `_pool`."""
+    return name.removesuffix(POOL_SUFFIX)

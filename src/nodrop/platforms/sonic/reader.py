@@ -1,0 +1,374 @@
+"""From SONiC's files to a device: config_db.json, whole or in part, and frr.conf."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.buffers import BufferProfile, Headroom
+from nodrop.fabric.fabric import Counter, Device, End, Interface, Loopback, Management
+from nodrop.fabric.qos import PriorityGroup
+from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Source
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject, natural
+from nodrop.formats.json import parse
+from nodrop.formats.places import decode, shown
+from nodrop.hardware import model_of_sku, switch
+from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.naming import sonic_port
+from nodrop.platforms import frr
+from nodrop.platforms.sonic.config import FILE, Config, Row
+from nodrop.platforms.sonic.read_qos import BINDINGS, INDEXED, QosReader
+from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, MAPS, NOT_READ, ROLE_OF_TYPE
+
+FRR_FILE = "frr.conf"
+FILES = frozenset({FILE, FRR_FILE})
+DEFAULT_MTU_BYTES = 9100
+"""portmgrd's MTU for a port without one (sonic-swss cfgmgr/portmgr.h)."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_TABLE = re.compile(rb'"[A-Z][A-Z0-9_]+"\s*:\s*\{')
+_FECS: dict[str, Any] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
+_ON_OFF = {"on": True, "off": False}
+_UP_DOWN = {"up": True, "down": False}
+_ENABLE = {"enable": True, "disable": False}
+
+
+def detect(name: str, head: bytes) -> bool:
+    """Whether a file is SONiC's: a JSON object of tables in capitals, or frr.conf in a device's folder."""
+    if name == FRR_FILE:
+        return True
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(_TABLE.search(head))
+
+
+def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+    """Read a device; a file that cannot be read at all is a problem of the reading, the others count."""
+    problems: list[Problem] = []
+    config: tuple[Source, Any, bytes] | None = None
+    routing: tuple[Source, frr.Routing] | None = None
+    sources = []
+    for source, raw in bundle:
+        sources.append(source)
+        try:
+            if source.name == FRR_FILE:
+                routing = source, frr.read(decode(raw, source.display))
+            else:
+                config = source, _tables(raw, source.display), raw
+        except InputProblems as error:
+            problems.extend(error.problems)
+    return _Device(name, tuple(sources), config, routing, problems).read()
+
+
+def _tables(raw: bytes, display: str) -> dict[str, Any]:
+    data = parse(raw, display)
+    if not isinstance(data, dict):
+        found = "a list" if isinstance(data, list) else "a value"
+        raise InputProblems([Problem(path=display, line=1, column=1, found=found, expected="an object of tables")])
+    return data
+
+
+class _Device:
+    def __init__(
+        self,
+        name: str,
+        sources: tuple[Source, ...],
+        config: tuple[Source, Any, bytes] | None,
+        routing: tuple[Source, frr.Routing] | None,
+        problems: list[Problem],
+    ) -> None:
+        self._sources, self._problems, self._routing = sources, problems, routing
+        self._notes: list[Note] = []
+        self._derived: dict[Subject, str] = {}
+        self._source, data, raw = config or (None, {}, b"{}")
+        self._has_config = config is not None
+        self._config = Config(name, data, raw)
+        localhost = self._config.rows("DEVICE_METADATA").get("localhost", {})
+        self._localhost: Row = localhost
+        self.name = self._config.device = self._hostname(name)
+
+    def read(self) -> DeviceReading:
+        config = self._config
+        if self._has_config:
+            config.check_text()
+        device = self._device()
+        cables = tuple(self._cables())
+        self._note_tables()
+        return DeviceReading(
+            device=resolve(device),
+            sources=self._sources,
+            cables=cables,
+            remarks=(*config.remarks, *self._routing_remarks()),
+            notes=tuple(self._notes),
+            problems=tuple(self._problems),
+            derived=self._derived,
+        )
+
+    def _hostname(self, name: str) -> str:
+        stated = self._localhost.get("hostname")
+        if stated is None and self._routing is not None:
+            stated = self._routing[1].hostname
+        if stated is None or stated == name:
+            return name
+        if not _NAME.fullmatch(stated):
+            self._config.remark("odd-name", (), ("DEVICE_METADATA", "localhost", "hostname"), name=shown(stated))
+            return name
+        return stated
+
+    def _device(self) -> Device:
+        config = self._config
+        qos = QosReader(config)
+        dynamic = self._buffer_model()
+        routing = self._routing[1] if self._routing else None
+        self._model = self._known_model()
+        interfaces = tuple(self._interfaces(qos, dynamic))
+        return Device(
+            name=self.name,
+            platform="sonic",
+            version=self._version(),
+            model=self._model,
+            role=self._role(),
+            mac=self._localhost.get("mac", None if config.whole else UNKNOWN),
+            interfaces=interfaces,
+            loopbacks=self._loopbacks(),
+            management=self._management(),
+            bgp=routing.bgp if routing else self._bgp_elsewhere(),
+            static_routes=routing.static_routes if routing else UNKNOWN,
+            buffer_model=dynamic,
+            dynamic_buffers=qos.dynamic,
+            buffer_pools=qos.pools(not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
+            switch_dscp_to_tc=qos.switch_map(),
+            watchdog_polling_ms=self._polling(),
+            counters=self._counters(),
+            trimming=qos.trimming(),
+            hash_seed=self._hash_seed(),
+            ntp_servers=self._names_of("NTP_SERVER"),
+            syslog_servers=self._names_of("SYSLOG_SERVER"),
+        )
+
+    def _version(self) -> Any:
+        """Return the release by which the database is versioned (`version_202505_01`); older schemes name none."""
+        text = self._config.rows("VERSIONS").get("DATABASE", {}).get("VERSION", "")
+        found = re.fullmatch(r"version_(\d{6})_\d{2}", text)
+        return found[1] if found else UNKNOWN
+
+    def _known_model(self) -> Any:
+        return model_of_sku(self._localhost.get("hwsku", "")) or UNKNOWN
+
+    def _type(self) -> str | None:
+        """Return the tier's type that a DEVICE_METADATA.type means to SONiC's templates, which look for a part of it."""
+        stated = self._localhost.get("type", "")
+        return next((kind for kind in ROLE_OF_TYPE if kind in stated and "Mgmt" not in stated), None)
+
+    def _role(self) -> Any:
+        kind = self._type()
+        return UNKNOWN if kind is None else ROLE_OF_TYPE[kind]
+
+    def _hash_seed(self) -> Any:
+        kind = self._type()
+        return UNKNOWN if kind is None else HASH_SEED_OF_TYPE[kind]
+
+    def _buffer_model(self) -> Any:
+        stated = self._config.word(
+            ("DEVICE_METADATA", "localhost"),
+            self._localhost,
+            "buffer_model",
+            {"dynamic": "dynamic", "traditional": "traditional"},
+        )
+        if stated is None and self._config.whole:
+            self._derived[self.name, "@buffer_model"] = "DEVICE_METADATA has no buffer_model, which is traditional"
+            return "traditional"
+        return UNKNOWN if stated is None else stated
+
+    def _bgp_elsewhere(self) -> Any:
+        """Return None where nothing speaks BGP; what bgpcfgd or files of one's own say is not known from here."""
+        silent = not self._localhost.get("bgp_asn") and not self._config.data.get("BGP_NEIGHBOR")
+        return None if self._config.whole and silent else UNKNOWN
+
+    def _polling(self) -> Any:
+        config = self._config
+        if not config.covers("PFC_WD"):
+            return UNKNOWN
+        return config.integer(("PFC_WD", "GLOBAL"), config.rows("PFC_WD").get("GLOBAL", {}), "POLL_INTERVAL")
+
+    def _counters(self) -> Any:
+        config = self._config
+        if not config.covers("FLEX_COUNTER_TABLE"):
+            return UNKNOWN
+        found = []
+        for group, row in sorted(config.rows("FLEX_COUNTER_TABLE").items()):
+            keys = ("FLEX_COUNTER_TABLE", group)
+            enabled = config.word(keys, row, "FLEX_COUNTER_STATUS", _ENABLE)
+            interval = config.integer(keys, row, "POLL_INTERVAL")
+            found.append(Counter(group=group, enabled=enabled is True, interval_ms=interval))
+        return tuple(found)
+
+    def _names_of(self, table: str) -> Any:
+        return tuple(sorted(self._config.rows(table))) if self._config.covers(table) else UNKNOWN
+
+    def _loopbacks(self) -> Any:
+        config = self._config
+        if not config.covers("LOOPBACK_INTERFACE"):
+            return UNKNOWN
+        addresses: dict[str, list[str]] = {}
+        for key in config.rows("LOOPBACK_INTERFACE"):
+            name, _, address = key.partition("|")
+            addresses.setdefault(name, []).extend([address] if address else [])
+        return tuple(Loopback(name=name, addresses=tuple(own)) for name, own in sorted(addresses.items()))
+
+    def _management(self) -> Any:
+        config = self._config
+        if not config.covers("MGMT_INTERFACE"):
+            return UNKNOWN
+        rows = config.rows("MGMT_INTERFACE")
+        own_vrf = config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") == "true"
+        config.rows("MGMT_PORT")
+        keys = [key.split("|", 1) for key in rows if "|" in key]
+        if not keys:
+            return None
+        first = keys[0][0]
+        gateway = next((row["gwaddr"] for row in rows.values() if "gwaddr" in row), None)
+        addresses = tuple(address for name, address in keys if name == first)
+        return Management(interface=first, addresses=addresses, gateway=gateway, own_vrf=own_vrf)
+
+    def _interfaces(self, qos: QosReader, dynamic: Any) -> Iterator[Interface]:
+        config = self._config
+        ports = config.rows("PORT")
+        cables = {port: self._metres(name, port, row) for name, row in config.rows("CABLE_LENGTH").items() for port in row}
+        addresses = self._addresses()
+        named = ports or dict.fromkeys(port for port in (*qos.ports, *cables) if port.startswith("Ethernet"))
+        for name in sorted(named, key=natural):
+            row = ports.get(name)
+            cable = cables.get(name, None if config.covers("CABLE_LENGTH") else UNKNOWN)
+            if row is None:
+                found = Interface(
+                    name=name, port=UNKNOWN, enabled=UNKNOWN, speed_mbps=UNKNOWN, lanes=UNKNOWN, fec=UNKNOWN,
+                    autoneg=UNKNOWN, link_training=UNKNOWN, mtu_bytes=UNKNOWN, addresses=UNKNOWN, vrf=UNKNOWN,
+                    description=UNKNOWN, link_pause=UNKNOWN, cable_length_m=cable, qos=qos.profile(name, False, ()),
+                )  # fmt: skip
+            else:
+                found = self._interface(name, row, cable, addresses.get(name, ()), qos, dynamic)
+            yield found
+
+    def _interface(
+        self, name: str, row: Row, cable: Any, addresses: tuple[str, ...], qos: QosReader, dynamic: Any
+    ) -> Interface:
+        config, keys = self._config, ("PORT", name)
+        lanes = len(row["lanes"].split(",")) if row.get("lanes") else None
+        speed = config.integer(keys, row, "speed")
+        enabled = config.word(keys, row, "admin_status", _UP_DOWN)
+        if enabled is None:
+            self._derived[self.name, name, "enabled"] = "PORT has no admin_status, which is down (sonic-port.yang)"
+        mtu = config.integer(keys, row, "mtu")
+        if mtu is None:
+            self._derived[self.name, name, "mtu_bytes"] = f"PORT has no mtu, which is {DEFAULT_MTU_BYTES} (portmgrd)"
+        asymmetric = config.word(keys, row, "pfc_asym", _ON_OFF) or False
+        added = self._added_groups(name, qos, dynamic, speed, cable, enabled or False)
+        return Interface(
+            name=name,
+            port=self._port(name, lanes),
+            enabled=enabled or False,
+            speed_mbps=speed,
+            lanes=lanes,
+            fec=config.word(keys, row, "fec", _FECS),
+            autoneg=config.word(keys, row, "autoneg", _ON_OFF),
+            link_training=config.word(keys, row, "link_training", _ON_OFF),
+            mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
+            addresses=addresses,
+            vrf=config.rows("INTERFACE").get(name, {}).get("vrf_name"),
+            description=row.get("description"),
+            link_pause=UNKNOWN,
+            cable_length_m=cable,
+            qos=qos.profile(name, asymmetric, added),
+        )
+
+    def _port(self, name: str, lanes: int | None) -> Any:
+        model = self._model
+        if isinstance(model, Unknown) or not lanes:
+            return UNKNOWN
+        whole = sonic_port(model, name)
+        group = switch(model).group(whole.panel) if whole else None
+        return None if whole is None or group is None else sonic_port(model, name, max(group.lanes // lanes, 1))
+
+    def _added_groups(
+        self, name: str, qos: QosReader, dynamic: Any, speed: int | None, cable: Any, enabled: bool
+    ) -> tuple[PriorityGroup, ...]:
+        """Return the lossless priority groups that buffermgrd adds in the traditional model.
+
+        It writes one for every number of pfc_enable, from the row of the SKU's table for the port's speed and
+        cable length; without such a row it writes none (sonic-swss cfgmgr/buffermgr.cpp doSpeedUpdateTask).
+        """
+        if isinstance(dynamic, Unknown) or dynamic != "traditional" or not enabled:
+            return ()
+        if not self._config.whole or speed is None or isinstance(cable, Unknown) or not cable:
+            return ()
+        missing = sorted(set(qos.pause(name)) - qos.group_indexes(name))
+        if not missing:
+            return ()
+        buffer: Any = UNKNOWN
+        if not isinstance(self._model, Unknown):
+            sku = switch(self._model).sonic
+            rows = [row for row in sku.headroom_table if row[:2] == (speed, cable)]
+            if not rows:
+                return ()
+            _, _, size, xon, xoff = rows[0]
+            buffer = BufferProfile(
+                pool="ingress_lossless",
+                size_bytes=size,
+                dynamic_th=sku.headroom_dynamic_th,
+                headroom=Headroom(xoff_bytes=xoff, xon_bytes=xon),
+            )
+        reason = "buffermgrd adds it from the SKU's pg_profile_lookup.ini"
+        for index in missing:
+            self._derived[self.name, name, "qos", "priority_groups", str(index)] = reason
+        return tuple(PriorityGroup(index=index, buffer=buffer) for index in missing)
+
+    def _metres(self, name: str, port: str, row: Row) -> int | None:
+        text = row[port]
+        if not re.fullmatch(r"\d{1,6}m", text):
+            self._config.malformed(("CABLE_LENGTH", name, port), text, "metres, such as 40m")
+            return None
+        return int(text[:-1])
+
+    def _addresses(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for key in self._config.rows("INTERFACE"):
+            name, _, address = key.partition("|")
+            if address:
+                found[name] = (*found.get(name, ()), address)
+        return found
+
+    def _cables(self) -> Iterator[Cable]:
+        for port, row in self._config.rows("DEVICE_NEIGHBOR").items():
+            if row.get("name"):
+                end = End(row["name"], row.get("port", ""))
+                yield Cable(local_port=row.get("local_port", port), remote=end, evidence="DEVICE_NEIGHBOR")
+
+    def _note_tables(self) -> None:
+        config = self._config
+        display = self._source.display if self._source else None
+        for table in config.data:
+            if table not in config.read and table not in NOT_READ:
+                place = config.place((table,))
+                message = f"table {shown(table)} is not understood and was not looked at"
+                line = place.span.line if place else None
+                self._notes.append(Note(kind="not-understood", message=message, device=self.name, file=display, line=line))
+        for statement in self._routing[1].not_understood if self._routing else ():
+            source = self._routing[0] if self._routing else None
+            self._notes.append(
+                Note(
+                    kind="not-understood",
+                    message=f"command {shown(statement.text)} is not understood and was not looked at",
+                    device=self.name,
+                    file=source.display if source else None,
+                    line=statement.span.line,
+                )
+            )
+
+    def _routing_remarks(self) -> Iterator[Remark]:
+        for statement, kind, name in self._routing[1].undefined if self._routing else ():
+            yield Remark(
+                kind="dangling-reference",
+                subject=(self.name, "@bgp"),
+                place=Place(FRR_FILE, statement.span),
+                facts={"kind": kind, "name": name, "field": statement.text},
+            )
