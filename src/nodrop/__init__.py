@@ -1,1 +1,80 @@
-"""nodrop: a compiler and linter for RoCEv2 GPU-cluster fabrics."""
+"""nodrop: a compiler and linter for RoCEv2 GPU-cluster fabrics.
+
+The public verbs; each is a pure function where it can be:
+
+    load(path) -> Intent                what a user wrote
+    build(intent) -> Fabric             what it means
+    write(fabric) -> Iterator[Artifact] the configurations that say so
+    read(sources) -> Reading            the fabric that configurations say, whoever wrote them
+    lint(reading) -> Verdict            what is wrong with it
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nodrop.fabric.declared import Declared
+    from nodrop.fabric.fabric import Fabric
+    from nodrop.fabric.reading import Reading
+    from nodrop.intent.schema import Intent
+    from nodrop.lint.finding import Verdict
+    from nodrop.lint.rules import Rule
+    from nodrop.platforms.artifact import Artifact
+
+__all__ = ["build", "lint", "load", "read", "read_back", "write"]
+
+
+def load(path: "Path") -> "Intent":
+    """Read an intent; `errors.InputProblems` holds every fault of its text and schema."""
+    from nodrop.intent.load import load
+
+    return load(path)
+
+
+def build(intent: "Intent") -> "Fabric":
+    """Return the fabric that an intent describes; `errors.InputProblems` holds every reason why it cannot be."""
+    from nodrop.design import build
+
+    return build(intent)
+
+
+def write(fabric: "Fabric") -> Iterator["Artifact"]:
+    """Yield every file of every device, and last fabric.yaml (of no device), which says what the others cannot."""
+    from nodrop import platforms, stated
+    from nodrop.platforms.artifact import Artifact
+
+    for device in fabric.devices:
+        yield from platforms.writer(device.platform).write(device, fabric)
+    yield Artifact(device="", path=stated.FILE, text=stated.spell(fabric))
+
+
+def read(
+    sources: Sequence[str], *, declared: "Declared | None" = None, platform: str | None = None
+) -> "Reading":
+    """Read files and folders as one fabric; what cannot be read is in the reading's `problems`."""
+    from nodrop import collect
+    from nodrop.fabric.declared import Declared
+
+    return collect.read_inputs(collect.find(sources, platform), declared or Declared())
+
+
+def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = "") -> "Reading":
+    """Read what `write` made, as it would be read from the folder `below`; nothing touches a disk."""
+    from nodrop import collect, stated
+    from nodrop.fabric.assemble import assemble
+
+    platform_of = {device.name: device.platform for device in fabric.devices}
+    devices = [artifact for artifact in artifacts if artifact.device]
+    readings = list(collect.read_artifacts(devices, platform_of, below))
+    text = next(artifact.text for artifact in artifacts if artifact.path == stated.FILE)
+    return assemble(readings, stated.loads(text.encode(), stated.FILE))
+
+
+def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
+    """Judge a reading by the shipped rules, or by `rules`."""
+    from nodrop.lint.engine import judge
+    from nodrop.lint.rules import shipped
+
+    return judge(reading, shipped() if rules is None else rules)

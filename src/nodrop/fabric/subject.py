@@ -12,7 +12,7 @@ from nodrop.fabric.fabric import End
 Subject = tuple[str, ...]
 FABRIC = "@fabric"
 
-_NUMBERS = re.compile(r"(\d+)")
+_NUMBERS = re.compile(r"([0-9]+)")
 
 
 def text(subject: Subject) -> str:
@@ -47,10 +47,15 @@ def matches(pattern: Subject, subject: Subject) -> bool:
 
 @lru_cache(maxsize=65536)
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a sort key by which Ethernet8 comes before Ethernet16."""
-    return tuple(
-        (0, int(piece), "") if piece.isdigit() else (1, 0, piece) for piece in _NUMBERS.split(name) if piece
-    )
+    """Return a sort key by which Ethernet8 comes before Ethernet16: digits compare by count, then by value."""
+    return tuple(_piece(piece) for piece in _NUMBERS.split(name) if piece)
+
+
+def _piece(piece: str) -> tuple[int, int, str]:
+    if piece[0] not in "0123456789":
+        return (1, 0, piece)
+    digits = piece.lstrip("0")
+    return (0, len(digits), digits)
 
 
 def sort_key(subject: Subject) -> tuple[tuple[tuple[int, int, str], ...], ...]:

@@ -5,17 +5,20 @@ Rules are checked against them when they are loaded, and values that are laid ov
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cache, reduce
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from nodrop.fabric.fabric import Link
 from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import link
 
 KEYS = ("name", "index", "key", "sequence", "group", "prefix")
 """The attributes by which a row of the model may be named in a subject; the first that it has counts."""
 
+_F = TypeVar("_F", bound=Callable[..., object])
 _SCALARS: Mapping[type, str] = {int: "a number", float: "a number", str: "text", bool: "true or false"}
 
 
@@ -72,6 +75,11 @@ class Type:
         return " or ".join([*said, *(["none"] if self.none else [])]) or "none"
 
 
+def _remembered(function: _F) -> _F:
+    """Cache by arguments; typed as the function itself, since mypy holds classes to be unhashable."""
+    return cast(_F, cache(function))
+
+
 NUMBER = Type(scalars=frozenset({int, float}))
 TEXT = Type(scalars=frozenset({str}))
 TRUTH = Type(scalars=frozenset({bool}))
@@ -98,7 +106,7 @@ def join(left: Type, right: Type) -> Type:
     )
 
 
-@lru_cache(maxsize=None)
+@_remembered
 def type_of(annotation: Any) -> Type:
     """The type that an annotation of the model states; TypeError where the model may not hold such a thing."""
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -121,7 +129,7 @@ def type_of(annotation: Any) -> Type:
     raise TypeError(f"the model does not hold {annotation}")
 
 
-@lru_cache(maxsize=None)
+@_remembered
 def fields(owner: Owner) -> Mapping[str, Type]:
     """The fields that an owner stores, and their types."""
     if isinstance(owner, Record):
@@ -129,7 +137,7 @@ def fields(owner: Owner) -> Mapping[str, Type]:
     return {name: type_of(hint) for name, hint in get_type_hints(owner).items() if not name.startswith("_")}
 
 
-@lru_cache(maxsize=None)
+@_remembered
 def attributes(owner: Owner) -> Mapping[str, Type]:
     """All that can be read of an owner: its fields and its properties; methods are not among them."""
     return dict(fields(owner)) | {
@@ -137,13 +145,13 @@ def attributes(owner: Owner) -> Mapping[str, Type]:
     }
 
 
-@lru_cache(maxsize=None)
+@_remembered
 def is_property(owner: Owner, name: str) -> bool:
     """Whether an attribute is worked out when it is read, and so may meet UNKNOWN on its way."""
     return name in _properties(owner)
 
 
-@lru_cache(maxsize=None)
+@_remembered
 def sources(owner: Owner, name: str) -> frozenset[str]:
     """The fields that reading an attribute looks at; for a property, those that its code names."""
     getters = _properties(owner)
@@ -154,7 +162,7 @@ def sources(owner: Owner, name: str) -> frozenset[str]:
     return frozenset(looked_at.union(*(sources(owner, other) for other in named if other in getters and other != name)))
 
 
-@lru_cache(maxsize=None)
+@_remembered
 def _properties(owner: Owner) -> Mapping[str, Any]:
     if isinstance(owner, Record):
         return {}
@@ -164,9 +172,10 @@ def _properties(owner: Owner) -> Mapping[str, Any]:
 
 def key_of(row: Any, position: int) -> str:
     """What a row is called in a subject: by the first of KEYS that it has, a link by its ends, else by its position."""
-    if hasattr(row, "a") and hasattr(row, "b"):
-        first, second = sorted((row.a, row.b))
-        return f"{first}--{second}"
+    if not dataclasses.is_dataclass(row):
+        return str(position)
+    if isinstance(row, Link):
+        return link(row.a, row.b)[-1]
     return next((str(getattr(row, key)) for key in KEYS if hasattr(row, key)), str(position))
 
 

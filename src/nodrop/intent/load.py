@@ -1,7 +1,7 @@
 """From the text of an intent to its schema; every fault names file, line, column, what was found and expected."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,18 +48,23 @@ def loads(raw: bytes, path: str) -> Intent:
     try:
         intent = Intent.model_validate(document.data)
     except ValidationError as error:
-        raise InputProblems(_problem(document, detail) for detail in error.errors()) from None
+        raise InputProblems(problems_of(document, error, Intent)) from None
     intent.attach(document)
     return intent
 
 
-def _problem(document: Document, detail: Any) -> Problem:
+def problems_of(document: Document, error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
+    """Yield what pydantic found wrong with a document, in plain words and with places."""
+    return (_problem(document, detail, schema) for detail in error.errors())
+
+
+def _problem(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:
     loc = _keys(document.data, detail["loc"])
     last = str(detail["loc"][-1]) if detail["loc"] else ""
     kind = detail["type"]
     of = "key" if kind == "extra_forbidden" else "value"
     line, column = document.place(loc, of=of)
-    found, expected, hint = _words(kind, last, detail, _siblings(detail["loc"]))
+    found, expected, hint = _words(kind, last, detail, _siblings(detail["loc"], schema))
     return Problem(
         path=document.path,
         line=line,
@@ -83,9 +88,9 @@ def _keys(data: Any, loc: Sequence[Any]) -> list[Any]:
     return keys
 
 
-def _siblings(loc: Sequence[Any]) -> list[str]:
+def _siblings(loc: Sequence[Any], schema: type[BaseModel]) -> list[str]:
     """Return the keys that the schema knows beside the last step of a location."""
-    model: Any = Intent
+    model: Any = schema
     for step in loc[:-1]:
         model = _inner(model, step)
     return list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []

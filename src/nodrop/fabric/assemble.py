@@ -1,0 +1,211 @@
+"""From devices as they were read to one fabric: what is stated is folded in, the rest is inferred and said so.
+
+Evidence for a link, best first: stated cables, two ends in one /31 or /30, a neighbor table. A port that no source
+names has an UNKNOWN side: it is neither a host's nor the fabric's.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
+from nodrop.fabric.intern import Interner
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.reading import Assumption, DeviceReading, Note, Reading
+from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.fabric.subject import natural
+
+RDMA_DSCP = 26
+"""NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
+
+
+def assemble(readings: Sequence[DeviceReading], declared: Declared) -> Reading:
+    """Return all readings as one fabric; two devices of one name are told apart by a number, with a note."""
+    readings, notes = _distinct(readings)
+    interner = Interner()
+    devices = [interner.device(_stated(reading.device, declared)) for reading in readings]
+    links = _links(devices, readings, declared)
+    hosts = declared.hosts or ()
+    sides = _sides(devices, links, {host.name for host in hosts})
+    stated = _named_devices(declared)
+    devices = [_with_sides(device, sides, device.name in stated) for device in devices]
+    assumed: list[Assumption] = []
+    mode = declared.mode or _mode(devices, assumed)
+    classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed)
+    fabric = Fabric(
+        name=declared.name or "fabric",
+        mode=mode,
+        devices=tuple(sorted(devices, key=lambda device: natural(device.name))),
+        links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
+        hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
+        classes=tuple(sorted(classes, key=lambda one: one.name)),
+        policy=declared.policy or Policy(),
+    )
+    return Reading(
+        fabric=fabric,
+        sources={reading.device.name: reading.sources for reading in readings},
+        remarks=tuple(remark for reading in readings for remark in reading.remarks),
+        notes=(*notes, *(note for reading in readings for note in reading.notes)),
+        problems=tuple(problem for reading in readings for problem in reading.problems),
+        derived={subject: reason for reading in readings for subject, reason in reading.derived.items()},
+        assumed=tuple(assumed),
+    )
+
+
+def _distinct(readings: Sequence[DeviceReading]) -> tuple[list[DeviceReading], list[Note]]:
+    taken: set[str] = set()
+    result, notes = [], []
+    for reading in readings:
+        name, number = reading.device.name, 2
+        while name in taken:
+            name, number = f"{reading.device.name}.{number}", number + 1
+        taken.add(name)
+        if name != reading.device.name:
+            shown = reading.sources[0].display if reading.sources else None
+            message = f"a second device calls itself {reading.device.name}; it is {name} here"
+            notes.append(Note(kind="renamed", message=message, device=name, file=shown))
+            reading = _renamed(reading, name)  # noqa: PLW2901
+        result.append(reading)
+    return result, notes
+
+
+def _renamed(reading: DeviceReading, name: str) -> DeviceReading:
+    return replace(
+        reading,
+        device=replace(reading.device, name=name),
+        remarks=tuple(replace(remark, subject=(name, *remark.subject[1:])) for remark in reading.remarks),
+        derived={(name, *subject[1:]): reason for subject, reason in reading.derived.items()},
+    )
+
+
+def _stated(device: Device, declared: Declared) -> Device:
+    role = declared.roles.get(device.name)
+    model = declared.models.get(device.name)
+    if role is not None and (isinstance(device.role, Unknown) or device.role != role):
+        device = replace(device, role=role)
+    if model is not None and isinstance(device.model, Unknown):
+        device = replace(device, model=model)
+    return device
+
+
+def _links(devices: list[Device], readings: Sequence[DeviceReading], declared: Declared) -> list[Link]:
+    links = list(declared.cables or ())
+    taken = {end for link in links for end in (link.a, link.b)}
+    for link in (*_by_subnet(devices), *_by_neighbor_table(readings, {device.name for device in devices})):
+        if link.a not in taken and link.b not in taken:
+            links.append(link)
+            taken |= {link.a, link.b}
+    return links
+
+
+def _by_subnet(devices: Iterable[Device]) -> Iterator[Link]:
+    """Yield a link for every two ports, and no third, with addresses in one /31 or /30."""
+    found: dict[object, list[End]] = {}
+    for device in devices:
+        for interface in device.interfaces:
+            if isinstance(interface.addresses, Unknown):
+                continue
+            for text in interface.addresses:
+                if text.endswith(("/31", "/30")):
+                    try:
+                        network = ipaddress.ip_interface(text).network
+                    except ValueError:
+                        continue
+                    found.setdefault(network, []).append(End(device.name, interface.name))
+    for ends in found.values():
+        if len(ends) == 2 and ends[0].node != ends[1].node:
+            yield Link(a=min(ends), b=max(ends))
+
+
+def _by_neighbor_table(readings: Iterable[DeviceReading], known: set[str]) -> Iterator[Link]:
+    """Yield the links that neighbor tables name; a neighbor that was read must have a port of that name."""
+    ports = {
+        reading.device.name: {interface.name for interface in reading.device.interfaces} for reading in readings
+    }
+    for reading in readings:
+        for cable in reading.cables:
+            near, far = End(reading.device.name, cable.local_port), cable.remote
+            if far.node not in known or far.port in ports[far.node]:
+                yield Link(a=min(near, far), b=max(near, far))
+
+
+def _sides(devices: list[Device], links: Iterable[Link], hosts: set[str]) -> dict[End, Side]:
+    switches = {device.name for device in devices}
+    sides: dict[End, Side] = {}
+    for link in links:
+        for near, far in ((link.a, link.b), (link.b, link.a)):
+            if near.node in switches:
+                if far.node in switches:
+                    sides[near] = "fabric"
+                elif far.node in hosts:
+                    sides[near] = "host"
+    return sides
+
+
+def _named_devices(declared: Declared) -> set[str]:
+    return {end.node for link in declared.cables or () for end in (link.a, link.b)}
+
+
+def _with_sides(device: Device, sides: dict[End, Side], complete: bool) -> Device:
+    """Return the device with every port's side; where all its cables are stated, the other ports have none."""
+    rest = None if complete else UNKNOWN
+
+    def placed(interface: Interface) -> Interface:
+        side = sides.get(End(device.name, interface.name), rest)
+        return interface if side is interface.side else replace(interface, side=side)
+
+    return replace(device, interfaces=tuple(map(placed, device.interfaces)))
+
+
+def _profiles(devices: Iterable[Device]) -> list[QosProfile]:
+    seen = {
+        id(interface.qos): interface.qos
+        for device in devices
+        for interface in device.interfaces
+        if isinstance(interface.qos, QosProfile)
+    }
+    return list(seen.values())
+
+
+def _mode(devices: list[Device], assumed: list[Assumption]) -> Mode:
+    """Return the mode that the files show, over all devices together; `pfc-only` is never inferred."""
+    trims = [device.name for device in devices if not isinstance(device.trimming, Unknown) and device.trimming]
+    mode: Mode = "lossy"
+    because = "nothing pauses, and no priority group is lossless"
+    if trims:
+        mode, because = "trim", f"{trims[0]} trims packets"
+    elif any(map(_pauses, _profiles(devices))):
+        mode, because = "lossless", "ports have PFC, a lossless priority group or a PFC watchdog"
+    assumed.append(Assumption(fact="mode", value=mode, because=because))
+    return mode
+
+
+def _pauses(qos: QosProfile) -> bool:
+    for tells in (
+        lambda: bool(qos.pfc_rx_priorities) or bool(qos.pfc_tx_priorities),
+        lambda: qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown),
+        lambda: any(group.lossless for group in qos.priority_groups),  # type: ignore[union-attr]
+    ):
+        try:
+            if tells():
+                return True
+        except UnknownFact:
+            continue
+    return False
+
+
+def _classes(devices: list[Device], mode: Mode, assumed: list[Assumption]) -> tuple[TrafficClass, ...]:
+    """Return the RDMA class: DSCP 26 unless the maps leave exactly one other candidate."""
+    candidates: set[int] = set()
+    for qos in _profiles(devices):
+        if isinstance(qos.dscp_to_tc, Unknown) or isinstance(qos.pfc_rx_priorities, Unknown) or not qos.dscp_to_tc:
+            continue
+        candidates |= {dscp for dscp, tc in enumerate(qos.dscp_to_tc) if tc in qos.pfc_rx_priorities}
+    dscp, because = RDMA_DSCP, "NVIDIA's convention"
+    if len(candidates) == 1 and RDMA_DSCP not in candidates:
+        (dscp,) = candidates
+        because = "the only DSCP in a lossless class"
+    assumed.append(Assumption(fact="RDMA", value=f"DSCP {dscp}", because=because))
+    lossless = mode in ("lossless", "pfc-only")
+    return (TrafficClass(name="rdma", purpose="rdma", dscp=(dscp,), tc=UNKNOWN, lossless=lossless),)

@@ -1,0 +1,33 @@
+"""What is stated about a fabric because no switch file can say it: mode, classes, roles, models, cables, hosts, policy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nodrop.fabric.fabric import Host, Link, Mode, Policy, TrafficClass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """Each key is None (or empty) where nobody stated it. `cables` are all cables of the devices that they name."""
+
+    name: str | None = None
+    mode: Mode | None = None
+    classes: tuple[TrafficClass, ...] | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    cables: tuple[Link, ...] | None = None
+    hosts: tuple[Host, ...] | None = None
+    policy: Policy | None = None
+
+    def over(self, other: "Declared") -> "Declared":
+        """Return this statement, completed key by key from a weaker one."""
+        return Declared(
+            name=self.name or other.name,
+            mode=self.mode or other.mode,
+            classes=other.classes if self.classes is None else self.classes,
+            roles={**other.roles, **self.roles},
+            models={**other.models, **self.models},
+            cables=other.cables if self.cables is None else self.cables,
+            hosts=other.hosts if self.hosts is None else self.hosts,
+            policy=self.policy or other.policy,
+        )

@@ -1,0 +1,75 @@
+"""A fabric by name: devices, ports, hosts, and what a cable joins; each part is made when it is first asked for.
+
+Of two rows with one name the first counts; that there are two is for a rule to find.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TypeVar
+
+from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+
+_T = TypeVar("_T", Device, Host, HostPort, Interface)
+
+
+def _by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
+    found: dict[str, _T] = {}
+    for row in rows:
+        found.setdefault(row.name, row)
+    return found
+
+
+class Index:
+    """The parts of one `fabric` by their names and by the cables between them; None is what it does not have."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self.fabric = fabric
+        self._interfaces: dict[str, Mapping[str, Interface]] = {}
+
+    @cached_property
+    def devices(self) -> Mapping[str, Device]:
+        """The devices by name."""
+        return _by_name(self.fabric.devices)
+
+    @cached_property
+    def hosts(self) -> Mapping[str, Host]:
+        """The hosts by name; they are stated, never read."""
+        return _by_name(self.fabric.hosts)
+
+    @cached_property
+    def _links(self) -> Mapping[End, Link]:
+        found: dict[End, Link] = {}
+        for link in self.fabric.links:
+            found.setdefault(link.a, link)
+            found.setdefault(link.b, link)
+        return found
+
+    def interface(self, device: str, name: str) -> Interface | None:
+        """The port `name` of a device."""
+        if device not in self._interfaces:
+            owner = self.devices.get(device)
+            self._interfaces[device] = _by_name(owner.interfaces) if owner else {}
+        return self._interfaces[device].get(name)
+
+    def at(self, end: End) -> Interface | HostPort | None:
+        """The port that an end names, of a device or else of a host."""
+        if end.node in self.devices:
+            return self.interface(*end)
+        host = self.hosts.get(end.node)
+        return next((port for port in host.ports if port.name == end.port), None) if host else None
+
+    def link(self, node: str, port: str) -> Link | None:
+        """The cable at a port."""
+        return self._links.get(End(node, port))
+
+    def far_end(self, node: str, port: str) -> End | None:
+        """The other end of the cable at a port, also where nothing more is known of it."""
+        link = self.link(node, port)
+        if link is None:
+            return None
+        return link.b if link.a == (node, port) else link.a
+
+    def far(self, node: str, port: str) -> Interface | HostPort | None:
+        """The port at the other end of the cable."""
+        end = self.far_end(node, port)
+        return None if end is None else self.at(end)

@@ -1,0 +1,183 @@
+"""From findings to places: file, line and column, looked up only on devices that have findings."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric import subject
+from nodrop.fabric.reading import Note, Place, Reading, Source
+from nodrop.fabric.subject import Subject, natural
+from nodrop.formats.places import BOM, read_limited
+from nodrop.lint.finding import Finding, Located, Related
+
+PlaceOf = Callable[[Subject], Place | None]
+"""Where a part of one device stands in its sources."""
+
+Where = Callable[[str, Mapping[str, bytes]], PlaceOf]
+"""Makes the `PlaceOf` of a device from its platform and its sources, by canonical name."""
+
+_MAX_BYTES = 1 << 30
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """Findings with their places, the lines that stand there, and what could not be looked up."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[Note, ...] = ()
+    _lines: Mapping[tuple[str, int], str] = field(default_factory=dict)
+
+    def line(self, file: str, line: int) -> str | None:
+        """The text of a line on which a place begins, by the name under which its file is shown; else None."""
+        return self._lines.get((file, line))
+
+
+def locate(
+    findings: Iterable[Finding], reading: Reading, where: Where, *, only: Collection[Finding] | None = None
+) -> Pointed:
+    """Fill in where findings and the parts related to them stand.
+
+    A finding stands where its `at` does, else where the nearest part around it does, down to the device; one about a
+    link, at the end that was read. Sources of a device are loaded once, one device at a time, and devices without
+    findings never. A source that has changed since it was read gives no place, but a note. With `only`, some of these
+    very findings, the others stay as they are and cost nothing.
+    """
+    findings = tuple(findings)
+    chosen = {id(finding) for finding in (findings if only is None else only)}
+    aim = _Aim(reading)
+    wanted: dict[str, dict[_Target, None]] = {}
+    for device, target in (aimed for each in findings if id(each) in chosen for aimed in aim.all_of(each)):
+        wanted.setdefault(device, {})[target] = None
+    atlas = _Atlas({device.name: device.platform for device in reading.fabric.devices}, where)
+    for device in sorted(wanted, key=natural):
+        atlas.chart(device, reading.sources[device], wanted[device])
+    filled = (_filled(finding, aim, atlas.places) if id(finding) in chosen else finding for finding in findings)
+    return Pointed(tuple(filled), tuple(atlas.notes), atlas.lines)
+
+
+_Target = Subject | Located
+"""What to look up: a part of a device, or a place that is known already and lacks only its line."""
+
+
+class _Aim:
+    """On which device to look, and for what."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+
+    def all_of(self, finding: Finding) -> list[tuple[str, _Target]]:
+        """Everything to look up for one finding."""
+        aimed = [self.at_finding(finding), *map(self.at_related, finding.related)]
+        return [each for each in aimed if each is not None]
+
+    def at_finding(self, finding: Finding) -> tuple[str, _Target] | None:
+        """What the finding points at; where that is on no device, the whole of its own device."""
+        return self._at(finding.at, finding.located, finding.device)
+
+    def at_related(self, related: Related) -> tuple[str, _Target] | None:
+        """What the finding also speaks of."""
+        return self._at(related.subject, related.located, None)
+
+    def _at(self, part: Subject, located: Located | None, device: str | None) -> tuple[str, _Target] | None:
+        sources = self._reading.sources
+        if part[0] not in sources:
+            part = self._ends.get(part) or (device or part[0],)
+        if part[0] not in sources:
+            return None
+        if located is None:
+            return part[0], part
+        return (part[0], located) if located.file in {source.display for source in sources[part[0]]} else None
+
+    @cached_property
+    def _ends(self) -> dict[Subject, Subject]:
+        """For each link the end that was read, the first where both were."""
+        ends = ((link, end) for link in self._reading.fabric.links for end in (link.b, link.a))
+        return {
+            subject.link(link.a, link.b): (end.node, end.port)
+            for link, end in ends
+            if end.node in self._reading.sources
+        }
+
+
+class _Atlas:
+    """What has been found, device by device."""
+
+    def __init__(self, platforms: Mapping[str, str], where: Where) -> None:
+        self._platforms, self._where = platforms, where
+        self.places: dict[tuple[str, _Target], Located] = {}
+        self.lines: dict[tuple[str, int], str] = {}
+        self.notes: list[Note] = []
+
+    def chart(self, device: str, sources: tuple[Source, ...], targets: Iterable[_Target]) -> None:
+        """Look up the targets on one device, then let go of its texts."""
+        loaded = [(source, raw) for source in sources if (raw := self._loaded(device, source)) is not None]
+        if not loaded:
+            return
+        whole = Located(file=sources[0].display, span=None) if len(sources) == 1 else None
+        displays = {source.name: source.display for source, _ in loaded}
+        place_of = self._where(self._platforms[device], {source.name: raw for source, raw in loaded})
+        lines = _LinesOf({source.display: raw for source, raw in loaded})
+        for target in targets:
+            located = target if isinstance(target, Located) else _nearest(place_of, target, displays) or whole
+            if located is not None and located.file in lines.texts:
+                self.places[device, target] = located
+                self._keep_line(located, lines)
+
+    def _keep_line(self, located: Located, lines: "_LinesOf") -> None:
+        if located.span is not None and (text := lines.get(located.file, located.span.line)) is not None:
+            self.lines[located.file, located.span.line] = text
+
+    def _loaded(self, device: str, source: Source) -> bytes | None:
+        try:
+            return _load(source)
+        except InputProblems as lost:
+            message = f"{lost.problems[0].found}; what was found in it has no place"
+            self.notes.append(Note(kind="lost-place", message=message, device=device, file=source.display))
+            return None
+
+
+class _LinesOf:
+    """The lines of texts, each text split when first asked for, as `nodrop.formats.places` counts lines."""
+
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        self.texts = texts
+        self._lines: dict[str, list[str]] = {}
+
+    def get(self, file: str, line: int) -> str | None:
+        if file not in self._lines:
+            text = self.texts[file].decode("utf-8", "surrogateescape").removeprefix(BOM)
+            self._lines[file] = _LINE_END.split(text)
+        lines = self._lines[file]
+        return lines[line - 1] if line <= len(lines) else None
+
+
+def _load(source: Source) -> bytes:
+    """The text as it was when it was read; raises InputProblems where it is not to be had any more."""
+    if source.held is not None:
+        return source.held
+    if source.path is None:
+        raise InputProblems([Problem(path=source.display, found="not kept since it was read")])
+    raw = read_limited(source.path, source.display, _MAX_BYTES)
+    if blake2b(raw, digest_size=16).hexdigest() != source.digest:
+        raise InputProblems([Problem(path=source.display, found="changed since it was read")])
+    return raw
+
+
+def _nearest(place_of: PlaceOf, part: Subject, displays: Mapping[str, str]) -> Located | None:
+    places = (place_of(part[:length]) for length in range(len(part), 0, -1))
+    return next((Located(file=displays[place.file], span=place.span) for place in places if place is not None), None)
+
+
+def _filled(finding: Finding, aim: _Aim, places: Mapping[tuple[str, _Target], Located]) -> Finding:
+    def located(aimed: tuple[str, _Target] | None, known: Located | None) -> Located | None:
+        return known if aimed is None else places.get(aimed)
+
+    related = tuple(
+        dataclasses.replace(each, located=located(aim.at_related(each), each.located)) for each in finding.related
+    )
+    return dataclasses.replace(finding, located=located(aim.at_finding(finding), finding.located), related=related)

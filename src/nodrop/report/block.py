@@ -1,0 +1,138 @@
+"""One block of the text report: findings with one cause, the first shown in its file, the others counted and listed."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nodrop.fabric import subject
+from nodrop.fabric.subject import Subject
+from nodrop.lint.finding import Finding, Fix, Located, Related
+from nodrop.report.escape import terminal
+from nodrop.report.names import count, counts, label, listing, name
+from nodrop.report.outcome import LineOf
+from nodrop.report.quote import quote
+
+_STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
+_RELATED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """How a report looks, and where the lines that it quotes come from."""
+
+    color: bool
+    verbose: bool
+    width: int
+    line: LineOf
+
+    def paint(self, style: str, text: str) -> str:
+        """Text in a style, escaped: what users and configurations say reaches the page through here alone."""
+        code = _STYLES.get(style) if self.color else None
+        return f"\x1b[{code}m{terminal(text)}\x1b[0m" if code else terminal(text)
+
+    def said(self, style: str, head: str, text: str) -> str:
+        """One line of a report: a head in a style, and what it says."""
+        return f"{self.paint(style, head)}: {self.paint('', text)}"
+
+    def quotable(self, located: Located | None) -> str | None:
+        """The first line of a place, where it is at hand."""
+        return self.line(located.file, located.span.line) if located and located.span else None
+
+
+def block(group: Sequence[Finding], page: Page) -> list[str]:
+    """The first of a group in full; the others counted and listed, or one by one where the page is verbose."""
+    first, *others = group
+    related = first.related if page.verbose else first.related[:_RELATED]
+    sheet = _Sheet(page=page, gutter=_gutter([first.located, *(each.located for each in related)], page))
+    lines = [f"{page.paint(first.severity, f'{first.severity}[{first.rule}]')}: {page.paint('strong', first.message)}"]
+    lines += sheet.spot("-->", first.located, ("^", first.severity), subject.text(first.subject))
+    for each in related:
+        lines += sheet.spot(":::", each.located, ("-", "frame"), _caption(each))
+    if left := len(first.related) - len(related):
+        lines.append(sheet.footer(f"{count(left, 'more related part')}; -v shows them"))
+    if first.confidence != "certain":
+        lines.append(sheet.footer(f"confidence: {first.confidence}"))
+    lines += sheet.fix(first.fix) if first.fix else []
+    return lines + (sheet.each(others) if page.verbose else sheet.summed_up(first, others))
+
+
+def _gutter(places: Iterable[Located | None], page: Page) -> int:
+    """How many columns the numbers of the quoted lines need."""
+    numbers = [place.span.line for place in places if place and place.span and page.quotable(place) is not None]
+    return len(str(max(numbers, default=1)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    """What stands under the head of a block; `gutter` columns hold the numbers of lines."""
+
+    page: Page
+    gutter: int
+
+    def spot(self, arrow: str, located: Located | None, mark: tuple[str, str], caption: str) -> list[str]:
+        """A place and its line, the span underlined with the caption behind it; without a line, the caption alone."""
+        page, gutter = self.page, self.gutter
+        lines = [f"{'':{gutter}}{page.paint('frame', arrow)} {page.paint('', _place(located))}"] if located else []
+        text = page.quotable(located)
+        if text is None or located is None or located.span is None:
+            return [*lines, self.footer(caption)]
+        quoted = quote(text, located.span, room=page.width - gutter - 3)
+        bar, (character, style) = page.paint("frame", "|"), mark
+        marks = page.paint(style, f"{character * quoted.length} {caption}")
+        number = page.paint("frame", f"{located.span.line:>{gutter}}")
+        return [
+            *lines,
+            f"{'':{gutter}} {bar}",
+            f"{number} {bar} {page.paint('', quoted.text)}",
+            f"{'':{gutter}} {bar} {'':{quoted.indent}}{marks}",
+        ]
+
+    def footer(self, text: str) -> str:
+        """A line about the finding rather than a place."""
+        return f"{'':{self.gutter}} {self.page.paint('frame', '=')} {self.page.paint('', text)}"
+
+    def footers(self, first: str, rest: Iterable[str]) -> list[str]:
+        """Such a line, and others that belong to it."""
+        return [self.footer(first), *(f"{'':{self.gutter + 3}}{self.page.paint('', text)}" for text in rest)]
+
+    def fix(self, fix: Fix) -> list[str]:
+        """What to do, wrapped; line breaks of the rule's author stay."""
+        room = max(self.page.width - self.gutter - 3, 40)
+        written = f"fix: {terminal(fix.text.strip(), lines=True)}".split("\n")
+        first, *rest = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
+        return self.footers(first, rest)
+
+    def each(self, others: Sequence[Finding]) -> list[str]:
+        """The others of a group, one by one."""
+        rows = (f"{_place(each.located) or subject.text(each.subject)}: {each.message}" for each in others)
+        return self.footers(f"{len(others)} more of the same:", rows) if others else []
+
+    def summed_up(self, first: Finding, others: Sequence[Finding]) -> list[str]:
+        """The others of a group: by name on the device of the first, by number elsewhere."""
+        here = [each.subject for each in others if each.device == first.device]
+        away = [each for each in others if each.device != first.device]
+        lines = [self.footer(_more_here(first.device, here))] if here else []
+        return [*lines, self.footer(_more_away(away))] if away else lines
+
+
+def _place(located: Located | None) -> str:
+    if located is None:
+        return ""
+    span = located.span
+    return f"{located.file}:{span.line}:{span.column}" if span else located.file
+
+
+def _caption(related: Related) -> str:
+    return f"{subject.text(related.subject)}: {related.message}"
+
+
+def _more_here(device: str | None, subjects: Sequence[Subject]) -> str:
+    where = "" if device is None else f" on {name(device)}"
+    labels = [label(each) for each in subjects if each != (device,)]
+    return f"{len(subjects)} more of the same{where}" + (f": {listing(labels)}" if labels else "")
+
+
+def _more_away(others: Sequence[Finding]) -> str:
+    devices = {name(each.device) if each.device else "the fabric" for each in others}
+    numbers = [count(len(devices), "device"), *counts(each.subject for each in others)]
+    return f"the same on {listing(devices)} ({', '.join(numbers)})"

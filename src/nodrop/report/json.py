@@ -1,0 +1,141 @@
+"""Findings for a program: version 1 of a format that only grows (contract 9.13); its schema is in `report.schema`."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from nodrop.errors import Problem
+from nodrop.fabric import subject
+from nodrop.fabric.reading import Assumption, Note
+from nodrop.fabric.states import Unknown
+from nodrop.lint.finding import Change, Finding, Fix, Located, Related, UnknownVerdict
+from nodrop.report.escape import utf8
+from nodrop.report.outcome import Outcome, summary
+
+VERSION = 1
+_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+_LARGEST = 2**63 - 1
+
+
+def render(outcome: Outcome) -> bytes:
+    """Write an outcome as JSON in UTF-8, every finding on its own, two columns a level, with a line feed at the end."""
+    document = {
+        "version": VERSION,
+        "findings": [_finding(finding) for finding in outcome.findings],
+        "unknown": [_unknown(verdict) for verdict in outcome.unknown],
+        "notes": [_note(note) for note in outcome.notes],
+        "problems": [_problem(problem) for problem in outcome.problems],
+        "assumed": [_assumption(assumption) for assumption in outcome.assumed],
+        "summary": dataclasses.asdict(summary(outcome)),
+    }
+    try:
+        return orjson.dumps(document, option=_OPTIONS)
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_encodable(document), option=_OPTIONS)
+
+
+def plain(value: object) -> Any:
+    """A value of the model as JSON can say it.
+
+    Dataclasses and named tuples become objects, tuples arrays, sets sorted arrays; None stays null (known absent), and
+    UNKNOWN is `{"unknown": true}`, which no field of the model can be mistaken for.
+    """
+    match value:
+        case Unknown():
+            return {"unknown": True}
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return {str(key): plain(each) for key, each in value.items()}
+        case frozenset() | set():
+            return sorted(map(plain, value), key=repr)
+        case tuple() if hasattr(value, "_asdict"):
+            return plain(value._asdict())
+        case tuple() | list():
+            return [plain(each) for each in value]
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    raise TypeError(f"{type(value).__name__} is not a type of the model")
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "message": finding.message,
+        "subject": subject.text(finding.subject),
+        "at": subject.text(finding.at),
+        "device": finding.device,
+        **_place(finding.located),
+        "facts": dict(sorted(finding.facts.items())),
+        "related": [_related(related) for related in finding.related],
+        "fix": _fix(finding.fix) if finding.fix else None,
+        "group": finding.group,
+        "fingerprint": finding.fingerprint,
+        "suppressed": None,
+    }
+
+
+def _place(located: Located | None) -> dict[str, Any]:
+    span = located.span if located else None
+    return {
+        "file": located.file if located else None,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+        "end_line": span.end_line if span else None,
+        "end_column": span.end_column if span else None,
+    }
+
+
+def _related(related: Related) -> dict[str, Any]:
+    place = _place(related.located)
+    beginning = {key: place[key] for key in ("file", "line", "column")}
+    return {"subject": subject.text(related.subject), "message": related.message, **beginning}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {"safe": fix.safe, "text": fix.text, "changes": [_change(change) for change in fix.changes]}
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {"subject": subject.text(change.subject), "old": plain(change.old), "new": plain(change.new)}
+
+
+def _unknown(verdict: UnknownVerdict) -> dict[str, Any]:
+    return dataclasses.asdict(verdict)
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return dataclasses.asdict(note)
+
+
+def _assumption(assumption: Assumption) -> dict[str, Any]:
+    return dataclasses.asdict(assumption)
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "file": problem.path,
+        "line": problem.line,
+        "column": problem.column,
+        "path": problem.where or None,
+        "message": dataclasses.replace(problem, hint="").message,
+        "hint": problem.hint or None,
+    }
+
+
+def _encodable(value: Any) -> Any:
+    """The same document where strings are valid UTF-8 and integers beyond 64 bits are written digit by digit."""
+    match value:
+        case str():
+            return utf8(value)
+        case int() if abs(value) > _LARGEST:
+            return orjson.Fragment(str(value))
+        case dict():
+            return {utf8(key): _encodable(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_encodable(each) for each in value]
+    return value

@@ -1,0 +1,155 @@
+"""Many parts of a fabric in few words: what they are called, what they are, how many.
+
+A number that runs stands in brackets, and only brackets mean a run, since no valid name contains one:
+
+    leaf[1-4], leaf9                leaf1, leaf2, leaf3, leaf4 and leaf9
+    Ethernet[0-248 by 8]            Ethernet0, Ethernet8, Ethernet16 … Ethernet248
+    swp[1-32]s[0-3]                 each of swp1 to swp32 with each of s0 to s3
+    leaf[08-12]                     leaf08, leaf09, leaf10, leaf11 and leaf12
+
+Every number of a run is there, and none else. Three numbers one apart make a run, or four at any other distance; fewer
+are listed. Names with a colon (IPv6 addresses, links) are listed, since their digits need not be decimal. A name that
+holds anything but letters, digits and `. _ / @ % + ~ - :` stands in quotes.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from nodrop.fabric.subject import FABRIC, Subject, natural
+from nodrop.report.escape import terminal
+
+_PLAIN = re.compile(r"[\w./@%+~:-]+")
+_NUMBER = re.compile(r"([0-9]{1,9})")
+_QUEUES = {"queues": "queue", "priority_groups": "priority group"}
+_PARTS_OF_FABRIC = {"links": "link", "classes": "class"}
+_LISTED = 8
+
+
+def name(part: str) -> str:
+    """One part of a subject as a list may hold it."""
+    return part if _PLAIN.fullmatch(part) else '"' + terminal(part).replace('"', '\\"') + '"'
+
+
+def label(subject: Subject) -> str:
+    """What a part is called on its device, or in the fabric: `Ethernet8`, `Ethernet8 queue 3`, `10.1.0.1`."""
+    match subject:
+        case (only,):
+            return "the fabric" if only == FABRIC else name(only)
+        case (_, port, "qos", ("queues" | "priority_groups") as queues, index):
+            return f"{name(port)} {_QUEUES[queues]} {name(index)}"
+        case (_, area, _, *_) if area.startswith("@") or subject[0] == FABRIC:
+            return "/".join(map(name, subject[2:]))
+        case _:
+            return "/".join(map(name, subject[1:]))
+
+
+def kind(subject: Subject) -> str:
+    """What a part is, in the singular: device, port, queue, neighbor, link, class …"""
+    match subject:
+        case (only,):
+            return "fabric" if only == FABRIC else "device"
+        case (root, area, *_) if root == FABRIC:
+            return _PARTS_OF_FABRIC.get(area, "part")
+        case (_, area, *_) if area.startswith("@"):
+            return area[1:].replace("_", " ").removesuffix("s") or "part"
+        case (_, _):
+            return "port"
+        case (_, _, "qos", ("queues" | "priority_groups") as queues, _):
+            return _QUEUES[queues]
+        case _:
+            return "part"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 port`, `2 ports`, `2 classes`."""
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{ending}"
+
+
+def counts(subjects: Iterable[Subject]) -> list[str]:
+    """How many there are of each kind but devices, the commonest kind first."""
+    kinds = Counter(kind(subject) for subject in set(subjects))
+    return [count(number, noun) for noun, number in sorted(kinds.items(), key=_commonest) if noun != "device"]
+
+
+def listing(names: Iterable[str]) -> str:
+    """Names, numbers that run drawn together; of a long list the beginning, and how many names it leaves out."""
+    entries = collapse(names)
+    text = ", ".join(entry.text for entry in entries[:_LISTED])
+    left = sum(entry.names for entry in entries[_LISTED:])
+    return f"{text} and {left} more" if left else text
+
+
+class Entry(NamedTuple):
+    """A name, or several drawn together, and how many they are."""
+
+    text: str
+    names: int
+    first: str
+
+
+def collapse(names: Iterable[str]) -> list[Entry]:
+    """Draw names together as the top of this module says; each name counts once."""
+    shapes: dict[tuple[str, ...], list[tuple[_Run, ...]]] = {}
+    for each in dict.fromkeys(names):
+        pieces = _NUMBER.split(each) if ":" not in each and not each.startswith('"') else [each]
+        numbers = tuple(_Run(text, text, 1) for text in pieces[1::2])
+        shapes.setdefault(tuple(pieces[::2]), []).append(numbers)
+    entries = [_entry(shape, row) for shape, rows in shapes.items() for row in _drawn_together(rows)]
+    return sorted(entries, key=lambda entry: (natural(entry.first), entry.text))
+
+
+class _Run(NamedTuple):
+    text: str
+    first: str
+    numbers: int
+
+
+def _entry(shape: tuple[str, ...], row: tuple[_Run, ...]) -> Entry:
+    names = 1
+    for run in row:
+        names *= run.numbers
+    return Entry(_woven(shape, [run.text for run in row]), names, _woven(shape, [run.first for run in row]))
+
+
+def _woven(shape: tuple[str, ...], numbers: Sequence[str]) -> str:
+    return "".join(word + number for word, number in zip(shape, [*numbers, ""], strict=True))
+
+
+def _drawn_together(rows: list[tuple[_Run, ...]]) -> list[tuple[_Run, ...]]:
+    """Rows of equal length, with runs made in the last column first; rows that differ elsewhere are never joined."""
+    for column in reversed(range(len(rows[0]))):
+        alike: dict[tuple[tuple[_Run, ...], tuple[_Run, ...]], list[str]] = {}
+        for row in rows:
+            alike.setdefault((row[:column], row[column + 1 :]), []).append(row[column].text)
+        rows = [(*before, run, *after) for (before, after), texts in alike.items() for run in _runs(texts)]
+    return rows
+
+
+def _runs(texts: list[str]) -> list[_Run]:
+    texts = sorted(texts, key=lambda text: (int(text), text))
+    runs, start = [], 0
+    while start < len(texts):
+        end, step = _end_of_run(texts, start)
+        first, last = texts[start], texts[end - 1]
+        stride = "" if step == 1 else f" by {step}"
+        runs.append(_Run(first if end == start + 1 else f"[{first}-{last}{stride}]", first, end - start))
+        start = end
+    return runs
+
+
+def _end_of_run(texts: list[str], start: int) -> tuple[int, int]:
+    """Where the run that begins at `start` ends, exclusive, and its step; a number alone where there is no run."""
+    if start + 1 == len(texts):
+        return start + 1, 1
+    first, width, end = int(texts[start]), len(texts[start]), start + 1
+    step = int(texts[end]) - first
+    while end < len(texts) and step and texts[end] == str(first + step * (end - start)).zfill(width):
+        end += 1
+    return (end, step) if end - start >= (3 if step == 1 else 4) else (start + 1, 1)
+
+
+def _commonest(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]

@@ -1,0 +1,141 @@
+"""All that one command has to say, in the order in which every report says it, and the totals."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from nodrop.errors import Problem
+from nodrop.fabric.reading import Assumption, Note, Reading
+from nodrop.fabric.subject import natural, sort_key
+from nodrop.lint.finding import Finding, UnknownVerdict, Verdict
+
+LineOf = Callable[[str, int], str | None]
+"""A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
+
+
+def _no_line(_file: str, _line: int) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What was looked at and what came of it.
+
+    However it is made, findings stand in the order of file, line, rule and subject, those without a file last;
+    unknown verdicts, notes and problems are sorted too; assumptions stay as they were made.
+    """
+
+    devices: int
+    interfaces: int
+    rules: int
+    findings: tuple[Finding, ...] = ()
+    unknown: tuple[UnknownVerdict, ...] = ()
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    assumed: tuple[Assumption, ...] = ()
+    suppressed: int = 0
+    baseline: int = 0
+    line: LineOf = _no_line
+
+    def __post_init__(self) -> None:
+        for name, key in (
+            ("findings", _finding_key),
+            ("unknown", _unknown_key),
+            ("notes", _note_key),
+            ("problems", Problem.sort_key),
+        ):
+            object.__setattr__(self, name, tuple(sorted(getattr(self, name), key=key)))
+
+    @classmethod
+    def of(
+        cls,
+        reading: Reading,
+        verdict: Verdict,
+        *,
+        findings: Iterable[Finding] | None = None,
+        notes: Iterable[Note] = (),
+        line: LineOf = _no_line,
+    ) -> "Outcome":
+        """What a reading and the verdict on it say; `findings` are the verdict's with their places, where looked up."""
+        return cls(
+            devices=len(reading.fabric.devices),
+            interfaces=sum(len(device.interfaces) for device in reading.fabric.devices),
+            rules=verdict.rules,
+            findings=tuple(verdict.findings if findings is None else findings),
+            unknown=verdict.unknown,
+            notes=(*reading.notes, *verdict.notes, *notes),
+            problems=(*reading.problems, *verdict.problems),
+            assumed=reading.assumed,
+            line=line,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The totals, in the order of contract 9.13; `error`, `warning` and `note` count findings, `unknown` verdicts."""
+
+    devices: int
+    interfaces: int
+    rules: int
+    error: int
+    warning: int
+    note: int
+    unknown: int
+    suppressed: int
+    baseline: int
+
+
+def summary(outcome: Outcome) -> Summary:
+    """Count what an outcome holds."""
+    by_severity = Counter(finding.severity for finding in outcome.findings)
+    return Summary(
+        devices=outcome.devices,
+        interfaces=outcome.interfaces,
+        rules=outcome.rules,
+        error=by_severity["error"],
+        warning=by_severity["warning"],
+        note=by_severity["note"],
+        unknown=len(outcome.unknown),
+        suppressed=outcome.suppressed,
+        baseline=outcome.baseline,
+    )
+
+
+def groups(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], ...]:
+    """Findings of one rule with one cause together, each group in the order of its subjects.
+
+    The order inside a group does not depend on places, so its first finding can be chosen before they are looked up.
+    Groups stand in the order of their first findings, by file and line.
+    """
+    together: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        together.setdefault((finding.rule, finding.severity, finding.group), []).append(finding)
+    ordered = (tuple(sorted(group, key=_subject_key)) for group in together.values())
+    return tuple(sorted(ordered, key=lambda group: _finding_key(group[0])))
+
+
+def heads(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The first of each group: the only findings of which the text report, unless verbose, shows the place."""
+    return tuple(group[0] for group in groups(findings))
+
+
+_Key = tuple[object, ...]
+
+
+def _subject_key(finding: Finding) -> _Key:
+    return (sort_key(finding.subject), finding.message, finding.fingerprint)
+
+
+def _finding_key(finding: Finding) -> _Key:
+    located = finding.located
+    file = located.file if located else ""
+    line = located.span.line if located and located.span else 0
+    return (located is None, natural(file), line, finding.rule, *_subject_key(finding))
+
+
+def _unknown_key(verdict: UnknownVerdict) -> _Key:
+    return (verdict.rule, verdict.missing, verdict.devices)
+
+
+def _note_key(note: Note) -> _Key:
+    return (note.kind, natural(note.file or ""), natural(note.device or ""), note.line or 0, note.message)

@@ -1,0 +1,77 @@
+"""A line of a file as a terminal shows it, and which of its columns to underline."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from unicodedata import category, east_asian_width
+
+from nodrop.formats.places import Span
+from nodrop.report.escape import terminal
+
+_TAB = "    "
+_CUT = "..."
+_LEAST_ROOM = 30
+
+
+class Quote(NamedTuple):
+    """The line as shown, how many columns stand before the span, and how many it takes, at least one."""
+
+    text: str
+    indent: int
+    length: int
+
+
+def quote(line: str, span: Span, *, room: int) -> Quote:
+    """Show what of `line` fits into `room` columns around the beginning of `span`.
+
+    Tabs are four columns, wide characters two, combining ones none. Of a span over several lines the first line counts.
+    """
+    line = line.rstrip()
+    start = min(span.column - 1, len(line))
+    stop = min(span.end_column - 1, len(line)) if span.end_line == span.line else len(line)
+    left, right = _window(line, start, max(room, _LEAST_ROOM))
+    before, after = _CUT if left else "", _CUT if right < len(line) else ""
+    length = columns(line[start : min(stop, right)])
+    return Quote(before + _shown(line[left:right]) + after, len(before) + columns(line[left:start]), max(1, length))
+
+
+def columns(text: str) -> int:
+    """How many columns a terminal gives to `text` as it is shown here."""
+    return sum(map(_columns, text))
+
+
+def _window(line: str, start: int, room: int) -> tuple[int, int]:
+    """The part of the line to show: a third of the room for what stands before `start`, or all that the rest leaves."""
+    if len(line) <= 2 * room and columns(line) <= room:
+        return 0, len(line)
+    room -= 2 * len(_CUT)
+    before = line[max(0, start - room) : start]
+    left = start - _fitting(reversed(before), room // 3)
+    right = start + _fitting(line[start : start + room], room - columns(line[left:start]))
+    left = start - _fitting(reversed(before), room - columns(line[start:right]))
+    return left, right
+
+
+def _fitting(chars: Iterable[str], room: int) -> int:
+    number = 0
+    for char in chars:
+        room -= _columns(char)
+        if room < 0:
+            break
+        number += 1
+    return number
+
+
+def _shown(text: str) -> str:
+    return terminal(text.replace("\t", _TAB))
+
+
+def _columns(char: str) -> int:
+    if " " <= char <= "~":
+        return 1
+    return sum(_width(shown) for shown in _shown(char))
+
+
+def _width(char: str) -> int:
+    if category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(char) in ("W", "F") else 1

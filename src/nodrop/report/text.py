@@ -1,0 +1,89 @@
+"""Findings for a person at a terminal: each cause once, with the line that shows it, and the totals last."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from nodrop.fabric.reading import Assumption, Note
+from nodrop.lint.finding import SEVERITIES, UnknownVerdict
+from nodrop.report.block import Page, block
+from nodrop.report.names import count, listing, name
+from nodrop.report.outcome import Outcome, groups, summary
+
+_NOTES_OF_A_KIND = 5
+
+
+def render(outcome: Outcome, *, color: bool = False, verbose: bool = False, width: int = 100) -> str:
+    """Write an outcome as text.
+
+    `verbose` adds every finding of a group and every note, each with its place. Quoted lines and fixes are fitted into
+    `width` columns. Nothing but ASCII is added to what the findings say, and no colors unless `color` is set.
+    """
+    page = Page(color=color, verbose=verbose, width=width, line=outcome.line)
+    paragraphs = [
+        _assumed(outcome.assumed, page),
+        *(block(group, page) for group in groups(outcome.findings)),
+        [_unknown(verdict, page) for verdict in outcome.unknown],
+        [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
+        [page.said("error", "error", str(problem)) for problem in outcome.problems],
+        [page.paint("strong", totals(outcome))],
+    ]
+    return "\n\n".join("\n".join(lines) for lines in paragraphs if lines) + "\n"
+
+
+def totals(outcome: Outcome) -> str:
+    """The last line: what was looked at, what was found, and what that leaves out."""
+    total = summary(outcome)
+    looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
+    nothing = "no findings in " if total.devices and total.rules else "nothing checked in "
+    besides = (
+        (total.unknown, "unknown"),
+        (total.suppressed, "suppressed"),
+        (total.baseline, "in the baseline"),
+        (len(outcome.problems), "problem" if len(outcome.problems) == 1 else "problems"),
+    )
+    said = [count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
+    said += [f"{number} {words}" for number, words in besides if number]
+    opening = ("" if outcome.findings else nothing) + ", ".join(looked_at)
+    return f"{opening}: {', '.join(said)}" if said else opening
+
+
+def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:
+    said = (
+        f"{each.value if each.fact == 'mode' else f'{each.fact} = {each.value}'} ({each.because})"
+        for each in assumptions
+    )
+    return [page.said("strong", "assumed", ", ".join(said))] if assumptions else []
+
+
+def _unknown(verdict: UnknownVerdict, page: Page) -> str:
+    subjects = count(verdict.subjects_count, "subject")
+    devices = f" on {count(len(verdict.devices), 'device')} ({listing(map(name, verdict.devices))})"
+    settled = f"; settled by {verdict.settled_by}" if verdict.settled_by else ""
+    text = f"{subjects}{devices if verdict.devices else ''}: needs {verdict.missing}{settled}"
+    return page.said("unknown", f"unknown[{verdict.rule}]", text)
+
+
+def _notes(notes: Sequence[Note], page: Page) -> list[str]:
+    """Every note with its place; unless verbose, equal ones once, and of each kind only the first few."""
+    if page.verbose:
+        return [_note([note]) for note in notes]
+    lines = []
+    for kind, of_kind in groupby(notes, key=lambda note: note.kind):
+        alike: dict[str, list[Note]] = {}
+        for note in of_kind:
+            alike.setdefault(note.message, []).append(note)
+        shown = list(alike.values())[:_NOTES_OF_A_KIND]
+        left = len(alike) - len(shown)
+        lines += [_note(same) for same in shown] + ([f"{left} more about {kind}; -v lists them"] if left else [])
+    return lines
+
+
+def _note(same: Sequence[Note]) -> str:
+    first = same[0]
+    if len(same) > 1:
+        devices = {note.device for note in same if note.device is not None}
+        where = f" on {listing(map(name, devices))}" if devices else ""
+        return f"{first.message} ({len(same)} times{where})"
+    file = first.file if first.line is None else f"{first.file}:{first.line}"
+    place = file if first.file else first.device
+    return f"{place}: {first.message}" if place else first.message

@@ -1,0 +1,38 @@
+"""Findings as rules give them, short enough to read in a test."""
+
+from typing import Any
+
+from nodrop.fabric.subject import parse
+from nodrop.formats.places import Span
+from nodrop.lint.finding import Finding, Located, Related
+from nodrop.report.outcome import Outcome
+
+
+def at(file: str, line: int, column: int, end_column: int) -> Located:
+    return Located(file=file, span=Span(line, column, line, end_column))
+
+
+def finding(subject: str, located: Located | None = None, **other: Any) -> Finding:
+    parts = parse(subject)
+    facts: dict[str, Any] = {
+        "rule": "pfc-without-watchdog",
+        "severity": "error",
+        "confidence": "certain",
+        "message": f"{parts[-1]} honours pause on priority 3 but has no PFC watchdog",
+        "subject": parts,
+        "at": parts,
+        "device": None if parts[0] == "@fabric" else parts[0],
+        "group": "no watchdog",
+        "fingerprint": f"fingerprint of {subject}",
+        "located": located,
+    }
+    return Finding(**facts | other)
+
+
+def related(subject: str, message: str, located: Located | None = None) -> Related:
+    return Related(subject=parse(subject), message=message, located=located)
+
+
+def outcome(*findings: Finding, lines: dict[tuple[str, int], str] | None = None, **other: Any) -> Outcome:
+    facts: dict[str, Any] = {"devices": 6, "interfaces": 192, "rules": 11, "findings": findings}
+    return Outcome(**facts | other, line=lambda file, line: (lines or {}).get((file, line)))

@@ -1,0 +1,255 @@
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodrop.fabric.fabric import Device, End, Fabric, Link
+from nodrop.fabric.reading import Note, Place, Reading, Source
+from nodrop.fabric.subject import Subject, link, parse, text
+from nodrop.formats.places import Span
+from nodrop.lint.finding import Finding, Located, Related
+from nodrop.locate import locate
+
+TEXT = "leaf\nEthernet0 mtu 9216\nEthernet8 mtu 1500\n"
+
+
+class Words:
+    """A platform whose subjects stand where their last part first stands as a word; counts what it is asked to read."""
+
+    def __init__(self) -> None:
+        self.loads: list[tuple[str, tuple[str, ...]]] = []
+
+    def __call__(self, platform: str, texts: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+        self.loads.append((platform, tuple(texts)))
+        return lambda subject: next(self._places(subject[-1], texts), None)
+
+    def _places(self, word: str, texts: Mapping[str, bytes]) -> Any:
+        for file, raw in texts.items():
+            for number, line in enumerate(raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n"), 1):
+                if word in line.split():
+                    column = line.index(word) + 1
+                    yield Place(file, Span(number, column, number, column + len(word)))
+
+
+def held(text: str | bytes = TEXT, name: str = "config_db.json", folder: str = "leaf1") -> Source:
+    return Source(name=name, display=f"{folder}/{name}", held=text.encode() if isinstance(text, str) else text)
+
+
+def reading(*, links: tuple[Link, ...] = (), **sources: tuple[Source, ...]) -> Reading:
+    devices = tuple(Device(name=name, platform="sonic") for name in sources)
+    return Reading(fabric=Fabric(name="f", mode="lossless", devices=devices, links=links), sources=sources)
+
+
+def finding(at: str, **other: Any) -> Finding:
+    parts = parse(at)
+    facts: dict[str, Any] = {
+        "rule": "rule",
+        "severity": "error",
+        "confidence": "certain",
+        "message": "message",
+        "subject": parts,
+        "at": parts,
+        "device": None if parts[0] == "@fabric" else parts[0],
+        "group": "group",
+        "fingerprint": "fingerprint",
+    }
+    return Finding(**facts | other)
+
+
+def place(file: str, line: int, column: int, end_column: int) -> Located:
+    return Located(file=file, span=Span(line, column, line, end_column))
+
+
+@pytest.mark.parametrize(
+    ("at", "located"),
+    [
+        ("leaf1/Ethernet8", place("leaf1/config_db.json", 3, 1, 10)),
+        ("leaf1/Ethernet8/mtu", place("leaf1/config_db.json", 2, 11, 14)),
+        ("leaf1/Ethernet8/qos/pfc_priorities", place("leaf1/config_db.json", 3, 1, 10)),
+        ("leaf1/Ethernet16", Located(file="leaf1/config_db.json", span=None)),
+    ],
+)
+def test_a_finding_stands_where_the_nearest_part_with_a_place_does(at: str, located: Located) -> None:
+    pointed = locate([finding(at)], reading(leaf1=(held(),)), Words())
+    assert [each.located for each in pointed.findings] == [located]
+    assert pointed.notes == ()
+
+
+def test_at_is_looked_up_not_the_subject() -> None:
+    one = finding("leaf1/Ethernet8", subject=("leaf1", "Ethernet0"))
+    assert locate([one], reading(leaf1=(held(),)), Words()).findings[0].located == place(
+        "leaf1/config_db.json", 3, 1, 10
+    )
+
+
+def test_the_device_itself_is_the_last_ancestor() -> None:
+    sources = (held("hostname leaf1\n", "frr.conf"), held())
+    (one,) = locate([finding("leaf1/Ethernet16/mtu16")], reading(leaf1=sources), Words()).findings
+    assert one.located == place("leaf1/frr.conf", 1, 10, 15)
+
+
+def test_of_several_files_none_is_guessed() -> None:
+    sources = (held("", "frr.conf"), held())
+    assert locate([finding("leaf1/Ethernet16")], reading(leaf1=sources), Words()).findings[0].located is None
+
+
+def test_related_parts_have_places_too() -> None:
+    related = (
+        Related(subject=("leaf2", "Ethernet0"), message="the other end"),
+        Related(subject=("host1", "eth0"), message="a host"),
+    )
+    sources = reading(leaf1=(held(),), leaf2=(held(folder="leaf2"),))
+    pointed = locate([finding("leaf1/Ethernet8", related=related)], sources, Words())
+    assert [each.located for each in pointed.findings[0].related] == [
+        place("leaf2/config_db.json", 2, 1, 10),
+        None,
+    ]
+    assert pointed.line("leaf2/config_db.json", 2) == "Ethernet0 mtu 9216"
+
+
+@pytest.mark.parametrize(
+    ("read", "located"),
+    [
+        (("leaf1", "leaf2"), place("leaf1/config_db.json", 3, 1, 10)),
+        (("leaf2",), place("leaf2/config_db.json", 2, 1, 10)),
+        (("leaf3",), None),
+    ],
+)
+def test_a_link_stands_at_the_end_that_was_read(read: tuple[str, ...], located: Located | None) -> None:
+    cable = Link(a=End("leaf1", "Ethernet8"), b=End("leaf2", "Ethernet0"))
+    sources = reading(links=(cable,), **{name: (held(folder=name),) for name in read})
+    one = finding(text(link(cable.a, cable.b)))
+    assert locate([one], sources, Words()).findings[0].located == located
+
+
+def test_what_is_on_no_device_stands_on_the_device_of_the_finding() -> None:
+    sources = reading(leaf1=(held("hostname leaf1\n"),))
+    on_leaf1, nowhere = finding("@fabric/classes/rdma", device="leaf1"), finding("@fabric/classes/rdma")
+    located = [each.located for each in locate([on_leaf1, nowhere], sources, Words()).findings]
+    assert located == [place("leaf1/config_db.json", 1, 10, 15), None]
+
+
+def test_only_devices_with_findings_are_loaded_and_each_of_them_once() -> None:
+    words = Words()
+    sources = reading(**{f"leaf{number}": (held(folder=f"leaf{number}"),) for number in range(1, 6)})
+    related = (Related(subject=("leaf4",), message="also"),)
+    findings = [finding(f"leaf{number}/Ethernet{port}") for port in (0, 8) for number in (2, 4)]
+    locate([*findings, finding("leaf2/Ethernet0", related=related)], sources, words)
+    assert words.loads == [("sonic", ("config_db.json",))] * 2
+    locate([], sources, words)
+    assert len(words.loads) == 2
+
+
+def test_no_file_is_opened_but_those_of_devices_with_findings(tmp_path: Path) -> None:
+    sources = reading(leaf1=(on_disk(tmp_path / "a"),), leaf2=(missing(tmp_path),))
+    pointed = locate([finding("leaf1/Ethernet0")], sources, Words())
+    assert (pointed.notes, pointed.findings[0].located) == ((), place("shown/a", 2, 1, 10))
+
+
+def test_only_some_findings_can_be_looked_up() -> None:
+    words = Words()
+    sources = reading(leaf1=(held(),), leaf2=(held(folder="leaf2"),))
+    first, second = finding("leaf1/Ethernet0"), finding("leaf2/Ethernet0")
+    pointed = locate([first, second], sources, words, only=[second])
+    assert pointed.findings[0] is first
+    assert pointed.findings[1].located == place("leaf2/config_db.json", 2, 1, 10)
+    assert len(words.loads) == 1
+
+
+def test_a_place_that_is_known_already_is_kept_and_gets_its_line() -> None:
+    words = Words()
+    elsewhere = place("rules/ours.yaml", 1, 1, 2)
+    findings = [
+        finding("leaf1/@text", located=place("leaf1/config_db.json", 1, 1, 5)),
+        finding("leaf1", located=elsewhere),
+    ]
+    pointed = locate(findings, reading(leaf1=(held(),)), words)
+    assert pointed.findings == tuple(findings)
+    assert pointed.line("leaf1/config_db.json", 1) == "leaf"
+
+
+def on_disk(file: Path, **other: Any) -> Source:
+    file.write_bytes(TEXT.encode())
+    digest = blake2b(TEXT.encode(), digest_size=16).hexdigest()
+    return Source(**{"name": file.name, "display": f"shown/{file.name}", "path": file, "digest": digest} | other)
+
+
+def missing(folder: Path) -> Source:
+    return Source(name="gone", display="shown/gone", path=folder / "gone", digest="")
+
+
+def lost(source: Source) -> tuple[tuple[Finding, ...], tuple[Note, ...], str | None]:
+    known = finding("leaf1", located=place(source.display, 1, 1, 5))
+    pointed = locate([finding("leaf1/Ethernet0"), known], reading(leaf1=(source,)), Words())
+    return pointed.findings, pointed.notes, pointed.line(source.display, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "why"),
+    [
+        (lambda folder: on_disk(folder / "a", digest="0" * 32), "a", "changed since it was read"),
+        (lambda folder: on_disk(folder / "a", digest=""), "a", "changed since it was read"),
+        (missing, "gone", "no such file or directory"),
+        (lambda folder: on_disk(folder / "a", path=folder), "a", "a folder"),
+        (lambda folder: on_disk(folder / "a", path=None), "a", "not kept since it was read"),
+    ],
+)
+def test_a_source_that_is_not_what_was_read_gives_a_note_and_no_place(
+    tmp_path: Path, make: Callable[[Path], Source], name: str, why: str
+) -> None:
+    findings, notes, line = lost(make(tmp_path))
+    assert [each.located for each in findings] == [None, None]
+    assert line is None
+    assert notes == (
+        Note(
+            kind="lost-place",
+            message=f"{why}; what was found in it has no place",
+            device="leaf1",
+            file=f"shown/{name}",
+        ),
+    )
+
+
+def test_the_other_files_of_a_device_keep_their_places(tmp_path: Path) -> None:
+    words = Words()
+    sources = (missing(tmp_path), on_disk(tmp_path / "frr.conf"))
+    pointed = locate([finding("leaf1/Ethernet0"), finding("leaf1/Ethernet99")], reading(leaf1=sources), words)
+    assert [each.located for each in pointed.findings] == [place("shown/frr.conf", 2, 1, 10), None]
+    assert words.loads == [("sonic", ("frr.conf",))]
+
+
+def test_a_file_is_read_once_for_places_and_lines(tmp_path: Path) -> None:
+    source = on_disk(tmp_path / "a")
+    pointed = locate([finding("leaf1/Ethernet0"), finding("leaf1/Ethernet8")], reading(leaf1=(source,)), Words())
+    (tmp_path / "a").unlink()
+    assert [pointed.line("shown/a", line) for line in (1, 2, 3, 4)] == [
+        None,
+        "Ethernet0 mtu 9216",
+        "Ethernet8 mtu 1500",
+        None,
+    ]
+    assert pointed.line("a", 2) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "line"),
+    [
+        (b"\r\nEthernet0 1\r\n", "Ethernet0 1"),
+        (b"\nEthernet0 1", "Ethernet0 1"),
+        (b"\xef\xbb\xbf\nEthernet0 \xe7\x95\x8c\n", "Ethernet0 界"),
+        (b"\nEthernet0 \xff\n", "Ethernet0 \udcff"),
+        ("\nEthernet0 a\u2028b\x0bc\x85d\n".encode(), "Ethernet0 a\u2028b\x0bc\x85d"),
+    ],
+)
+def test_lines_are_counted_as_places_count_them(raw: bytes, line: str) -> None:
+    pointed = locate([finding("leaf1/Ethernet0")], reading(leaf1=(held(raw),)), Words())
+    assert pointed.line("leaf1/config_db.json", 2) == line
+
+
+def test_a_place_beyond_the_text_has_no_line() -> None:
+    known = finding("leaf1", located=place("leaf1/config_db.json", 99, 1, 2))
+    pointed = locate([known], reading(leaf1=(held(),)), Words())
+    assert pointed.findings == (known,)
+    assert pointed.line("leaf1/config_db.json", 99) is None
