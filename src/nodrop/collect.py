@@ -26,13 +26,19 @@ _SKIPPED_FOLDERS = ("plan", "apply")
 
 @dataclass(slots=True)
 class Inputs:
-    """What the paths of a command lead to."""
+    """What the paths of a command lead to; `nested` are folders inside with a fabric.yaml of their own."""
 
     bundles: list["Bundle"] = field(default_factory=list)
     intents: list[tuple[Path, str]] = field(default_factory=list)
     stated: list[tuple[Path, str]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    nested: list["Inputs"] = field(default_factory=list)
+
+    def fabrics(self) -> list["Inputs"]:
+        """Return the inputs that make up one fabric each; none where there is nothing but intents."""
+        inner = [one for nested in self.nested for one in nested.fabrics()]
+        return [self, *inner] if self.bundles or self.problems else inner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +149,11 @@ def _safe(name: str) -> str:
 def _folder(inputs: Inputs, top: Path, forced: str | None) -> None:
     for here, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
+        for name in [name for name in folders if (Path(here) / name / stated.FILE).is_file()]:
+            folders.remove(name)
+            nested = Inputs(stated=[(Path(here) / name / stated.FILE, str(Path(here) / name / stated.FILE))])
+            _folder(nested, Path(here) / name, forced)
+            inputs.nested.append(nested)
         _folder_files(inputs, Path(here), sorted(name for name in files if not name.startswith(".")), forced)
 
 
@@ -202,7 +213,7 @@ def read_bundle(bundle: Bundle) -> DeviceReading:
 
 
 def read_inputs(inputs: Inputs, declared: Declared) -> Reading:
-    """Read everything that was found as one fabric; `declared` is stronger than what lies beside the files."""
+    """Read the bundles of one fabric; `declared` is stronger than what lies beside the files."""
     problems = list(inputs.problems)
     for path, display in inputs.stated:
         try:

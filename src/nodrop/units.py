@@ -90,7 +90,7 @@ def show_speed(mbps: int) -> str:
 
 
 def show_bytes(count: int) -> str:
-    """Spell bytes in powers of ten: 1500000 is `1.5 MB`, 999 is `999 B`."""
+    """Spell bytes in powers of ten: four digits: 1500000 is `1.5 MB`, 77824 is `77.82 kB`, 999 is `999 B`."""
     if count >= 10**6:
-        return f"{count / 10**6:g} MB"
-    return f"{count / 10**3:g} kB" if count >= 10**3 else f"{count} B"
+        return f"{count / 10**6:.4g} MB"
+    return f"{count / 10**3:.4g} kB" if count >= 10**3 else f"{count} B"

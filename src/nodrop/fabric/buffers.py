@@ -38,7 +38,7 @@ class BufferProfile:
     @property
     def lossless(self) -> bool:
         """Whether the profile has a pause threshold (SONiC: a profile is lossless if it has `xoff`)."""
-        return known(self.headroom) is not None
+        return known(self.headroom, "priority_group.buffer.headroom") is not None
 
 
 @value

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodrop.fabric.fabric import Fabric, Link
+from nodrop.fabric.spelling import read, row, said
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import FABRIC, Subject, matches, natural
 from nodrop.fabric.subject import text as spelt
 from nodrop.fabric.types import Type, attributes, fields, is_property, key_of, label, nearest, sources, type_of
-from nodrop.fabric.spelling import read, row, said
 
 _STORED: Mapping[str, Subject] = {"neighbors": ("bgp", "neighbors")}
 """Attributes of a device that a subject names directly though they are stored deeper."""

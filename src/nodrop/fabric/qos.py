@@ -86,7 +86,7 @@ class PriorityGroup:
     @property
     def lossless(self) -> bool:
         """Whether its buffer has headroom."""
-        buffer = known(self.buffer)
+        buffer = known(self.buffer, "priority_group.buffer")
         return buffer is not None and buffer.lossless
 
 

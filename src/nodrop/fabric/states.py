@@ -77,8 +77,8 @@ class Unknown:
 UNKNOWN: Final = Unknown()
 
 
-def known(value: _T | Unknown) -> _T:
-    """Return `value` where it is known; raise `UnknownFact` where it is not."""
+def known(value: _T | Unknown, path: str = "") -> _T:
+    """Return `value` where it is known; raise `UnknownFact`, naming the model path that is missing, where it is not."""
     if isinstance(value, Unknown):
-        raise UnknownFact
+        raise UnknownFact(path)
     return value

@@ -77,7 +77,7 @@ class Type:
 
 def _remembered(function: _F) -> _F:
     """Cache by arguments; typed as the function itself, since mypy holds classes to be unhashable."""
-    return cast(_F, cache(function))
+    return cast("_F", cache(function))
 
 
 NUMBER = Type(scalars=frozenset({int, float}))

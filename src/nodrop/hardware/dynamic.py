@@ -25,17 +25,17 @@ def compensates(version: str | None | Unknown) -> bool:
 
     The Lua of branches 202505 and 202511 has none, that of 202605 and master does.
     """
-    name = known(version)
+    name = known(version, "device.version")
     if name is None:
-        raise UnknownFact
+        raise UnknownFact("device.version")
     return name == "master" or int(name) >= _COMPENSATED_SINCE
 
 
 def chip(device: Device) -> Asic:
     """Return the device's ASIC; UnknownFact where its model is not known or not in the catalogue."""
-    model = known(device.model)
+    model = known(device.model, "device.model")
     if model not in switches():
-        raise UnknownFact
+        raise UnknownFact("device.model")
     return asic(switch(model).asic)
 
 
@@ -44,13 +44,13 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
 
     UnknownFact where the model, the release, the port's speed, lanes or MTU, or the traffic pattern is not known.
     """
-    settings = known(device.dynamic_buffers)
-    speed, lanes = known(interface.speed_mbps), known(interface.lanes)
-    mtu = known(interface.mtu_bytes) if port_mtu_bytes is None else port_mtu_bytes
+    settings = known(device.dynamic_buffers, "device.dynamic_buffers")
+    speed, lanes = known(interface.speed_mbps, "interface.speed_mbps"), known(interface.lanes, "interface.lanes")
+    mtu = known(interface.mtu_bytes, "interface.mtu_bytes") if port_mtu_bytes is None else port_mtu_bytes
     pattern_mtu = settings.pattern_mtu_bytes if settings else None
     small = settings.small_packet_percent if settings else None
     if settings is None or speed is None or lanes is None or mtu is None or pattern_mtu is None or small is None:
-        raise UnknownFact
+        raise UnknownFact("device.dynamic_buffers")
     return computed(
         chip(device),
         speed_mbps=speed,
@@ -137,7 +137,7 @@ def _sized(pool: BufferPool, available: float, even: float, shared: int) -> Buff
 def _available(device: Device, pools: tuple[BufferPool, ...]) -> tuple[float, int]:
     """Return the memory left for the pools and the shared headroom, both in bytes."""
     facts = chip(device)
-    settings = known(device.dynamic_buffers)
+    settings = known(device.dynamic_buffers, "device.dynamic_buffers")
     ports = [port for port in device.interfaces if known(port.enabled)]
     reserve = int(facts.pipeline_latency_kib * 1024)
     reserve_wide = int((2 * facts.pipeline_latency_kib - 1) * 1024)

@@ -1,0 +1,50 @@
+# nodrop: everything that a person or a pipeline runs. `make help` lists the targets.
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.ready
+PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11 python3,$(shell \
+	$(name) -c 'import sys; print("$(name)" if sys.version_info >= (3, 11) else "")' 2>/dev/null)))
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup demo test test-slow check golden bench wheelhouse system clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(STAMP) ## make .venv with everything that is needed
+
+$(STAMP): pyproject.toml constraints.txt scripts/venv.sh
+	@[ -n "$(PYTHON)" ] || { echo "nodrop needs Python 3.11 or newer: apt install python3.11 python3-venv" >&2; exit 1; }
+	@sh scripts/venv.sh "$(PYTHON)" "$(VENV)"
+	@touch $@
+
+demo: setup ## build, lint and show the reference fabric, then break it and lint again
+	@sh scripts/demo.sh "$(BIN)/nodrop"
+
+test: setup wheelhouse ## the tests, under 10 minutes
+	@$(BIN)/python -m pytest -q -m "not slow"
+
+test-slow: setup ## the longer tests
+	@$(BIN)/python -m pytest -q -m slow
+
+check: setup ## ruff, mypy --strict, the house rules
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py
+
+golden: setup ## write golden/ anew; read the difference before committing it
+	@$(BIN)/python -m pytest -q tests/test_golden.py --update-golden
+
+bench: setup ## speed and memory per switch, as ratios in one run
+	@$(BIN)/python benchmarks/pod.py
+
+wheelhouse: $(VENV)/.wheelhouse
+
+$(VENV)/.wheelhouse: $(STAMP) constraints.txt
+	@$(BIN)/pip download -q -d $(VENV)/wheelhouse -c constraints.txt -r scripts/wheelhouse.txt
+	@touch $@
+
+system: ## Debian packages that some tests use (as root)
+	@apt-get install -y -q frr >/dev/null
+
+clean: ## remove what make made
+	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

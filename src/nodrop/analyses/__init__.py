@@ -1,0 +1,58 @@
+"""Graph and arithmetic that a one-line expression cannot hold: what is wrong between parts of a fabric.
+
+An analysis is a module here with a function of this shape, found by its name; a rule names it (`analysis: module`),
+gives it arguments (`with:`), and has the words.
+
+    RESTS_ON = frozenset({"classes"})       # where it takes the owner's statements for true
+    def find(index: Index, *, tolerance_bytes: int = 0) -> Iterator[Hit | Unsettled]: ...
+
+It yields in an order that does not change from run to run, and raises nothing for a fabric that is merely wrong.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+
+from nodrop.fabric.subject import Subject
+
+Fact = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A fault. `facts` fill the rule's message; `related` are other parts that it speaks of, and why.
+
+    `at` is the part to point at, the subject itself if left out. A `discriminator` tells apart two faults of one
+    subject and holds nothing that changes while the fault remains.
+    """
+
+    subject: Subject
+    at: Subject | None = None
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    related: tuple[tuple[Subject, str], ...] = ()
+    discriminator: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsettled:
+    """A subject that could not be decided, for want of the fact `missing`, a path such as `link.length_m`."""
+
+    subject: Subject
+    missing: str
+
+
+Find = Callable[..., Iterator[Hit | Unsettled]]
+
+
+def names() -> tuple[str, ...]:
+    """The analyses that there are."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
+
+
+def module(name: str) -> ModuleType:
+    """The module of an analysis; KeyError where there is none of that name."""
+    if name not in names():
+        raise KeyError(name)
+    return importlib.import_module(f"{__name__}.{name}")

@@ -1,0 +1,191 @@
+"""Python out of typed expressions: one function per rule, which judges all items that it is given in one loop.
+
+    def judge(items, n_fabric, n_options, index):
+        outcomes = []
+        for n_device, n_interface in items:
+            try:
+                outcomes.append(bool((WHEN) and not (ASSERT)))
+            except Exception as why:
+                outcomes.append(why)
+        return outcomes
+
+Only checked nodes come here: names are the scope's, behind `n_`; attributes are the model's; constants are written by
+`repr`; words are reached as `w0`, `w1` …. There are no builtins, and nothing else to name.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from nodrop.fabric.states import UNKNOWN, UnknownFact
+from nodrop.lint.nodes import (
+    Arithmetic,
+    Attribute,
+    Call,
+    Compare,
+    Constant,
+    IsNone,
+    Items,
+    Logic,
+    Name,
+    Negative,
+    Node,
+    Not,
+    may_be_none,
+    text,
+)
+
+Outcome = bool | Exception
+"""What became of one item: whether it is at fault, or the UnknownFact, with its path, or crash that left it open."""
+
+
+class Missing(UnknownFact):
+    """An UNKNOWN fact, by its path."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(path)
+
+
+def judge(
+    names: Sequence[str], constants: Sequence[str], when: Node | None, claim: Node
+) -> Callable[..., list[Outcome]]:
+    """The function that judges items, tuples in the order of `names`; it takes them, the constants and the index."""
+    source = _Source()
+    condition = " and ".join(f"({part})" for part in [*([source.of(when)] if when else []), f"not {source.of(claim)}"])
+    return source.compiled(
+        "judge",
+        [
+            f"def judge(items, {_parameters(constants)}index):",
+            "    outcomes = []",
+            f"    for ({_parameters(names)}) in items:",
+            "        try:",
+            f"            outcomes.append(bool({condition}))",
+            "        except Exception as why:",
+            "            outcomes.append(why)",
+            "    return outcomes",
+        ],
+    )
+
+
+def value(names: Iterable[str], node: Node) -> Callable[..., Any]:
+    """The function that gives the value of one expression; it takes the names in order and the index."""
+    source = _Source()
+    body = source.of(node)
+    return source.compiled("value", [f"def value({_parameters(names)}index):", f"    return {body}"])
+
+
+def _parameters(names: Iterable[str]) -> str:
+    return "".join(f"n_{name}, " for name in names)
+
+
+@dataclass(slots=True)
+class _Source:
+    """Python source as it grows: the temporary names it has used, and what it refers to from outside."""
+
+    temporaries: int = 0
+    outside: dict[str, object] = field(
+        default_factory=lambda: {
+            "__builtins__": {},
+            "UNKNOWN": UNKNOWN,
+            "Exception": Exception,
+            "bool": bool,
+            "known": _known,
+            "property_of": _property_of,
+        }
+    )
+
+    def compiled(self, name: str, lines: list[str]) -> Callable[..., Any]:
+        """The function `name` that the lines define."""
+        code = compile("\n".join(lines), f"<rule: {name}>", "exec", dont_inherit=True)
+        exec(code, self.outside)  # noqa: S102 -- the source is ours, made of whitelisted nodes
+        made: Callable[..., Any] = self.outside[name]  # type: ignore[assignment]
+        return made
+
+    def of(self, node: Node, *, lenient: bool = False) -> str:
+        """The node as a Python expression in brackets; where `lenient`, UNKNOWN is passed on and not raised."""
+        match node:
+            case Constant():
+                return f"({node.value!r})"
+            case Name():
+                return f"n_{node.name}"
+            case Attribute():
+                return self.attribute(node, lenient=lenient)
+            case Items():
+                return f"({''.join(f'{self.of(item)}, ' for item in node.items)})"
+            case Not():
+                return f"(not {self.of(node.node)})"
+            case Negative():
+                return f"(-{self.of(node.node)})"
+            case Logic():
+                return f"({self.of(node.left)} {node.word} {self.of(node.right)})"
+            case Compare():
+                rest = " ".join(f"{sign} {self.of(right)}" for sign, right in node.rest)
+                return f"({self.of(node.first)} {rest})"
+            case Arithmetic():
+                return f"({self.of(node.left)} {node.sign} {self.of(node.right)})"
+            case IsNone():
+                return f"({self.of(node.node)} is None)"
+            case Call():
+                return self.call(node, lenient=lenient)
+
+    def attribute(self, node: Attribute, *, lenient: bool) -> str:
+        """An attribute; of None it is None, and UNKNOWN is raised where it is met."""
+        owner = self.of(node.of, lenient=lenient)
+        stops = [*(["None"] if may_be_none(node.of) else []), *(["UNKNOWN"] if lenient else [])]
+        guard = ""
+        if stops:
+            kept = self.temporary()
+            tests = [f"({kept} := {owner}) is {stops[0]}", *(f"{kept} is {stop}" for stop in stops[1:])]
+            owner, guard = kept, f"{kept} if {' or '.join(tests)} else "
+        read = f"{owner}.{node.name}"
+        if node.derived:
+            read = f"property_of({owner}, {node.name!r}, {text(node)!r}, {lenient})"
+        if node.type.unknown and not lenient:
+            read = self.raising(read, text(node))
+        return f"({guard}{read})"
+
+    def call(self, node: Call, *, lenient: bool) -> str:
+        """A word with its arguments; a parameter that may be UNKNOWN is given it."""
+        name = f"w{len(self.outside)}"
+        self.outside[name] = _asked(node.word.function, text(node), lenient=lenient)
+        given = [
+            self.of(argument, lenient=kind.unknown)
+            for argument, (_, kind) in zip(node.arguments, node.word.parameters, strict=False)
+        ]
+        called = f"{name}({', '.join([*given, *(['index=index'] if node.word.indexed else [])])})"
+        return self.raising(called, text(node)) if node.type.unknown and not lenient else called
+
+    def raising(self, read: str, path: str) -> str:
+        """What was read, unless it is UNKNOWN."""
+        kept = self.temporary()
+        return f"({kept} if ({kept} := {read}) is not UNKNOWN else known({path!r}))"
+
+    def temporary(self) -> str:
+        """A name that nothing else has."""
+        self.temporaries += 1
+        return f"t{self.temporaries}"
+
+
+def _known(path: str) -> NoReturn:
+    raise Missing(path) from None
+
+
+def _property_of(owner: object, name: str, path: str, lenient: bool) -> object:
+    """A property, which meets UNKNOWN without knowing its own path."""
+    try:
+        return getattr(owner, name)
+    except UnknownFact:
+        return UNKNOWN if lenient else _known(path)
+
+
+def _asked(function: Callable[..., object], written: str, *, lenient: bool) -> Callable[..., object]:
+    """A word that names what is missing: what it says itself, else the call as it is written."""
+
+    def ask(*arguments: object, **index: object) -> object:
+        try:
+            return function(*arguments, **index)
+        except UnknownFact as unknown:
+            return UNKNOWN if lenient else _known(str(unknown) or written)
+
+    return ask

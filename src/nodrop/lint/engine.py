@@ -1,0 +1,199 @@
+"""Judges a fabric by rules: `judge(reading, rules)`, each evaluated once per distinct design and not once per port.
+
+What a rule cannot decide is unknown, with the fact that is missing; a rule that crashes is a problem with its file and
+subject; neither keeps the others from being judged.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Literal, TypeVar
+
+from nodrop import analyses
+from nodrop.analyses import Hit
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.spelling import read
+from nodrop.fabric.states import UnknownFact
+from nodrop.fabric.subject import FABRIC, Subject, natural, sort_key
+from nodrop.fabric.subject import text as spelt
+from nodrop.fabric.types import nearest
+from nodrop.lint.cells import Case, Cells
+from nodrop.lint.finding import Finding, Severity, Verdict
+from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
+from nodrop.lint.telling import Evidence, Teller
+from nodrop.lint.unknowns import Unknowns, missing
+
+_T = TypeVar("_T")
+Override = Severity | Literal["off"]
+
+
+def judge(
+    reading: Reading,
+    rules: Sequence[Rule],
+    *,
+    strictness: Strictness = "regular",
+    severity_overrides: Mapping[str, Override] | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
+    evaluations: Counter[str] | None = None,
+) -> Verdict:
+    """What the rules say of a fabric: those of its mode, within `strictness`, and not `off`.
+
+    Overrides and options go by a rule's name or a former one. InputProblems tells of options that a rule does not have.
+    `evaluations` counts, per rule, how often its expression was evaluated.
+    """
+    overrides = severity_overrides or {}
+    chosen = [rule for rule in rules if _speaks(rule, reading, strictness, overrides)]
+    set_options = {rule.name: _options(rule, _by_name(options or {}, rule, {})) for rule in chosen}
+    session = _Session(reading, evaluations if evaluations is not None else Counter())
+    for rule in chosen:
+        severity = _by_name(overrides, rule, rule.severity)
+        assert severity != "off"
+        session.judge(rule, severity, set_options[rule.name])
+    return Verdict(
+        findings=tuple(sorted(session.findings, key=_order)),
+        unknown=session.unknowns.verdicts(),
+        notes=reading.notes,
+        problems=tuple(sorted(session.problems, key=Problem.sort_key)),
+        rules=len(chosen),
+    )
+
+
+class _Session:
+    """One fabric, and what the rules say of it one after the other."""
+
+    def __init__(self, reading: Reading, evaluations: Counter[str]) -> None:
+        self.reading, self.evaluations = reading, evaluations
+        self.index = Index(reading.fabric)
+        self.cells = Cells(self.index)
+        self.evidence = Evidence(reading)
+        self.findings: list[Finding] = []
+        self.unknowns = Unknowns()
+        self.problems: list[Problem] = []
+
+    def judge(self, rule: Rule, severity: Severity, options: SimpleNamespace) -> None:
+        """Note all that one rule says."""
+        teller = Teller(
+            rule=rule,
+            severity=severity,
+            options=options,
+            reading=self.reading,
+            index=self.index,
+            evidence=self.evidence,
+        )
+        if rule.claim is not None:
+            self._items(rule, teller)
+        elif rule.analysis:
+            self._hits(rule, teller)
+        else:
+            self._remarks(rule, teller)
+
+    def _items(self, rule: Rule, teller: Teller) -> None:
+        cases, gaps = self.cells.cases(rule.scope, rule.reads)
+        for gap, count in gaps:
+            self.unknowns.add(rule.name, gap.missing, (gap.device,), count, gap.others)
+        self.evaluations[rule.name] += len(cases)
+        items = [case.item for case in cases]
+        outcomes = rule.judge(items, self.reading.fabric, teller.options, index=self.index)
+        for case, outcome in zip(cases, outcomes, strict=True):
+            if isinstance(outcome, UnknownFact):
+                self._unknown(rule, case, outcome)
+            elif isinstance(outcome, Exception):
+                self._crash(rule, rule.scope.subject(case.item), outcome)
+            elif outcome:
+                self._tell(rule, teller, case)
+
+    def _unknown(self, rule: Rule, case: Case, unknown: UnknownFact) -> None:
+        devices = (name for item in case.members() for name in rule.scope.device_names(item))
+        self.unknowns.add(rule.name, missing(unknown), devices, len(case.places))
+
+    def _tell(self, rule: Rule, teller: Teller, case: Case) -> None:
+        try:
+            self.findings += teller.of_case(case)
+        except Exception as crash:  # noqa: BLE001 -- whatever it is, the other rules are judged
+            self._crash(rule, rule.scope.subject(case.item), crash)
+
+    def _hits(self, rule: Rule, teller: Teller) -> None:
+        subject: Subject = (FABRIC,)
+        given = {
+            name: getattr(teller.options, value.name) if isinstance(value, FromOption) else value
+            for name, value in rule.arguments.items()
+        }
+        self.evaluations[rule.name] += 1
+        try:
+            for hit in analyses.module(rule.analysis).find(self.index, **given):
+                subject = hit.subject
+                if not isinstance(hit, Hit):
+                    self.unknowns.add(rule.name, hit.missing, self._devices(subject))
+                elif self._passes(rule, teller, hit):
+                    self.findings.append(teller.of_hit(hit))
+        except Exception as crash:  # noqa: BLE001 -- as above
+            self._crash(rule, subject, crash)
+
+    def _remarks(self, rule: Rule, teller: Teller) -> None:
+        for remark in self.reading.remarks:
+            if remark.kind == rule.remark:
+                try:
+                    if teller.holds(rule.when, remark.facts):
+                        self.findings.append(teller.of_remark(remark))
+                except Exception as crash:  # noqa: BLE001 -- as above
+                    self._crash(rule, remark.subject, crash)
+
+    def _passes(self, rule: Rule, teller: Teller, hit: Hit) -> bool:
+        try:
+            return teller.holds(rule.when, hit.facts)
+        except UnknownFact as unknown:
+            self.unknowns.add(rule.name, missing(unknown), self._devices(hit.subject))
+            return False
+
+    def _devices(self, subject: Subject) -> list[str]:
+        """The devices of a subject; of a link, both."""
+        names = [end.partition(":")[0] for end in subject[-1].split("--")] if subject[0] == FABRIC else [subject[0]]
+        return [name for name in names if name in self.index.devices]
+
+    def _crash(self, rule: Rule, subject: Subject, crash: Exception) -> None:
+        self.problems.append(
+            Problem(
+                path=rule.path,
+                where=spelt(subject),
+                found=f"rule {rule.name} failed: {type(crash).__name__}: {crash}",
+                hint="the other rules were judged",
+            )
+        )
+
+
+def _speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:
+    """Whether a rule is evaluated at all; what is only possible waits for a stricter reader."""
+    allowed = STRICTNESSES.index(strictness)
+    return (
+        reading.fabric.mode in rule.modes
+        and STRICTNESSES.index(rule.strictness) <= allowed
+        and (rule.confidence != "possible" or allowed > 0)
+        and _by_name(overrides, rule, rule.severity) != "off"
+    )
+
+
+def _by_name(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
+    return next((table[name] for name in (rule.name, *rule.aliases) if name in table), otherwise)
+
+
+def _options(rule: Rule, given: Mapping[str, object]) -> SimpleNamespace:
+    """The options of a rule, those that were given over the defaults."""
+    known = {option.name: option for option in rule.options}
+    values = {name: option.default for name, option in known.items()}
+    for name, value in given.items():
+        try:
+            if name not in known:
+                raise ValueError(f"no option `{name}` ({nearest(name, known) or 'it has none'})")
+            values[name] = read(known[name].type, value)
+        except ValueError as error:
+            found, _, expected = str(error).partition("; expected ")
+            problem = Problem(path="options", where=f"{rule.name}.{name}", found=found, expected=expected)
+            raise InputProblems([problem]) from None
+    return SimpleNamespace(**values)
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    """Findings go device by device, then rule by rule; those of the fabric come first."""
+    return natural(finding.device or ""), finding.rule, sort_key(finding.subject), finding.fingerprint, finding.message

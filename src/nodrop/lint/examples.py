@@ -1,0 +1,84 @@
+"""The examples of a rule as tests: change a sound fabric, look at it as each platform would say it, compare subjects.
+
+What a fabric is built from and how it is written and read is the caller's: `base` builds one, `views` gives it back as
+it was read, once for each platform that carries what the rule reads.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.fabric.edit import set_value
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import parse, sort_key
+from nodrop.fabric.subject import text as spelt
+from nodrop.lint.engine import judge
+from nodrop.lint.finding import Verdict
+from nodrop.lint.rule import Example, Rule
+
+View = tuple[str, Reading]
+"""The name of a platform, and the fabric as its files say it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An example that is not what it says: which one, on which platform, and how."""
+
+    rule: str
+    example: str
+    platform: str
+    message: str
+
+    def __str__(self) -> str:
+        at = f" on {self.platform}" if self.platform else ""
+        return f"{self.rule}: {self.example}{at}: {self.message}"
+
+
+def run_example(
+    rule: Rule,
+    example: Example,
+    base: Callable[[Mapping[str, Any]], Fabric],
+    views: Callable[[Fabric], Iterable[View]],
+    artifact: Callable[[Mapping[str, Any]], Iterable[View]] | None = None,
+) -> list[Failure]:
+    """What is wrong with an example, nothing if it holds.
+
+    `base` builds the example fabric with an overlay on its intent, `artifact` gives the views of edited artifacts.
+    """
+    try:
+        if example.artifact is not None:
+            seen = list(artifact(example.artifact)) if artifact else []
+        else:
+            seen = list(views(_changed(base(example.intent or {}), example.model or {})))
+    except ValueError as error:
+        return [Failure(rule=rule.name, example=example.name, platform="", message=str(error))]
+    failures = [
+        Failure(rule=rule.name, example=example.name, platform=platform, message=message)
+        for platform, reading in seen
+        for message in _differences(rule, example, judge(reading, [rule], strictness="auditor"))
+    ]
+    if not seen:
+        failures.append(Failure(rule=rule.name, example=example.name, platform="", message="no platform can say it"))
+    return failures
+
+
+def _changed(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
+    for subject, value in model.items():
+        fabric = set_value(fabric, parse(subject), value)
+    return fabric
+
+
+def _differences(rule: Rule, example: Example, verdict: Verdict) -> Iterator[str]:
+    """How a verdict differs from what the example says: exactly its subjects, and nothing left open."""
+    if not verdict.rules:
+        yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
+    found = {finding.subject for finding in verdict.findings}
+    expected = {parse(subject) for subject in example.at}
+    if missed := expected - found:
+        yield f"no finding at {', '.join(map(spelt, sorted(missed, key=sort_key)))}"
+    if extra := found - expected:
+        yield f"a finding at {', '.join(map(spelt, sorted(extra, key=sort_key)))}"
+    for unknown in verdict.unknown:
+        yield f"unknown for want of {unknown.missing}"
+    yield from map(str, verdict.problems)

@@ -1,0 +1,168 @@
+"""A rule: a fault, how to see it, and what to say about it. Plain data; its functions are made when first used."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from nodrop.fabric.fabric import Mode
+from nodrop.fabric.types import Type
+from nodrop.lint import emit
+from nodrop.lint.finding import Confidence, Severity
+from nodrop.lint.nodes import Attribute, Call, Name, Node, Path, given_whole, leaves, path, reads, walk
+from nodrop.lint.scopes import Scope
+
+Strictness = Literal["regular", "pedantic", "auditor"]
+STRICTNESSES: tuple[Strictness, ...] = ("regular", "pedantic", "auditor")
+
+AREAS = (
+    "pfc",
+    "watchdog",
+    "classification",
+    "ecn",
+    "buffers",
+    "scheduling",
+    "links",
+    "topology",
+    "deadlock",
+    "routing",
+    "isolation",
+    "telemetry",
+    "hosts",
+    "hygiene",
+    "sonic",
+    "nvue",
+    "legacy",
+)
+"""The folders that rules lie in (contract 9.8)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A number or word of a rule that a site may set: `options: {rule: {name: value}}`."""
+
+    name: str
+    default: object
+    description: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class FromOption:
+    """An argument of an analysis that is the value of an option."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A change of a sound fabric, and the subjects at which the rule then finds its fault; none in a good example.
+
+    Exactly one of `intent`, `model` and `artifact` says what to change, on the level that it names.
+    """
+
+    name: str
+    """`bad[0]`, `good[1]`."""
+    at: tuple[str, ...] = ()
+    intent: Mapping[str, Any] | None = None
+    model: Mapping[str, Any] | None = None
+    artifact: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One rule file. Exactly one of `claim`, `analysis` and `remark` says where the fault is seen.
+
+    `claim` holds where all is well. `analysis` names a module of `nodrop.analyses` that finds the fault, given
+    `arguments`. `remark` names a kind of remark that readers make. `when` narrows any of the three.
+    """
+
+    name: str
+    area: str
+    path: str
+    severity: Severity
+    confidence: Confidence
+    strictness: Strictness
+    modes: frozenset[Mode]
+    scope: Scope
+    when: Node | None
+    claim: Node | None
+    analysis: str
+    arguments: Mapping[str, object]
+    rests_on: frozenset[str]
+    """What the analysis takes from the owner's statements."""
+    remark: str
+    facts: tuple[tuple[str, Type], ...]
+    at: Attribute | Name | None
+    message: tuple[str | Node, ...]
+    why: str
+    fix: str
+    references: tuple[str, ...]
+    since: str
+    aliases: tuple[str, ...]
+    options: tuple[Option, ...]
+    changes: tuple[tuple[Attribute, Node], ...]
+    intent_fix: Mapping[str, object]
+    examples: tuple[Example, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made on first use, for functions do not travel between processes."""
+        stored = self.__dataclass_fields__
+        return {name: value for name, value in self.__dict__.items() if name in stored}
+
+    @property
+    def conditions(self) -> tuple[Node, ...]:
+        """The expressions that decide."""
+        return tuple(node for node in (self.when, self.claim) if node is not None)
+
+    @cached_property
+    def reads(self) -> frozenset[Path]:
+        """The paths that decide, as they are written, and the fields behind properties."""
+        return frozenset().union(*map(reads, self.conditions))
+
+    @cached_property
+    def rests(self) -> tuple[frozenset[Path], frozenset[Path]]:
+        """The paths that a verdict rests on, and those of which it may have looked at anything below."""
+        at = path(self.at) if self.at else None
+        return self.reads | ({at} if at else set()), frozenset().union(*map(given_whole, self.conditions))
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """What the owner may have stated or nodrop assumed and this rule takes for true."""
+        calls = [node for condition in self.conditions for node in walk(condition) if isinstance(node, Call)]
+        stated = {name for root, *names in self.reads for name in names[:1] if root == "fabric"}
+        return self.rests_on | self.scope.topics | stated | frozenset().union(*(call.word.rests_on for call in calls))
+
+    @cached_property
+    def shown(self) -> tuple[Node, ...]:
+        """The expressions of the message."""
+        return tuple(piece for piece in self.message if not isinstance(piece, str))
+
+    @cached_property
+    def leaves(self) -> tuple[Attribute | Call, ...]:
+        """The facts that the verdict and the message rest on, each once, in the order in which they are written."""
+        found = dict.fromkeys(leaf for node in (*self.conditions, *self.shown) for leaf in leaves(node))
+        return tuple(found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that its functions are called with, in this order, before the index."""
+        if self.claim is None:
+            return ("facts", "fabric", "options")
+        return (*self.scope.parts, "fabric", "options")
+
+    @cached_property
+    def judge(self) -> Callable[..., list[emit.Outcome]]:
+        """The function that judges items."""
+        assert self.claim is not None
+        return emit.judge(tuple(self.scope.parts), ("fabric", "options"), self.when, self.claim)
+
+    def value(self, node: Node) -> Callable[..., Any]:
+        """The function that evaluates one of its expressions for one item."""
+        if id(node) not in self._values:
+            self._values[id(node)] = emit.value(self.names, node)
+        return self._values[id(node)]
+
+    @cached_property
+    def _values(self) -> dict[int, Callable[..., Any]]:
+        return {}

@@ -1,0 +1,149 @@
+"""The shape of a rule file: which keys there are and what they hold. What the expressions say is checked later."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from nodrop.errors import Problem
+from nodrop.fabric.fabric import MODES, Mode
+from nodrop.fabric.types import nearest
+from nodrop.formats.yaml import Document
+from nodrop.lint.finding import Confidence, Severity
+from nodrop.lint.rule import Strictness
+
+FactType = Literal["str", "int", "float", "bool"]
+ScopeName = Literal[
+    "fabric", "device", "interface", "link", "traffic_class", "queue", "priority_group", "neighbor", "buffer_pool"
+]
+
+_NAME = r"^[a-z][a-z0-9_]{0,62}$"
+_RULE = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+_Text = Annotated[str, Field(min_length=1)]
+_Name = Annotated[str, Field(pattern=_NAME)]
+
+
+def _names_or_types(facts: Any) -> Any:
+    """A list of facts is one of texts."""
+    return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class OptionFile(_Part):
+    """An option and its default, which also gives it its type."""
+
+    default: Any
+    description: _Text
+
+
+class ExampleFile(_Part):
+    """What to change in the example fabric: the intent, the model after the build, or the artifacts of a platform."""
+
+    intent: dict[str, Any] | None = None
+    model: dict[str, Any] | None = None
+    artifact: dict[str, Any] | None = None
+    at: tuple[_Text, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_level(self) -> "ExampleFile":
+        if sum(level is not None for level in (self.intent, self.model, self.artifact)) != 1:
+            raise ValueError("expected one of intent, model and artifact")
+        return self
+
+
+class ExamplesFile(_Part):
+    """At least one fabric where the rule finds its fault, and one where it does not."""
+
+    bad: Annotated[tuple[ExampleFile, ...], Field(min_length=1)]
+    good: Annotated[tuple[ExampleFile, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _subjects(self) -> "ExamplesFile":
+        if not all(example.at for example in self.bad):
+            raise ValueError("a bad example without subjects; expected at: and the subjects where the fault is")
+        if any(example.at for example in self.good):
+            raise ValueError("a good example with subjects; expected none, for it has no fault")
+        return self
+
+
+class RuleFile(_Part):
+    """A rule: a fault, how to see it, and what to say about it."""
+
+    severity: Severity
+    confidence: Confidence = "certain"
+    strictness: Strictness = "regular"
+    modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = MODES
+    scope: ScopeName
+    when: _Text | None = None
+    claim: Annotated[_Text | None, Field(alias="assert")] = None
+    analysis: _Text | None = None
+    arguments: Annotated[dict[_Name, Any], Field(alias="with")] = {}
+    remark: _Text | None = None
+    facts: Annotated[dict[_Name, FactType], BeforeValidator(_names_or_types)] = {}
+    at: _Text | None = None
+    message: _Text
+    why: _Text
+    fix: _Text
+    options: dict[_Name, OptionFile] = {}
+    set: dict[_Text, _Text] = {}
+    intent_fix: dict[_Text, Any] = {}
+    references: Annotated[tuple[_Text, ...], Field(min_length=1)]
+    since: _Text
+    aliases: tuple[Annotated[str, Field(pattern=_RULE)], ...] = ()
+    examples: ExamplesFile
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "RuleFile":
+        ways = {"assert": self.claim, "analysis": self.analysis, "remark": self.remark}
+        chosen = [name for name, way in ways.items() if way is not None]
+        if len(chosen) != 1:
+            raise ValueError(f"{' and '.join(chosen) or 'no way to see the fault'}; expected one of {', '.join(ways)}")
+        keys = {"with": self.arguments, "facts": self.facts, "at": self.at, "set": self.set}
+        allowed = {"assert": {"at", "set"}, "analysis": {"with", "facts"}, "remark": {"facts"}}[chosen[0]]
+        if extra := [key for key, given in keys.items() if given and key not in allowed]:
+            raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")
+        return self
+
+
+def problems_of(document: Document, error: ValidationError) -> list[Problem]:
+    """What pydantic found, each with its place in the file and our words."""
+    return [_problem(document, detail) for detail in error.errors()]
+
+
+def _problem(document: Document, detail: Any) -> Problem:
+    loc, kind = detail["loc"], detail["type"]
+    unknown_key = kind == "extra_forbidden"
+    line, column = document.place(loc, of="key" if unknown_key or loc[-1:] == ("[key]",) else "value")
+    found, expected, hint = _words(detail, str(loc[-1]) if loc else "", kind)
+    where = ".".join(str(step) for step in loc if step != "[key]")
+    return Problem(path=document.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+
+
+def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
+    """What was found, what was expected, and a hint."""
+    if kind == "missing":
+        return f"no {last}", f"the key {last}", ""
+    if kind == "extra_forbidden":
+        return f"unknown key {last}", "", nearest(last, _keys(detail["loc"][:-1]))
+    if kind == "value_error":
+        found, _, expected = str(detail["ctx"]["error"]).rpartition("expected ")
+        return found.rstrip("; ") or "another count", expected, ""
+    value = detail["input"]
+    found = f"`{value}`" if isinstance(value, str) else "nothing" if value is None else f"a {type(value).__name__}"
+    if kind == "literal_error":
+        expected = detail["ctx"]["expected"].replace("'", "")
+        return found, expected, nearest(str(value), expected.replace(" or ", ", ").split(", "))
+    if kind == "string_pattern_mismatch":
+        return found, "a name in lower case", ""
+    return found, detail["msg"].removeprefix("Input should be ").lower(), ""
+
+
+def _keys(loc: tuple[Any, ...]) -> list[str]:
+    """The keys that the schema knows at a place."""
+    model: type[BaseModel] = RuleFile
+    for name, inner in (("options", OptionFile), ("examples", ExamplesFile)):
+        if loc[:1] == (name,):
+            model = inner if name == "options" or len(loc) == 1 else ExampleFile
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,0 +1,234 @@
+"""From the text of a rule file to a rule: its shape, then each expression, typed against the model, all with places."""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from types import ModuleType
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from nodrop import analyses
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.types import Record, Type, join, nearest, type_of
+from nodrop.formats.places import decode
+from nodrop.formats.yaml import parse
+from nodrop.lint import expression
+from nodrop.lint.checker import accepts
+from nodrop.lint.nodes import Attribute, Name, Node, may_be_none, path, present
+from nodrop.lint.rule import Example, FromOption, Option, Rule
+from nodrop.lint.rule_file import ExamplesFile, RuleFile, problems_of
+from nodrop.lint.scopes import SCOPES, names_of
+from nodrop.lint.written import Written
+
+MAX_BYTES = 64 * 1024
+
+_LINE = re.compile(r"\r\n|\r|\n")
+_OPTION = re.compile(r"options\.(\w+)")
+_WHOLE = re.compile(r"-?\d{1,18}")
+_DECIMAL = re.compile(r"-?\d{1,18}\.\d{1,9}")
+_FACT_TYPES: Mapping[str, Type] = {kind.__name__: type_of(kind) for kind in (str, int, float, bool)}
+
+Keys = tuple[str | int, ...]
+Names = Mapping[str, Type]
+
+
+@contextmanager
+def collecting(problems: list[Problem]) -> Iterator[None]:
+    """Note the problems that a step raises, so that the next step can find its own."""
+    try:
+        yield
+    except InputProblems as error:
+        problems += error.problems
+
+
+def loads_rule(raw: bytes, path: str, *, name: str, area: str) -> Rule:
+    """The rule that a text holds; `path` is how problems name it, InputProblems holds all of them."""
+    return _Loader(raw, path).rule(name, area)
+
+
+class _Loader:
+    """One file on its way to a rule; a fault of one key does not hide those of others."""
+
+    def __init__(self, raw: bytes, path: str) -> None:
+        self.document = parse(raw, path, max_bytes=MAX_BYTES)
+        self.path = path
+        self.lines = _LINE.split(decode(raw, path))
+        self.problems: list[Problem] = []
+        try:
+            self.file = RuleFile.model_validate(self.document.data)
+        except ValidationError as error:
+            raise InputProblems(problems_of(self.document, error)) from None
+
+    def rule(self, name: str, area: str) -> Rule:
+        """The rule, where nothing is wrong with it."""
+        file, options, module = self.file, self.options(), self.analysis()
+        facts = tuple((key, _FACT_TYPES[kind]) for key, kind in file.facts.items())
+        names = self.names(options, facts)
+        when = self.expression(("when",), file.when, names)
+        surely = present(when, holds=True) if when else frozenset[Node]()
+        claim = self.expression(("assert",), file.claim, names, surely)
+        surely |= present(claim, holds=False) if claim else frozenset()
+        made = Rule(
+            name=name,
+            area=area,
+            path=self.path,
+            severity=file.severity,
+            confidence=file.confidence,
+            strictness=file.strictness,
+            modes=frozenset(file.modes),
+            scope=SCOPES[file.scope],
+            when=when,
+            claim=claim,
+            analysis=file.analysis or "",
+            arguments=self.arguments(options, module),
+            rests_on=frozenset(getattr(module, "RESTS_ON", ())),
+            remark=file.remark or "",
+            facts=facts,
+            at=self.at(names),
+            message=self.message(names, surely),
+            why=file.why.strip(),
+            fix=file.fix.strip(),
+            references=file.references,
+            since=file.since,
+            aliases=file.aliases,
+            options=options,
+            changes=tuple(self.changes(names, surely)),
+            intent_fix=file.intent_fix,
+            examples=_examples(file.examples),
+        )
+        if self.problems:
+            raise InputProblems(self.problems)
+        return made
+
+    def written(self, keys: Keys, text: str, *, of: Literal["key", "value"] = "value") -> Written:
+        """A text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
+        line, column = self.document.place(keys, of=of)
+        where = ".".join(map(str, keys))
+        below = self.lines[line] if line < len(self.lines) else ""
+        for at, start in ((line, column - 1), (line, column), (line + 1, len(below) - len(below.lstrip()))):
+            if text and self.lines[min(at, len(self.lines)) - 1].startswith(text, start):
+                return Written(text=text, path=self.path, where=where, line=at, column=start + 1)
+        return Written(text=text, path=self.path, where=where, line=line, column=column, literal=False)
+
+    def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> Names:
+        """What expressions may name; analyses and remarks bring facts, not an item of the scope."""
+        known = Record("options", tuple((option.name, option.type) for option in options))
+        if self.file.claim is None:
+            return names_of({}, known, Record("facts", facts))
+        return names_of(SCOPES[self.file.scope].parts, known)
+
+    def expression(
+        self, keys: Keys, text: str | None, names: Names, surely: frozenset[Node] = frozenset()
+    ) -> Node | None:
+        """The expression at a key; None where there is none, or none that can be used."""
+        with collecting(self.problems):
+            return None if text is None else expression.parse(self.written(keys, text), names, surely)
+        return None
+
+    def at(self, names: Names) -> Attribute | Name | None:
+        """The part to point at."""
+        with collecting(self.problems):
+            if self.file.at is not None:
+                return expression.parse_path(self.written(("at",), self.file.at), names, self.file.scope)
+        return None
+
+    def message(self, names: Names, surely: frozenset[Node]) -> tuple[str | Node, ...]:
+        """The pieces of the message."""
+        with collecting(self.problems):
+            return expression.parse_message(self.written(("message",), self.file.message.strip()), names, surely)
+        return ()
+
+    def changes(self, names: Names, surely: frozenset[Node]) -> Iterator[tuple[Attribute, Node]]:
+        """The fields that a fix sets, and to what."""
+        for key, text in self.file.set.items():
+            with collecting(self.problems):
+                keys, written = ("set", key), self.written(("set", key), key, of="key")
+                target = expression.parse_path(written, names, self.file.scope)
+                if (
+                    not isinstance(target, Attribute)
+                    or target.derived
+                    or (path(target) or ())[0] in ("fabric", "options")
+                ):
+                    raise written.fault(f"`{key}`", "a field of an item")
+                written = self.written(keys, text)
+                value = expression.parse(written, names, surely)
+                if not accepts(target.type, value.type) or (may_be_none(value, surely) and not target.type.none):
+                    raise written.fault(f"`{key}` set to {value.type.describe()}", target.type.describe())
+                yield target, value
+
+    def options(self) -> tuple[Option, ...]:
+        """The options, each with the type of its default."""
+        found: list[Option] = []
+        for name, file in self.file.options.items():
+            default = _typed(file.default)
+            try:
+                kind = _type_of_value(default)
+            except TypeError:
+                written = self.written(("options", name, "default"), "")
+                expected = "a number, a text, true or false, or a list of them"
+                self.problems += written.fault("no plain value", expected).problems
+            else:
+                found.append(Option(name=name, default=default, description=file.description.strip(), type=kind))
+        return tuple(found)
+
+    def analysis(self) -> ModuleType | None:
+        """The module of the analysis."""
+        name = self.file.analysis
+        with collecting(self.problems):
+            if name is not None and name not in analyses.names():
+                raise self.written(("analysis",), name).fault(
+                    f"no analysis `{name}`", hint=nearest(name, analyses.names())
+                )
+            return None if name is None else analyses.module(name)
+        return None
+
+    def arguments(self, options: Sequence[Option], module: ModuleType | None) -> Mapping[str, object]:
+        """What the analysis is given; the text `options.name` stands for the option's value."""
+        parameters = list(inspect.signature(module.find).parameters)[1:] if module else []
+        made: dict[str, object] = {}
+        for key, value in self.file.arguments.items():
+            with collecting(self.problems):
+                if module is not None and key not in parameters:
+                    written = self.written(("with", key), key, of="key")
+                    raise written.fault(f"no parameter `{key}`", hint=nearest(key, parameters))
+                made[key] = self.argument(key, value, [option.name for option in options])
+        return made
+
+    def argument(self, key: str, value: object, options: Sequence[str]) -> object:
+        """One argument, with the option that it names."""
+        named = _OPTION.fullmatch(value) if isinstance(value, str) else None
+        if named is None:
+            return _typed(value)
+        if named[1] not in options:
+            raise self.written(("with", key), named[0]).fault(
+                f"no option `{named[1]}`", hint=nearest(named[1], options)
+            )
+        return FromOption(named[1])
+
+
+def _examples(file: ExamplesFile) -> tuple[Example, ...]:
+    return tuple(
+        Example(name=f"{kind}[{at}]", at=each.at, intent=each.intent, model=each.model, artifact=each.artifact)
+        for kind, examples in (("bad", file.bad), ("good", file.good))
+        for at, each in enumerate(examples)
+    )
+
+
+def _typed(value: Any) -> object:
+    """A value that has no schema: what looks like a number is one, and lists are tuples."""
+    if isinstance(value, list):
+        return tuple(map(_typed, value))
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return int(value)
+    return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
+
+
+def _type_of_value(value: object) -> Type:
+    if isinstance(value, tuple):
+        return Type(element=reduce(join, map(_type_of_value, value), Type()))
+    if value is None:
+        raise TypeError
+    return type_of(type(value))

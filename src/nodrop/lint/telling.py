@@ -1,0 +1,233 @@
+"""From a fault to findings: message, place, facts, group, fingerprint, fix, and how sure it is."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from types import SimpleNamespace
+from typing import Any
+
+from nodrop.analyses import Hit
+from nodrop.fabric.fabric import End
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading, Remark
+from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.fabric.subject import text as spelt
+from nodrop.lint.cells import Case, alike
+from nodrop.lint.finding import Change, Confidence, Fact, Finding, Fix, Located, Related, Severity
+from nodrop.lint.nodes import Node, path, reads, text
+from nodrop.lint.rule import Rule
+from nodrop.lint.scopes import Item
+
+_SEPARATOR = b"\x1f"
+
+
+class Evidence:
+    """What a reading rests on beside its files: documented defaults, and what was assumed for want of a statement."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._derived: dict[str, set[Subject]] = {}
+        for subject in reading.derived:
+            self._derived.setdefault(subject[0], set()).add(subject)
+        self._assumed = frozenset(_topic(assumption.fact) for assumption in reading.assumed)
+
+    def weakens(self, topics: frozenset[str], on: Iterable[Subject], under: Iterable[Subject] = ()) -> bool:
+        """Whether what rests on these topics and subjects, and on anything `under` those, is likely at most."""
+        return bool(topics & self._assumed) or (bool(self._derived) and self._rests_on_default(on, under))
+
+    def _rests_on_default(self, on: Iterable[Subject], under: Iterable[Subject]) -> bool:
+        if any(
+            subject[:end] in self._derived.get(subject[0], ()) for subject in on for end in range(1, len(subject) + 1)
+        ):
+            return True
+        return any(each[: len(top)] == top for top in under for each in self._derived.get(top[0], ()))
+
+
+def _topic(fact: str) -> str:
+    """The key of `fabric:` under which one would state what was assumed; traffic is stated as a class."""
+    word = fact.partition(".")[0].partition("/")[0]
+    return "classes" if word == "RDMA" else word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Teller:
+    """Tells the findings of one rule in one fabric."""
+
+    rule: Rule
+    severity: Severity
+    options: SimpleNamespace
+    reading: Reading
+    index: Index
+    evidence: Evidence
+
+    def of_case(self, case: Case) -> Iterator[Finding]:
+        """A finding for each item that a case stands for; what they share is worked out once."""
+        rule, scope = self.rule, self.rule.scope
+        told: list[Node] = [*rule.shown, *chain.from_iterable(rule.changes)]
+        looked_at = frozenset().union(*(reads(node) for node in told if not self._only_names(node)))
+        for part in alike(case, scope, looked_at):
+            shared = self._shared(part.item)
+            for item in part.members():
+                yield self._finding(item, shared)
+
+    def of_hit(self, hit: Hit) -> Finding:
+        """The finding of an analysis."""
+        at = hit.at or hit.subject
+        related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
+        return self._told(hit.subject, at, hit.facts, related, hit.discriminator)
+
+    def of_remark(self, remark: Remark) -> Finding:
+        """The finding of what a reader noticed, at its place."""
+        return self._told(remark.subject, remark.subject, remark.facts, located=self._located(remark))
+
+    def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
+        """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""
+        return condition is None or bool(self._value(condition, (SimpleNamespace(**facts),)))
+
+    def _shared(self, item: Item) -> "_Shared":
+        """What is equal for items that are alike, worked out for the first of them."""
+        rule = self.rule
+        pieces: list[str | Node] = [
+            piece if isinstance(piece, str) or self._only_names(piece) else shown(self._known(piece, item))
+            for piece in rule.message
+        ]
+        changes = [
+            (path(target) or (), self._known(target, item), self._known(new, item)) for target, new in rule.changes
+        ]
+        facts = {text(leaf): self._known(leaf, item) for leaf in rule.leaves if not self._only_names(leaf)}
+        return _Shared(
+            pieces=tuple(pieces),
+            group=_digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
+            facts={name: fact for name, value in facts.items() for fact in _fact(value)},
+            changes=tuple(change for change in changes if change[2] is not UNKNOWN),
+        )
+
+    def _finding(self, item: Item, shared: "_Shared") -> Finding:
+        rule, scope = self.rule, self.rule.scope
+        subject = scope.subject(item)
+        at = scope.place(item, path(rule.at) or ()) if rule.at else subject
+        pieces = (piece if isinstance(piece, str) else shown(self._known(piece, item)) for piece in shared.pieces)
+        resting, whole = rule.rests
+        weak = self.evidence.weakens(
+            rule.topics,
+            (scope.place(item, each) for each in resting if each[0] != "options"),
+            (scope.place(item, each) for each in whole if each[0] != "options"),
+        )
+        changes = tuple(
+            Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in shared.changes
+        )
+        return Finding(
+            rule=rule.name,
+            severity=self.severity,
+            confidence=_lowered(rule.confidence, weak=weak),
+            message="".join(pieces),
+            subject=subject,
+            at=at,
+            device=_device(subject, at),
+            group=shared.group,
+            fingerprint=_digest(rule.name, spelt(subject), ""),
+            facts=shared.facts,
+            fix=Fix(text=rule.fix, changes=changes),
+        )
+
+    def _told(
+        self,
+        subject: Subject,
+        at: Subject,
+        facts: Mapping[str, Fact],
+        related: tuple[Related, ...] = (),
+        discriminator: str = "",
+        located: Located | None = None,
+    ) -> Finding:
+        """A finding whose facts came with it. In its group, words that only name the subject do not count."""
+        rule, names = self.rule, (SimpleNamespace(**facts),)
+        pieces = [piece if isinstance(piece, str) else shown(self._known(piece, names)) for piece in rule.message]
+        cause = (
+            piece
+            for written, piece in zip(rule.message, pieces, strict=True)
+            if isinstance(written, str) or piece not in subject
+        )
+        return Finding(
+            rule=rule.name,
+            severity=self.severity,
+            confidence=_lowered(rule.confidence, weak=self.evidence.weakens(rule.topics, (subject, at))),
+            message="".join(pieces),
+            subject=subject,
+            at=at,
+            device=_device(subject, at),
+            group=_digest(rule.name, *cause),
+            fingerprint=_digest(rule.name, spelt(subject), discriminator),
+            facts=dict(facts),
+            related=related,
+            fix=Fix(text=rule.fix),
+            located=located,
+        )
+
+    def _only_names(self, node: Node) -> bool:
+        """Whether a node says nothing but what the item is called."""
+        looked_at = reads(node)
+        return bool(looked_at) and all(each[:2] in self.rule.scope.identity for each in looked_at)
+
+    def _value(self, node: Node, names: Sequence[Any]) -> object:
+        return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
+
+    def _known(self, node: Node, names: Sequence[Any]) -> object:
+        """The value of a node, UNKNOWN where it rests on that: what is told is told also where a detail is missing."""
+        try:
+            return self._value(node, names)
+        except UnknownFact:
+            return UNKNOWN
+
+    def _located(self, remark: Remark) -> Located | None:
+        if remark.place is None:
+            return None
+        sources = self.reading.sources.get(remark.subject[0], ())
+        display = next((source.display for source in sources if source.name == remark.place.file), remark.place.file)
+        return Located(file=display, span=remark.place.span)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shared:
+    """What findings of one cause have in common; `pieces` still holds the nodes that name each item."""
+
+    pieces: tuple[str | Node, ...]
+    group: str
+    facts: Mapping[str, Fact]
+    changes: tuple[tuple[tuple[str, ...], object, object], ...]
+
+
+def shown(value: object) -> str:
+    """A value as a message spells it."""
+    if value is None or isinstance(value, Unknown):
+        return "none" if value is None else "unknown"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(round(value, 3)).removesuffix(".0")
+    if isinstance(value, tuple) and not isinstance(value, End):
+        return ", ".join(map(shown, value)) or "none"
+    return str(value)
+
+
+def _fact(value: object) -> Iterator[Fact]:
+    """A value as a fact, where it is a plain one: parts of the model are not."""
+    if value is None or isinstance(value, str | int | float):
+        yield value
+    elif isinstance(value, Unknown | End) or (
+        isinstance(value, tuple) and all(each is None or isinstance(each, str | int | float) for each in value)
+    ):
+        yield shown(value)
+
+
+def _digest(*parts: str) -> str:
+    """BLAKE2b-128 of the parts (contract 9.13)."""
+    return hashlib.blake2b(_SEPARATOR.join(part.encode() for part in parts), digest_size=16).hexdigest()
+
+
+def _device(subject: Subject, at: Subject) -> str | None:
+    return next((each[0] for each in (subject, at) if each[0] != FABRIC), None)
+
+
+def _lowered(confidence: Confidence, *, weak: bool) -> Confidence:
+    return "likely" if weak and confidence == "certain" else confidence

@@ -1,0 +1,91 @@
+"""What could not be judged, told once per rule and missing fact, with what would supply it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodrop.fabric.fabric import Fabric, Host, HostPort, Policy
+from nodrop.fabric.states import UnknownFact
+from nodrop.fabric.subject import natural
+from nodrop.fabric.types import attributes
+from nodrop.lint.finding import UnknownVerdict
+from nodrop.lint.scopes import SCOPES
+
+_STATED = "state them under fabric.{key} in nodrop.yaml"
+_ADVICE: Mapping[tuple[str, str], str] = {
+    ("Link", "length_m"): f"cable lengths: {_STATED.format(key='cables')}",
+    ("Link", "media"): f"kinds of cable: {_STATED.format(key='cables')}",
+    ("Interface", "side"): f"cables: {_STATED.format(key='cables')}",
+    ("Device", "role"): f"roles of devices: {_STATED.format(key='roles')}",
+    ("Device", "model"): f"models of devices: {_STATED.format(key='models')}",
+    ("TrafficClass", ""): f"traffic classes: {_STATED.format(key='classes')}",
+    ("Policy", ""): f"what is wanted of every port: {_STATED.format(key='policy')}",
+    ("Host", ""): f"hosts and what they send: {_STATED.format(key='hosts')}",
+    ("HostPort", ""): f"hosts and their ports: {_STATED.format(key='hosts')}",
+}
+"""By class and field of the model, or by class alone: where an owner states what no switch file says (contract 9.4)."""
+
+_ROOTS: Mapping[str, Any] = {name: kind for scope in SCOPES.values() for name, kind in scope.parts.items()} | {
+    "fabric": Fabric,
+    "host": Host,
+    "host_port": HostPort,
+    "policy": Policy,
+}
+
+
+@dataclass(slots=True)
+class _Tally:
+    subjects: int = 0
+    devices: set[str] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)
+
+
+class Unknowns:
+    """Counts by rule and missing fact."""
+
+    def __init__(self) -> None:
+        self._tallies: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
+
+    def add(self, rule: str, missing: str, devices: Iterable[str], count: int = 1, others: Iterable[str] = ()) -> None:
+        """Note that `count` subjects, on these devices, were not judged; `others` are devices that could tell."""
+        tally = self._tallies[rule, missing]
+        tally.subjects += count
+        tally.devices.update(devices)
+        tally.others.update(others)
+
+    def verdicts(self) -> tuple[UnknownVerdict, ...]:
+        """All of it, sorted by rule and missing fact."""
+        return tuple(
+            UnknownVerdict(
+                rule=rule,
+                missing=missing,
+                subjects_count=tally.subjects,
+                devices=tuple(sorted(tally.devices, key=natural)),
+                settled_by=_configurations(tally.others) if tally.others else advice(missing),
+            )
+            for (rule, missing), tally in sorted(self._tallies.items())
+        )
+
+
+def missing(unknown: UnknownFact) -> str:
+    """The path that an UnknownFact names."""
+    return str(unknown) or "a fact"
+
+
+def advice(path: str) -> str:
+    """What would supply a fact: where an owner states it, else a file that says it."""
+    root, *steps = path.split(".")
+    owner = _ROOTS.get(root)
+    for step in steps[:-1]:
+        kind = attributes(owner).get(step) if owner else None
+        owner = kind.owners[0] if kind and kind.owners else None
+    name = getattr(owner, "__name__", "")
+    stated = _ADVICE.get((name, steps[-1] if steps else ""), _ADVICE.get((name, "")))
+    return stated or f"a file that states {path}"
+
+
+def _configurations(devices: set[str]) -> str:
+    first, more = sorted(devices, key=natural)[:3], len(devices) - 3
+    named = ", ".join(first) + (f" and {more} more" if more > 0 else "")
+    return f"the configuration{'s' if len(devices) > 1 else ''} of {named}"

@@ -1,0 +1,86 @@
+"""The words that rules may use beyond the model: filters, tests and functions, each a documented Python function.
+
+A word is declared by a decorator in any module of this package and is found by lying there; its annotations are its
+types. Words are pure: the same arguments give the same answer, so that equal ports are judged once.
+
+    @word("filter")
+    def speed(mbps: int | None) -> str:     # {{ interface.speed_mbps | speed }}
+
+A parameter that may be UNKNOWN says so (`T | Unknown`), else meeting UNKNOWN settles the verdict before the call. A
+word that cannot answer raises `UnknownFact(path)`, where the path is what is missing (`link.length_m`), or returns
+UNKNOWN where it says so. A keyword parameter `index` is given the fabric's `Index`.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, get_type_hints
+
+from nodrop.fabric.types import Type, type_of
+
+Kind = Literal["filter", "test", "function"]
+Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy"]
+"""What an owner may state and nodrop may have to assume: the keys of `fabric:` in nodrop.yaml."""
+
+_F = TypeVar("_F", bound=Callable[..., object])
+_MARK = "nodrop_word"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One word: what it is called, what it takes and gives, and the function that answers."""
+
+    kind: Kind
+    name: str
+    parameters: tuple[tuple[str, Type], ...]
+    required: int
+    """How many of the parameters, from the first, have no default."""
+    result: Type
+    indexed: bool
+    """Whether it is given the fabric's index."""
+    rests_on: frozenset[Topic]
+    """What it takes from the owner's statements: findings are likely at most where those were assumed."""
+    doc: str
+    function: Callable[..., object]
+
+
+def word(kind: Kind, *, rests_on: Iterable[Topic] = ()) -> Callable[[_F], _F]:
+    """Declare a function to be a word, called as the function is, without a `_` at the end (`bytes_` is `bytes`)."""
+
+    def declare(function: _F) -> _F:
+        hints, signature = get_type_hints(function), inspect.signature(function)
+        positional = [each for each in signature.parameters.values() if each.kind is not each.KEYWORD_ONLY]
+        made = Word(
+            kind=kind,
+            name=function.__name__.removesuffix("_"),
+            parameters=tuple((each.name, type_of(hints[each.name])) for each in positional),
+            required=sum(each.default is each.empty for each in positional),
+            result=type_of(hints["return"]),
+            indexed="index" in signature.parameters,
+            rests_on=frozenset(rests_on),
+            doc=inspect.getdoc(function) or "",
+            function=function,
+        )
+        setattr(function, _MARK, made)
+        return function
+
+    return declare
+
+
+@cache
+def vocabulary() -> Mapping[tuple[Kind, str], Word]:
+    """All words by kind and name; two words of one kind with one name are a bug."""
+    found: dict[tuple[Kind, str], Word] = {}
+    for module in pkgutil.iter_modules(__path__):
+        for each in _declared_in(importlib.import_module(f"{__name__}.{module.name}")):
+            if found.setdefault((each.kind, each.name), each) is not each:
+                raise TypeError(f"two {each.kind}s are called {each.name}")
+    return found
+
+
+def _declared_in(module: Any) -> list[Word]:
+    members = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
+    return [getattr(each, _MARK) for each in members if hasattr(each, _MARK)]

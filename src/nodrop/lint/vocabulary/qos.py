@@ -1,0 +1,153 @@
+"""Words about classes, pause and marking: what a port does with the fabric's traffic."""
+
+from nodrop.fabric import effects
+from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.qos import PfcWatchdog, QosProfile
+from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.lint.vocabulary import word
+
+_MIXED = ("storage", "inband", "control")
+
+
+@word("function", rests_on=("cables",))
+def facing(interface: Interface) -> str:
+    """What is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` where no source says."""
+    side = interface.side
+    return "unknown" if isinstance(side, Unknown) else side or "nothing"
+
+
+@word("function", rests_on=("policy",))
+def fabric_watchdog_off(fabric: Fabric) -> bool:
+    """Whether the owner states that links between switches have no PFC watchdog."""
+    return fabric.policy.fabric_watchdog is None
+
+
+@word("function", rests_on=("policy", "cables"))
+def policy_watchdog(fabric: Fabric, interface: Interface) -> PfcWatchdog | None | Unknown:
+    """The PFC watchdog that the owner wants at a port; UNKNOWN where no policy is stated."""
+    policy = fabric.policy
+    return policy.fabric_watchdog if facing(interface) == "fabric" else policy.host_watchdog
+
+
+@word("function", rests_on=("classes",))
+def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """The DSCPs of lossless RDMA classes that land where a port does not pause."""
+    wanted = [one for one in effects.rdma_classes(fabric) if known(one.lossless, "traffic_class.lossless")]
+    dscps = {dscp for one in wanted for dscp in one.dscp}
+    return tuple(sorted(d for d in dscps if not effects.is_lossless(qos, effects.tc_of_dscp(qos, d))))
+
+
+@word("function", rests_on=("classes",))
+def lossy_rdma_tcs(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """The traffic classes in which `lossy_rdma_dscps` land."""
+    return tuple(sorted({effects.tc_of_dscp(qos, dscp) for dscp in lossy_rdma_dscps(fabric, qos)}))
+
+
+@word("function", rests_on=("classes",))
+def rdma_intruders(fabric: Fabric, qos: QosProfile) -> tuple[str, ...]:
+    """The storage, in-band and control classes with a DSCP in a traffic class or priority group of lossless RDMA."""
+    rdma = {effects.tc_of_dscp(qos, dscp) for dscp in effects.rdma_dscps(fabric)}
+    groups = {effects.group_of_tc(qos, tc) for tc in rdma if effects.is_lossless(qos, tc)}
+
+    def intrudes(dscp: int) -> bool:
+        tc = effects.tc_of_dscp(qos, dscp)
+        return effects.is_lossless(qos, tc) and effects.group_of_tc(qos, tc) in groups
+
+    return tuple(sorted(one.name for one in fabric.classes if one.purpose in _MIXED and any(map(intrudes, one.dscp))))
+
+
+@word("function", rests_on=("classes",))
+def unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """The priorities with PFC that no lossless class of the fabric has."""
+    paused = set(known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")) | set(known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"))
+    intended: set[int] = set()
+    for one in fabric.classes:
+        if one.lossless is not True:
+            continue
+        if not isinstance(one.tc, Unknown):
+            intended.add(one.tc)
+            continue
+        landed = {effects.tc_of_dscp(qos, dscp) for dscp in one.dscp} & paused
+        if paused and not landed:
+            raise UnknownFact("traffic_class.tc")
+        intended |= landed
+    return tuple(sorted(paused - intended))
+
+
+@word("function", rests_on=("classes", "mode"))
+def inert_marking(fabric: Fabric, device: Device, qos: QosProfile) -> str:
+    """Why the queue of RDMA never marks, as the end of a sentence; nothing where it does or where none is RDMA's."""
+    for index in effects.rdma_queues(fabric, qos):
+        reason = _inert(device, qos, index)
+        if reason:
+            return f"queue {index} {reason}"
+    return ""
+
+
+def _inert(device: Device, qos: QosProfile, index: int) -> str:
+    queue = effects.queue(qos, index)
+    wred = None if queue is None else known(queue.wred, "queue.wred")
+    if wred is None:
+        return "has no WRED profile"
+    green = wred.green
+    if "green" not in wred.ecn_colors:
+        return "does not mark green, the color of all traffic without a policer"
+    if green.probability_percent == 0:
+        return "marks with probability 0"
+    if green.min_bytes is None or green.max_bytes is None:
+        return "has no threshold to mark at"
+    limit = _queue_limit_bytes(device, qos, index)
+    if limit is not None and green.min_bytes >= limit:
+        return f"would mark from {green.min_bytes} bytes, but holds {limit} at most"
+    return ""
+
+
+def _queue_limit_bytes(device: Device, qos: QosProfile, index: int) -> int | None:
+    """Return what a queue can hold at most, bytes; None where that is not known or not bounded."""
+    queue = effects.queue(qos, index)
+    buffer = None if queue is None or isinstance(queue.buffer, Unknown) else queue.buffer
+    if buffer is None or isinstance(device.buffer_pools, Unknown):
+        return None
+    if buffer.static_th_bytes is not None:
+        return buffer.static_th_bytes
+    pool = next((one for one in device.buffer_pools if one.name == buffer.pool), None)
+    size = None if pool is None or isinstance(pool.size_bytes, Unknown) else pool.size_bytes
+    if size is None or buffer.dynamic_th is None:
+        return size
+    if buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
+        return size
+    alpha = 2.0**buffer.dynamic_th
+    return round(size * alpha / (1 + alpha))
+
+
+@word("function")
+def pause_threshold_bytes(device: Device, qos: QosProfile, queue: int) -> float | None:
+    """The depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings all of it.
+
+    With dynamic thresholds alpha·B / (1 + p·alpha): B is the ingress pool, alpha the threshold's factor, p the
+    lossless priority groups that share it (Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM
+    2015, §4, for one egress port). None where nothing of the queue is lossless.
+    """
+    table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
+    groups = {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}
+    thresholds = [
+        threshold for group in groups if (threshold := _group_threshold_bytes(device, qos, group)) is not None
+    ]
+    return min(thresholds, default=None)
+
+
+def _group_threshold_bytes(device: Device, qos: QosProfile, group: int) -> float | None:
+    buffer = effects.group_buffer(qos, group)
+    if buffer is None or not buffer.lossless:
+        return None
+    if buffer.static_th_bytes is not None:
+        return buffer.static_th_bytes
+    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
+        return None
+    pool = next((one for one in known(device.buffer_pools, "device.buffer_pools") if one.name == buffer.pool), None)
+    if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
+        raise UnknownFact("buffer_pool.size_bytes")
+    lossless = sum(one.lossless for one in known(qos.priority_groups, "interface.qos.priority_groups"))
+    alpha = 2.0**buffer.dynamic_th
+    return alpha * pool.size_bytes / (1 + lossless * alpha)

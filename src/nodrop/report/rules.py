@@ -1,0 +1,92 @@
+"""Rules as a list and as pages: what `nodrop rules` and `nodrop explain` print."""
+
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from nodrop.fabric.fabric import MODES
+from nodrop.lint.rule import Example, Rule
+
+WIDTH = 96
+
+
+def rule_list(rules: Sequence[Rule], form: str) -> str:
+    """Return the rules as text, JSON or Markdown."""
+    if form == "json":
+        return json.dumps([_facts(rule) for rule in rules], indent=2, ensure_ascii=False)
+    if form == "markdown":
+        rows = [f"| `{rule.name}` | {rule.area} | {rule.severity} | {_modes(rule)} | {_first(rule.why)} |" for rule in rules]
+        return "\n".join(("| rule | area | severity | modes | why |", "|---|---|---|---|---|", *rows))
+    widths = [max(len(value) for value in column) for column in zip(*((r.name, r.severity) for r in rules), strict=True)]
+    indent = sum(widths) + 4
+    lines = []
+    for rule in rules:
+        head = f"{rule.name.ljust(widths[0])}  {rule.severity.ljust(widths[1])}  "
+        body = textwrap.wrap(_first(rule.why), WIDTH - indent + 20) or [""]
+        lines.append(head + body[0])
+        lines += [" " * indent + more for more in body[1:]]
+    return "\n".join(lines)
+
+
+def _facts(rule: Rule) -> dict[str, object]:
+    return {
+        "name": rule.name,
+        "area": rule.area,
+        "severity": rule.severity,
+        "confidence": rule.confidence,
+        "strictness": rule.strictness,
+        "modes": [mode for mode in MODES if mode in rule.modes],
+        "scope": rule.scope.name,
+        "why": rule.why,
+        "fix": rule.fix,
+        "references": list(rule.references),
+        "since": rule.since,
+        "aliases": list(rule.aliases),
+        "options": {option.name: {"default": option.default, "description": option.description} for option in rule.options},
+    }
+
+
+def _first(text: str) -> str:
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
+def _modes(rule: Rule) -> str:
+    return "all" if len(rule.modes) == len(MODES) else ", ".join(mode for mode in MODES if mode in rule.modes)
+
+
+def page(rule: Rule) -> str:
+    """Return a rule's page."""
+    return "\n".join(_page(rule))
+
+
+def _page(rule: Rule) -> Iterator[str]:
+    yield f"{rule.name}  ({rule.severity}, {rule.confidence}; modes: {_modes(rule)}; since {rule.since})"
+    yield ""
+    yield from textwrap.wrap(rule.why, WIDTH)
+    yield ""
+    yield "What to do"
+    yield from (f"  {line}" for line in textwrap.wrap(rule.fix, WIDTH - 2))
+    if rule.options:
+        yield ""
+        yield "Options"
+        yield from (f"  {one.name} = {one.default}: {one.description}" for one in rule.options)
+    for kind in ("bad", "good"):
+        examples = [example for example in rule.examples if example.name.startswith(kind)]
+        yield ""
+        yield f"{'Found' if kind == 'bad' else 'Not found'} where, in the fabric intents/two-by-two.yaml,"
+        yield from (f"  {line}" for example in examples for line in _example(example))
+    yield ""
+    yield "References"
+    yield from (f"  {reference}" for reference in rule.references)
+
+
+def _example(example: Example) -> Iterator[str]:
+    for changes, words in ((example.model, "is"), (example.intent, "in the intent is"), (example.artifact, "is edited:")):
+        if changes is None:
+            continue
+        if not changes:
+            yield "nothing is changed"
+        for path, value in changes.items():
+            yield f"{path} {words} {json.dumps(value, ensure_ascii=False)}"
+    if example.at:
+        yield f"  at {', '.join(example.at)}"
