@@ -70,10 +70,19 @@ class Layout:
     fabric_cables: list[FabricCable] = field(default_factory=list)
     host_cables: list[HostCable] = field(default_factory=list)
     nics: dict[str, Nic] = field(default_factory=dict)
+    _by_switch: dict[str, list[FabricCable]] = field(default_factory=dict, init=False, repr=False)
 
     def role(self, role: str) -> list[Node]:
         """Return the switches of one role, by id."""
         return [node for node in self.nodes if node.role == role]
+
+    def cables_of(self, node: Node) -> list[FabricCable]:
+        """Return the fabric links of a switch."""
+        if not self._by_switch:
+            for cable in self.fabric_cables:
+                for end in (cable.lower, cable.upper):
+                    self._by_switch.setdefault(end.name, []).append(cable)
+        return self._by_switch.get(node.name, [])
 
 
 def halving(index: int, slots: int) -> int:

@@ -52,9 +52,7 @@ def static_routes(plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
 
 def _neighbors(layout: Layout, plan: Plan, node: Node, asns: dict[str, int]) -> tuple[BgpNeighbor, ...]:
     sessions = []
-    for cable in layout.fabric_cables:
-        if node not in (cable.lower, cable.upper):
-            continue
+    for cable in layout.cables_of(node):
         low = plan.link(cable)
         up = node is cable.lower
         peer, port, address = (cable.upper, cable.upper_port, low + 1) if up else (cable.lower, cable.lower_port, low)

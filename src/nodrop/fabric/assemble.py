@@ -5,7 +5,7 @@ names has an UNKNOWN side: it is neither a host's nor the fabric's.
 """
 
 import ipaddress
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from nodrop.fabric.declared import Declared
@@ -15,6 +15,7 @@ from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.reading import Assumption, DeviceReading, Note, Reading
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.subject import natural
+from nodrop.fabric.values import changed
 
 RDMA_DSCP = 26
 """NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
@@ -92,19 +93,19 @@ def _stated(device: Device, declared: Declared) -> Device:
 def _links(devices: list[Device], readings: Sequence[DeviceReading], declared: Declared) -> list[Link]:
     links = list(declared.cables or ())
     taken = {end for link in links for end in (link.a, link.b)}
-    for link in (*_by_subnet(devices), *_by_neighbor_table(readings, {device.name for device in devices})):
+    for link in (*_by_subnet(devices, taken), *_by_neighbor_table(readings, {device.name for device in devices})):
         if link.a not in taken and link.b not in taken:
             links.append(link)
             taken |= {link.a, link.b}
     return links
 
 
-def _by_subnet(devices: Iterable[Device]) -> Iterator[Link]:
-    """Yield a link for every two ports, and no third, with addresses in one /31 or /30."""
+def _by_subnet(devices: Iterable[Device], cabled: Container[End]) -> Iterator[Link]:
+    """Yield a link for every two ports not `cabled`, and no third, with addresses in one /31 or /30."""
     found: dict[object, list[End]] = {}
     for device in devices:
         for interface in device.interfaces:
-            if isinstance(interface.addresses, Unknown):
+            if isinstance(interface.addresses, Unknown) or End(device.name, interface.name) in cabled:
                 continue
             for text in interface.addresses:
                 if text.endswith(("/31", "/30")):
@@ -153,9 +154,9 @@ def _with_sides(device: Device, sides: dict[End, Side], complete: bool) -> Devic
 
     def placed(interface: Interface) -> Interface:
         side = sides.get(End(device.name, interface.name), rest)
-        return interface if side is interface.side else replace(interface, side=side)
+        return interface if side is interface.side else changed(interface, side=side)
 
-    return replace(device, interfaces=tuple(map(placed, device.interfaces)))
+    return changed(device, interfaces=tuple(map(placed, device.interfaces)))
 
 
 def _profiles(devices: Iterable[Device]) -> list[QosProfile]:

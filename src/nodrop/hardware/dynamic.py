@@ -6,12 +6,12 @@ result is UNKNOWN.
 """
 
 import math
-from dataclasses import replace
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import PriorityGroup, QosProfile
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, known
+from nodrop.fabric.values import changed
 from nodrop.hardware import asic, switch, switches
 from nodrop.hardware.headroom import Budget, computed
 from nodrop.hardware.schema import Asic
@@ -76,8 +76,8 @@ def resolve(device: Device) -> Device:
         return device
     memo: dict[tuple[object, ...], QosProfile] = {}
     interfaces = tuple(_with_headroom(device, interface, memo) for interface in device.interfaces)
-    device = replace(device, interfaces=interfaces)
-    return replace(device, buffer_pools=_with_sizes(device))
+    device = changed(device, interfaces=interfaces)
+    return changed(device, buffer_pools=_with_sizes(device))
 
 
 def _with_headroom(device: Device, interface: Interface, memo: dict[tuple[object, ...], QosProfile]) -> Interface:
@@ -91,8 +91,8 @@ def _with_headroom(device: Device, interface: Interface, memo: dict[tuple[object
     if key not in memo:
         result = _budget_or_unknown(device, interface)
         groups = tuple(_fill(group, result) if _is_computed(group) else group for group in qos.priority_groups)
-        memo[key] = replace(qos, priority_groups=groups)
-    return replace(interface, qos=memo[key])
+        memo[key] = changed(qos, priority_groups=groups)
+    return changed(interface, qos=memo[key])
 
 
 def _is_computed(group: PriorityGroup) -> bool:
@@ -112,7 +112,7 @@ def _fill(group: PriorityGroup, result: Budget | None) -> PriorityGroup:
     xoff, xon, size = (result.xoff, result.xon, result.size) if result else (UNKNOWN, UNKNOWN, UNKNOWN)
     headroom = Headroom(xoff_bytes=xoff, xon_bytes=xon, computed=True)
     assert isinstance(group.buffer, BufferProfile)
-    return replace(group, buffer=replace(group.buffer, size_bytes=size, headroom=headroom))
+    return changed(group, buffer=changed(group.buffer, size_bytes=size, headroom=headroom))
 
 
 def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
@@ -122,7 +122,7 @@ def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
     try:
         available, shared = _available(device, pools)
     except UnknownFact:
-        return tuple(replace(pool, size_bytes=UNKNOWN) if pool.computed else pool for pool in pools)
+        return tuple(changed(pool, size_bytes=UNKNOWN) if pool.computed else pool for pool in pools)
     ingress = sum(pool.computed and pool.direction == "ingress" for pool in pools)
     even = available if ingress == 1 else available / 2
     return tuple(_sized(pool, available, even, shared) if pool.computed else pool for pool in pools)
@@ -131,7 +131,7 @@ def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
 def _sized(pool: BufferPool, available: float, even: float, shared: int) -> BufferPool:
     size = even if pool.percentage is None else available * pool.percentage / 100
     has_shared = shared and pool.name == "ingress_lossless"
-    return replace(pool, size_bytes=math.ceil(size), shared_headroom_bytes=shared if has_shared else None)
+    return changed(pool, size_bytes=math.ceil(size), shared_headroom_bytes=shared if has_shared else None)
 
 
 def _available(device: Device, pools: tuple[BufferPool, ...]) -> tuple[float, int]:
@@ -142,6 +142,7 @@ def _available(device: Device, pools: tuple[BufferPool, ...]) -> tuple[float, in
     reserve = int(facts.pipeline_latency_kib * 1024)
     reserve_wide = int((2 * facts.pipeline_latency_kib - 1) * 1024)
     occupied = facts.management_pool_bytes
+    uses: dict[tuple[int, int], tuple[int, int, bool]] = {}
     saved = lossless_ports = 0
     for port in ports:
         lossy_reserve = reserve_wide if known(port.lanes) == 8 else reserve
@@ -149,7 +150,10 @@ def _available(device: Device, pools: tuple[BufferPool, ...]) -> tuple[float, in
         qos = known(port.qos)
         if qos is None:
             continue
-        sizes, spared, lossless = _port_use(qos, lossy_reserve)
+        key = (id(qos), lossy_reserve)
+        if key not in uses:
+            uses[key] = _port_use(qos, lossy_reserve)
+        sizes, spared, lossless = uses[key]
         occupied, saved, lossless_ports = occupied + sizes, saved + spared, lossless_ports + lossless
     stated = next((pool.shared_headroom_bytes or 0 for pool in pools if pool.name == "ingress_lossless"), 0)
     ratio = settings.over_subscribe_ratio if settings else None

@@ -9,6 +9,7 @@ from nodrop.hardware import switch, switches
 _SONIC = re.compile(r"Ethernet(\d+)")
 
 
+@lru_cache(maxsize=65536)
 def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
     """Return the name of a port that is one of `splits` parts of its panel port; KeyError for an unknown platform."""
     return {"sonic": _sonic_name}[platform](model, port, splits)

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, WithJso
 from nodrop import units
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 MAX_ASN = 4294967294
 
 
@@ -38,7 +39,7 @@ def _name(text: str) -> str:
 
 
 def _plain_text(text: str) -> str:
-    if any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u2028\u2029" for c in text):
+    if _CONTROL.search(text):
         raise ValueError("expected text without control characters")
     return text
 

@@ -67,8 +67,8 @@ class _Reader:
         self._community_lists: dict[str, list[Any]] = {}
         self._route_maps: dict[str, list[RouteMapRule]] = {}
         self._routes: list[StaticRoute] = []
-        self._neighbors: dict[str, BgpNeighbor] = {}
-        self._groups: dict[str, BgpNeighbor] = {}
+        self._neighbors: dict[str, dict[str, Any]] = {}
+        self._groups: dict[str, dict[str, Any]] = {}
         self._references: list[tuple[Statement, str, str]] = []
         self._session_dscp: int | None = None
 
@@ -115,7 +115,7 @@ class _Reader:
             self._result.bgp = Bgp(asn=int(words[2]))
             for child in statement.children:
                 self._in_bgp(child)
-            self._result.bgp = replace(self._result.bgp, neighbors=tuple(self._neighbors.values()))
+            self._result.bgp = replace(self._result.bgp, neighbors=tuple(BgpNeighbor(**own) for own in self._neighbors.values()))
         elif words[:2] == ("bgp", "session-dscp") and words[2:3] and words[2].isdigit():
             self._session_dscp = int(words[2])
         elif words[0] == "hostname" and len(words) == 2:
@@ -212,10 +212,8 @@ class _Reader:
         if key not in groups:
             unicast = self._result.bgp is not None and self._result.bgp.default_ipv4_unicast
             is_address = ":" in key or key.replace(".", "").isdigit()
-            groups[key] = BgpNeighbor(
-                address=key if is_address else None, interface=None if is_address else key, active=unicast
-            )
-        groups[key] = replace(groups[key], **changes)
+            groups[key] = {"address" if is_address else "interface": key, "active": unicast}
+        groups[key].update(changes)
 
     def _changes(
         self, statement: Statement, key: str, rest: tuple[str, ...], negated: bool
@@ -226,12 +224,8 @@ class _Reader:
             return {}
         if head == ("peer-group",) and value in self._groups:
             group = self._groups[value]
-            inherited = {
-                name: getattr(group, name)
-                for name in ("remote_asn", "import_policy", "export_policy", "bfd", "allowas_in")
-                if getattr(group, name)
-            }
-            return inherited | ({"active": True} if group.active else {})
+            names = ("remote_asn", "import_policy", "export_policy", "bfd", "allowas_in", "active")
+            return {name: group[name] for name in names if group.get(name)}
         if head == ("interface",) and not negated:
             return self._changes(statement, key, rest[1:], negated) if len(rest) > 1 else {}
         if head == ("remote-as",) and not negated:

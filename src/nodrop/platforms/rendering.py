@@ -12,7 +12,6 @@ from nodrop.resources import home
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ._,:;|/+*=()\[\]@#-]*")
 _EMPTY_TABLE = re.compile(r'^    "[A-Z0-9_]+": \{\n    \},\n', re.MULTILINE)
-_TRAILING_COMMA = re.compile(r",(\n *[}\]])")
 
 
 class Quoted(str):
@@ -35,9 +34,14 @@ def line(text: object) -> Quoted:
 
 
 def _finalize(value: Any) -> Any:
-    if isinstance(value, str) and not isinstance(value, Quoted) and not _PLAIN.fullmatch(value):
-        raise Unsupported("text", f"{value!r} cannot be written without quotes")
-    return value
+    return _checked(value) if type(value) is str else value
+
+
+@lru_cache(maxsize=65_536)
+def _checked(text: str) -> str:
+    if not _PLAIN.fullmatch(text):
+        raise Unsupported("text", f"{text!r} cannot be written without quotes")
+    return text
 
 
 @lru_cache(maxsize=1)
@@ -66,4 +70,7 @@ def tidy(text: str) -> str:
 
     A string cannot be hit: a newline inside a JSON string is spelt as an escape.
     """
-    return _TRAILING_COMMA.sub(r"\1", _EMPTY_TABLE.sub("", text))
+    text = _EMPTY_TABLE.sub("", text)
+    for indent in ("", "    ", "        ", "            "):
+        text = text.replace(f",\n{indent}}}", f"\n{indent}}}")
+    return text

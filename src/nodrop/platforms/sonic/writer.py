@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodrop.errors import Unsupported
 from nodrop.fabric.buffers import BufferProfile
@@ -84,10 +84,12 @@ def _check(device: Device) -> None:
         raise Unsupported("static_routes", "are written into frr.conf, which a device without BGP does not have")
     if device.trimming is not None and not isinstance(device.trimming, Unknown) and device.trimming.queue is None:
         raise Unsupported("trimming/queue", "trimming needs a queue")
+    checked: set[int] = set()
     for interface in device.interfaces:
         if stated(interface.vrf, f"interfaces/{interface.name}/vrf") is not None:
             raise Unsupported(f"interfaces/{interface.name}/vrf", "VRFs of fabric ports are not written")
-        if isinstance(interface.qos, QosProfile):
+        if isinstance(interface.qos, QosProfile) and id(interface.qos) not in checked:
+            checked.add(id(interface.qos))
             _check_qos(device, interface, interface.qos)
 
 
@@ -159,7 +161,25 @@ def fabric_links(fabric: Fabric) -> dict[str, list[Any]]:
     return _LINKS[0][1]
 
 
-def _port(device: Device, facts: Switch, interface: Interface) -> dict[str, Any]:
+class _PortRow(NamedTuple):
+    """A row of PORT, and the port's addresses."""
+
+    name: str
+    alias: str
+    index: int
+    lanes: str
+    speed: int | None
+    enabled: bool
+    mtu: int | None
+    fec: str | None
+    autoneg: str | None
+    link_training: str | None
+    description: str | None
+    asymmetric: bool
+    addresses: tuple[str, ...]
+
+
+def _port(device: Device, facts: Switch, interface: Interface) -> "_PortRow":
     """Return a port's row: alias, index and lanes are the SKU's own."""
     where = f"interfaces/{interface.name}"
     port, lanes = stated(interface.port, f"{where}/port"), stated(interface.lanes, f"{where}/lanes")
@@ -173,21 +193,21 @@ def _port(device: Device, facts: Switch, interface: Interface) -> dict[str, Any]
         raise Unsupported(f"{where}/lanes", "broken-out ports are not written")
     first = (port.panel - 1) * facts.sonic.lane_stride
     qos = interface.qos
-    return {
-        "name": interface.name,
-        "alias": facts.sonic.alias.replace("{panel}", str(port.panel)),
-        "index": port.panel,
-        "lanes": ",".join(str(lane) for lane in range(first, first + lanes)),
-        "speed": stated(interface.speed_mbps, f"{where}/speed_mbps"),
-        "enabled": stated(interface.enabled, f"{where}/enabled"),
-        "mtu": stated(interface.mtu_bytes, f"{where}/mtu_bytes"),
-        "fec": stated(interface.fec, f"{where}/fec"),
-        "autoneg": on_off(stated(interface.autoneg, f"{where}/autoneg")),
-        "link_training": on_off(stated(interface.link_training, f"{where}/link_training")),
-        "description": stated(interface.description, f"{where}/description"),
-        "asymmetric": isinstance(qos, QosProfile) and (pause_spelling(qos) or ((), False))[1],
-        "addresses": stated(interface.addresses, f"{where}/addresses"),
-    }
+    return _PortRow(
+        name=interface.name,
+        alias=facts.sonic.alias.replace("{panel}", str(port.panel)),
+        index=port.panel,
+        lanes=",".join(str(lane) for lane in range(first, first + lanes)),
+        speed=stated(interface.speed_mbps, f"{where}/speed_mbps"),
+        enabled=stated(interface.enabled, f"{where}/enabled"),
+        mtu=stated(interface.mtu_bytes, f"{where}/mtu_bytes"),
+        fec=stated(interface.fec, f"{where}/fec"),
+        autoneg=on_off(stated(interface.autoneg, f"{where}/autoneg")),
+        link_training=on_off(stated(interface.link_training, f"{where}/link_training")),
+        description=stated(interface.description, f"{where}/description"),
+        asymmetric=isinstance(qos, QosProfile) and (pause_spelling(qos) or ((), False))[1],
+        addresses=stated(interface.addresses, f"{where}/addresses"),
+    )
 
 
 def on_off(value: bool | None) -> str | None:

@@ -1,0 +1,157 @@
+"""Speed and memory of the main job on one generated pod of 96 SN5600 (64 leaves, 32 spines), in one process.
+
+Prints seconds, CPU and bytes per switch, the share of each stage, peak memory and swap, and in the same run the ratio
+to the least that any tool must do: writing the same bytes to files, and parsing the same bytes as JSON. Ratios hold on
+any machine; seconds do not, and no test checks them.
+
+    python benchmarks/pod.py [--leaves 64] [--spines 32] [--json FILE]
+"""
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import orjson
+
+import nodrop
+from nodrop import collect
+from nodrop.fabric.assemble import assemble
+from nodrop.intent.load import loads
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import shipped
+from nodrop.publish import publish
+from nodrop.stated import FILE
+from nodrop.stated import loads as loads_stated
+
+T = TypeVar("T")
+
+INTENT = """\
+nodrop: 1
+fabric: pod
+topology:
+  kind: leaf-spine
+  spines: {{ids: 1-{spines}, model: SN5600, platform: sonic, version: "202505"}}
+  leaves: {{ids: 1-{leaves}, model: SN5600, platform: sonic, version: "202505",
+           ports: {{endpoints: 1-32, uplinks: 33-64}}}}
+  uplinks: {{per_spine: 1, speed: 800G, media: DR8, length: 50m}}
+  max_oversubscription: 2
+endpoints:
+  gpu: {{ids: 1-{servers}, gpus: 8, nic: ConnectX-7, ports: 8, leaf_group: 32, speed: 400G, media: DR4, length: 20m}}
+classes:
+  rdma:    {{dscp: 26, priority: 3, lossless: true, share: 60%, ecn: {{min: 150kB, max: 1500kB, probability: 100%}}}}
+  cnp:     {{dscp: 48, priority: 6, strict: true, max_rate: 5%}}
+  control: {{dscp: 56, priority: 7, strict: true}}
+  storage: {{dscp: 10, priority: 2, share: 20%}}
+  inband:  {{dscp: 16, priority: 1, share: 5%}}
+  default: {{dscp: rest, priority: 0, share: 15%}}
+routing: {{asn: {{spines: 4200000000, leaves: 4200100000+}}}}
+addressing: {{loopbacks: 10.0.0.0/16, links: 10.4.0.0/14, endpoints: 10.8.0.0/14, oob: 192.168.0.0/22}}
+"""
+
+
+class Stages:
+    """Wall-clock and CPU seconds by stage, in order."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, tuple[float, float]] = {}
+
+    def run(self, name: str, work: Callable[[], T]) -> T:
+        """Do the work and remember what it took."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = work()
+        self.seconds[name] = (time.perf_counter() - wall, time.process_time() - cpu)
+        return result
+
+
+def swap_kib() -> int:
+    """Return this process's swapped memory, KiB; 0 where the system does not say."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmSwap:")), 0)
+
+
+def main() -> None:
+    """Run the benchmark and print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--leaves", type=int, default=64)
+    parser.add_argument("--spines", type=int, default=32)
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    text = INTENT.format(spines=options.spines, leaves=options.leaves, servers=options.leaves // 8 * 32)
+    stages = Stages()
+    with tempfile.TemporaryDirectory() as folder:
+        report = measure(text, stages, Path(folder))
+    print_report(report)
+    if options.json:
+        Path(options.json).write_text(json.dumps(report, indent=2) + "\n")
+
+
+def measure(text: str, stages: Stages, folder: Path) -> dict[str, object]:
+    """Run every stage of build, read back and lint once, then the two yardsticks."""
+    rules = stages.run("load the rules", shipped)
+    intent = stages.run("load the intent", lambda: loads(text.encode(), "pod.yaml"))
+    fabric = stages.run("design", lambda: nodrop.build(intent))
+    artifacts = stages.run("render", lambda: list(nodrop.write(fabric)))
+    platform_of = {device.name: device.platform for device in fabric.devices}
+    devices = [artifact for artifact in artifacts if artifact.device]
+    readings = stages.run("read back", lambda: list(collect.read_artifacts(devices, platform_of, "build")))
+    declared_text = next(artifact.text for artifact in artifacts if artifact.path == FILE).encode()
+    reading = stages.run("assemble", lambda: assemble(readings, loads_stated(declared_text, FILE)))
+    verdict = stages.run("lint", lambda: judge(reading, rules))
+    if verdict.findings or verdict.unknown or verdict.problems:
+        sys.exit("the pod does not lint clean; the figures would mean nothing")
+    files = {f"{one.device}/{one.path}".lstrip("/"): one.text.encode() for one in artifacts}
+    stages.run("publish", lambda: publish(folder / "build", files, inputs={}, display="build"))
+    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yardsticks = Stages()
+    yardsticks.run("write the same bytes", lambda: plain_write(folder / "plain", files))
+    configs = [data for name, data in files.items() if name.endswith(".json")]
+    yardsticks.run("parse the same bytes", lambda: [orjson.loads(data) for data in configs])
+    return {
+        "switches": len(fabric.devices),
+        "ports": sum(len(device.interfaces) for device in fabric.devices),
+        "bytes": sum(map(len, files.values())),
+        "peak_mib": peak_kib / 1024,
+        "swap_kib": swap_kib(),
+        "stages": {name: {"seconds": wall, "cpu": cpu} for name, (wall, cpu) in stages.seconds.items()},
+        "yardsticks": {name: {"seconds": wall, "cpu": cpu} for name, (wall, cpu) in yardsticks.seconds.items()},
+    }
+
+
+def plain_write(folder: Path, files: dict[str, bytes]) -> None:
+    """Write files the plain way."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def print_report(report: dict) -> None:  # type: ignore[type-arg]
+    """Print the figures as a person reads them."""
+    switches, stages, yardsticks = report["switches"], report["stages"], report["yardsticks"]
+    cpu = sum(stage["cpu"] for stage in stages.values())
+    wall = sum(stage["seconds"] for stage in stages.values())
+    print(f"{switches} switches, {report['ports']} ports, {report['bytes'] / 1e6:.1f} MB of configurations")
+    print(f"{wall:.2f} s, {cpu:.2f} s CPU: {cpu / switches * 1000:.2f} ms of CPU a switch")
+    print(f"{report['bytes'] / switches / 1000:.0f} kB a switch; peak memory {report['peak_mib']:.0f} MiB, "
+          f"{report['peak_mib'] * 1024 / switches:.0f} KiB a switch; swap {report['swap_kib']} KiB")
+    print()
+    for name, stage in stages.items():
+        share = stage["cpu"] / cpu * 100
+        print(f"  {name:18}{stage['cpu'] / switches * 1000:8.3f} ms a switch {share:6.1f} %   {stage['seconds']:.2f} s")
+    print()
+    for name, stage in yardsticks.items():
+        ratio = cpu / max(stage["cpu"], 1e-9)
+        print(f"  all of it takes {ratio:.0f} times the CPU that it takes to {name}")
+
+
+if __name__ == "__main__":
+    main()
