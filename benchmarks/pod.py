@@ -21,6 +21,7 @@ import orjson
 
 import nodrop
 from nodrop import collect
+from nodrop.cli.output import calm_collector
 from nodrop.fabric.assemble import assemble
 from nodrop.intent.load import loads
 from nodrop.lint.engine import judge
@@ -87,6 +88,7 @@ def main() -> None:
     options = parser.parse_args()
     text = INTENT.format(spines=options.spines, leaves=options.leaves, servers=options.leaves // 8 * 32)
     stages = Stages()
+    calm_collector()
     with tempfile.TemporaryDirectory() as folder:
         report = measure(text, stages, Path(folder))
     print_report(report)

@@ -36,11 +36,9 @@ def command(
     What is linted is the text that was rendered, never the intent. DIR is replaced in one step; anything in it that
     an earlier build did not write is refused, never deleted.
     """
-    import gc
-
     import nodrop
     from nodrop.cli.main import FOUND
-    from nodrop.cli.output import chosen_rules, emit, exit_code, merged, outcome_of, reaches, whole
+    from nodrop.cli.output import calm_collector, chosen_rules, emit, exit_code, merged, outcome_of, reaches, whole
     from nodrop.collect import digest
     from nodrop.errors import InputProblems, Problem
     from nodrop.intent.load import MAX_BYTES, loads
@@ -48,7 +46,7 @@ def command(
     from nodrop.lint.engine import judge
     from nodrop.report.outcome import Outcome
 
-    gc.set_threshold(200_000, 50, 50)
+    calm_collector()
     rules = chosen_rules(select, ignore)
     files: dict[str, bytes] = {}
     inputs: dict[str, str] = {}

@@ -34,14 +34,12 @@ def command(
     device of its own. Intents are built first, and what is judged is what the switches would be given. A fabric.yaml
     beside a path states what the files cannot say.
     """
-    import gc
-
     from nodrop import collect, platforms
-    from nodrop.cli.output import chosen_rules, emit, exit_code, merged, whole
+    from nodrop.cli.output import calm_collector, chosen_rules, emit, exit_code, merged, whole
     from nodrop.hardware import nearest
     from nodrop.report.outcome import Outcome
 
-    gc.set_threshold(200_000, 50, 50)
+    calm_collector()
     if platform is not None and platform not in platforms.names():
         raise click.UsageError(f"no platform {platform!r} ({nearest(platform, platforms.names())})")
     declared = _declared(assume)
@@ -64,7 +62,7 @@ def command(
 
 
 def _judge(reading, rules, strictness, everything):  # type: ignore[no-untyped-def]
-    from nodrop.cli.output import outcome_of
+    from nodrop.cli.output import calm_collector, outcome_of
     from nodrop.lint.engine import judge
 
     verdict = judge(reading, rules, strictness=strictness)

@@ -183,7 +183,11 @@ def key_of(row: Any, position: int) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint that names the known word nearest to `word`, else those that there are."""
     words = sorted(known)
-    if close := difflib.get_close_matches(word, words, n=1):
-        return f"did you mean `{close[0]}`?"
-    shown = ", ".join(words[:12])
-    return f"known: {shown}{', …' if len(words) > 12 else ''}" if words else ""
+    shown = ", ".join(words[:12]) + (", …" if len(words) > 12 else "")
+    return meant(word, words) or (f"known: {shown}" if words else "")
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """A hint that names the known word nearest to `word`; nothing where none is near."""
+    close = difflib.get_close_matches(word, sorted(known), n=1)
+    return f"did you mean `{close[0]}`?" if close else ""

@@ -43,8 +43,15 @@ class Statement:
     """A command with its words, its place, and the commands of the block that it opens."""
 
     words: tuple[str, ...]
-    span: Span
+    line: int
+    column: int
+    length: int
     children: list["Statement"] = field(default_factory=list)
+
+    @property
+    def span(self) -> Span:
+        """Where the command stands."""
+        return Span(self.line, self.column, self.line, self.column + self.length)
 
     @property
     def text(self) -> str:
@@ -67,11 +74,12 @@ def parse(text: str) -> list[Statement]:
         if command in _ENDS:
             stack = [] if command == "end" else stack[:-1]
             continue
-        column = len(line) - len(line.lstrip()) + 1
-        span = Span(line=number, column=column, end_line=number, end_column=column + len(command))
-        statement = Statement(words=tuple(command.split()), span=span)
-        indented = line[:1] in " \t"
-        if command.startswith(_TOP_BLOCKS) and not (indented and stack):
+        indent = len(line) - len(line.lstrip())
+        statement = Statement(tuple(command.split()), number, indent + 1, len(command))
+        indented = indent > 0
+        if indented and stack and not command.startswith(_INNER_BLOCKS):
+            stack[-1].children.append(statement)
+        elif command.startswith(_TOP_BLOCKS) and not (indented and stack):
             stack = [statement]
             top.append(statement)
         elif stack and command.startswith(_INNER_BLOCKS):

@@ -84,15 +84,16 @@ def _with_headroom(device: Device, interface: Interface, memo: dict[tuple[object
     qos = interface.qos
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
         return interface
-    if not any(_is_computed(group) for group in qos.priority_groups):
-        return interface
     key = (id(qos), interface.speed_mbps, interface.lanes, interface.mtu_bytes, interface.cable_length_m)
-    key = tuple(id(part) if isinstance(part, Unknown) else part for part in key)
-    if key not in memo:
-        result = _budget_or_unknown(device, interface)
-        groups = tuple(_fill(group, result) if _is_computed(group) else group for group in qos.priority_groups)
-        memo[key] = changed(qos, priority_groups=groups)
-    return changed(interface, qos=memo[key])
+    filled = memo.get(key)
+    if filled is None:
+        filled = qos
+        if any(map(_is_computed, qos.priority_groups)):
+            result = _budget_or_unknown(device, interface)
+            groups = tuple(_fill(group, result) if _is_computed(group) else group for group in qos.priority_groups)
+            filled = changed(qos, priority_groups=groups)
+        memo[key] = filled
+    return interface if filled is qos else changed(interface, qos=filled)
 
 
 def _is_computed(group: PriorityGroup) -> bool:

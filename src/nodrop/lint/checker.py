@@ -7,11 +7,11 @@ from math import isfinite
 from jinja2 import nodes as jinja
 
 from nodrop.fabric.fabric import End
-from nodrop.fabric.types import Type, attributes, join, label, nearest, type_of
+from nodrop.fabric.types import Type, attributes, join, label, meant, nearest, type_of
 from nodrop.lint import nodes
 from nodrop.lint.nodes import Attribute, Call, Comparison, Constant, Items, Name, Node, Sign, may_be_none, present, text
 from nodrop.lint.vocabulary import Kind, Word, vocabulary
-from nodrop.lint.written import Written
+from nodrop.lint.written import MayBeNone, Written
 
 MAX_DEPTH, MAX_NODES = 32, 200
 MAX_NUMBER, MAX_TEXT = 2**63, 200
@@ -165,7 +165,8 @@ class Checker:
         if may_be_none(node, surely):
             said = text(node)
             hint = f"deal with that first: `{said} and …`, or in `when`"
-            raise self.written.fault(f"`{sign}` with `{said}`, which may be none", hint=hint, at=said)
+            fault = self.written.fault(f"`{sign}` with `{said}`, which may be none", hint=hint, at=said)
+            raise MayBeNone(fault.problems)
 
     def _require_words(self, node: Node, kind: Type) -> None:
         """Refuse a text that is none of the words which the other side may be."""
@@ -173,7 +174,7 @@ class Checker:
         for each in (node, *(node.items if isinstance(node, Items) else ())):
             value = each.value if isinstance(each, Constant) else None
             if isinstance(value, str) and words and str not in kind.scalars and value not in words:
-                raise self.written.fault(f"`{value}`", kind.describe(), hint=nearest(value, words), at=value)
+                raise self.written.fault(f"`{value}`", kind.describe(), hint=meant(value, words), at=value)
 
     def _word(self, node: jinja.Call | jinja.Filter | jinja.Test) -> Word:
         kind = _KINDS[type(node)]
@@ -227,12 +228,13 @@ def accepts(wanted: Type, given: Type) -> bool:
 
 def _nearest_attribute(name: str, known: Mapping[str, Type]) -> str:
     """The attribute that was meant: one of the owner's, else one a step further down."""
-    own = nearest(name, known)
     further = sorted(
         f"{step}.{inner}"
         for step, kind in known.items()
         for owner in kind.owners
         for inner in attributes(owner)
-        if nearest(name, [inner]).startswith("did")
+        if meant(name, [inner])
     )
-    return own if own.startswith("did") or not further else f"did you mean `{further[0]}`?"
+    if further and not meant(name, known):
+        return f"did you mean `{further[0]}`?"
+    return nearest(name, known)

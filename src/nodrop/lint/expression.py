@@ -11,6 +11,7 @@ words refuse at load what may be none, unless the expression dealt with it to th
 UNKNOWN ends the evaluation where it is met, left to right, and names the path. Only a word that says so is given it.
 """
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -24,6 +25,7 @@ from nodrop.lint.written import Written
 
 MAX_EXPRESSION, MAX_MESSAGE = 500, 2000
 
+_END, _PLACE = "'end of print statement'", re.compile(r" at \d+$")
 _BRACES = ("{%", "%}", "{#", "#}", "{{", "}}")
 
 
@@ -71,7 +73,8 @@ def _pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
     try:
         body = _environment().parse(source).body
     except TemplateSyntaxError as error:
-        raise written.fault(f"no expression: {(error.message or '').rstrip('.')}", "Jinja2's syntax") from None
+        said = _PLACE.sub("", error.message or "").rstrip(".").replace(_END, "the end").replace("token ", "")
+        raise written.fault(f"no expression: {said[:1].lower()}{said[1:]}", "Jinja2's syntax") from None
     except RecursionError:
         raise written.fault("brackets in brackets", f"at most {MAX_DEPTH} levels") from None
     return [piece for output in body for piece in output.iter_child_nodes()]

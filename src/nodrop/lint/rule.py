@@ -121,10 +121,15 @@ class Rule:
         return frozenset().union(*map(reads, self.conditions))
 
     @cached_property
+    def pointed(self) -> Path:
+        """The path to point at; nothing for the subject itself."""
+        return (path(self.at) or ()) if self.at else ()
+
+    @cached_property
     def rests(self) -> tuple[frozenset[Path], frozenset[Path]]:
         """The paths that a verdict rests on, and those of which it may have looked at anything below."""
-        at = path(self.at) if self.at else None
-        return self.reads | ({at} if at else set()), frozenset().union(*map(given_whole, self.conditions))
+        pointed = {self.pointed} if self.pointed else set()
+        return self.reads | pointed, frozenset().union(*map(given_whole, self.conditions))
 
     @cached_property
     def topics(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import MODES, Mode
-from nodrop.fabric.types import nearest
+from nodrop.fabric.types import meant, nearest
 from nodrop.formats.yaml import Document
 from nodrop.lint.finding import Confidence, Severity
 from nodrop.lint.rule import Strictness
@@ -25,6 +25,18 @@ _Name = Annotated[str, Field(pattern=_NAME)]
 def _names_or_types(facts: Any) -> Any:
     """A list of facts is one of texts."""
     return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
+
+
+_EXPECTED = {
+    "string_type": "text",
+    "string_too_short": "text",
+    "string_pattern_mismatch": "a name in lower case",
+    "too_short": "at least one entry",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+}
+"""By pydantic's kind of error, what it should have been."""
 
 
 class _Part(BaseModel):
@@ -109,7 +121,9 @@ class RuleFile(_Part):
 
 def problems_of(document: Document, error: ValidationError) -> list[Problem]:
     """What pydantic found, each with its place in the file and our words."""
-    return [_problem(document, detail) for detail in error.errors()]
+    return [
+        _problem(document, detail) for detail in error.errors() if detail["type"] != "too_short" or not detail["input"]
+    ]
 
 
 def _problem(document: Document, detail: Any) -> Problem:
@@ -130,14 +144,17 @@ def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
     if kind == "value_error":
         found, _, expected = str(detail["ctx"]["error"]).rpartition("expected ")
         return found.rstrip("; ") or "another count", expected, ""
-    value = detail["input"]
-    found = f"`{value}`" if isinstance(value, str) else "nothing" if value is None else f"a {type(value).__name__}"
+    found = _shown(detail["input"])
     if kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("'", "")
-        return found, expected, nearest(str(value), expected.replace(" or ", ", ").split(", "))
-    if kind == "string_pattern_mismatch":
-        return found, "a name in lower case", ""
-    return found, detail["msg"].removeprefix("Input should be ").lower(), ""
+        return found, expected, meant(str(detail["input"]), expected.replace(" or ", ", ").split(", "))
+    return found, _EXPECTED.get(kind, detail["msg"].lower()), ""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict | list | tuple):
+        return ("a mapping" if isinstance(value, dict) else "a list") if value else "nothing in it"
+    return "nothing" if value in (None, "") else f"`{str(value)[:60]}`"
 
 
 def _keys(loc: tuple[Any, ...]) -> list[str]:

@@ -21,7 +21,7 @@ from nodrop.lint.nodes import Attribute, Name, Node, may_be_none, path, present
 from nodrop.lint.rule import Example, FromOption, Option, Rule
 from nodrop.lint.rule_file import ExamplesFile, RuleFile, problems_of
 from nodrop.lint.scopes import SCOPES, names_of
-from nodrop.lint.written import Written
+from nodrop.lint.written import MayBeNone, Written
 
 MAX_BYTES = 64 * 1024
 
@@ -57,6 +57,8 @@ class _Loader:
         self.path = path
         self.lines = _LINE.split(decode(raw, path))
         self.problems: list[Problem] = []
+        self.unguarded = False
+        """Whether a condition is at fault, so that what it would have said about None is not known."""
         try:
             self.file = RuleFile.model_validate(self.document.data)
         except ValidationError as error:
@@ -65,6 +67,8 @@ class _Loader:
     def rule(self, name: str, area: str) -> Rule:
         """The rule, where nothing is wrong with it."""
         file, options, module = self.file, self.options(), self.analysis()
+        if self.problems:
+            raise InputProblems(self.problems)
         facts = tuple((key, _FACT_TYPES[kind]) for key, kind in file.facts.items())
         names = self.names(options, facts)
         when = self.expression(("when",), file.when, names)
@@ -103,6 +107,16 @@ class _Loader:
             raise InputProblems(self.problems)
         return made
 
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Note problems of an expression, but none that only follow from those of a condition."""
+        with collecting(self.problems):
+            try:
+                yield
+            except MayBeNone:
+                if not self.unguarded:
+                    raise
+
     def written(self, keys: Keys, text: str, *, of: Literal["key", "value"] = "value") -> Written:
         """A text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
         line, column = self.document.place(keys, of=of)
@@ -124,8 +138,11 @@ class _Loader:
         self, keys: Keys, text: str | None, names: Names, surely: frozenset[Node] = frozenset()
     ) -> Node | None:
         """The expression at a key; None where there is none, or none that can be used."""
-        with collecting(self.problems):
-            return None if text is None else expression.parse(self.written(keys, text), names, surely)
+        if text is None:
+            return None
+        with self.collecting():
+            return expression.parse(self.written(keys, text), names, surely)
+        self.unguarded = True
         return None
 
     def at(self, names: Names) -> Attribute | Name | None:
@@ -137,14 +154,14 @@ class _Loader:
 
     def message(self, names: Names, surely: frozenset[Node]) -> tuple[str | Node, ...]:
         """The pieces of the message."""
-        with collecting(self.problems):
+        with self.collecting():
             return expression.parse_message(self.written(("message",), self.file.message.strip()), names, surely)
         return ()
 
     def changes(self, names: Names, surely: frozenset[Node]) -> Iterator[tuple[Attribute, Node]]:
         """The fields that a fix sets, and to what."""
         for key, text in self.file.set.items():
-            with collecting(self.problems):
+            with self.collecting():
                 keys, written = ("set", key), self.written(("set", key), key, of="key")
                 target = expression.parse_path(written, names, self.file.scope)
                 if (
@@ -160,7 +177,7 @@ class _Loader:
                 yield target, value
 
     def options(self) -> tuple[Option, ...]:
-        """The options, each with the type of its default."""
+        """The options, each with the type of its default; without one, expressions cannot be checked."""
         found: list[Option] = []
         for name, file in self.file.options.items():
             default = _typed(file.default)

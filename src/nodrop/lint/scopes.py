@@ -64,7 +64,7 @@ class Scope:
     """What its items are stated by, so that findings are likely at most where that was assumed."""
 
     def __reduce__(self) -> tuple[Callable[[str], "Scope"], tuple[str]]:
-        return (SCOPES.__getitem__, (self.name,))
+        return (_named, (self.name,))
 
     def subject(self, item: Item) -> Subject:
         """The subject of an item."""
@@ -220,3 +220,7 @@ _ALL = (
 )
 
 SCOPES: Mapping[str, Scope] = {scope.name: scope for scope in _ALL}
+
+
+def _named(name: str) -> Scope:
+    return SCOPES[name]

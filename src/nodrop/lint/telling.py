@@ -106,7 +106,7 @@ class Teller:
     def _finding(self, item: Item, shared: "_Shared") -> Finding:
         rule, scope = self.rule, self.rule.scope
         subject = scope.subject(item)
-        at = scope.place(item, path(rule.at) or ()) if rule.at else subject
+        at = scope.place(item, rule.pointed) if rule.pointed else subject
         pieces = (piece if isinstance(piece, str) else shown(self._known(piece, item)) for piece in shared.pieces)
         resting, whole = rule.rests
         weak = self.evidence.weakens(

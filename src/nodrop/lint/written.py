@@ -6,6 +6,10 @@ from dataclasses import dataclass, replace
 from nodrop.errors import InputProblems, Problem
 
 
+class MayBeNone(InputProblems):
+    """An expression measures what may be None; where `when` is at fault itself, that may be why."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """An expression or message as it stands in the file `path`, at `line` and `column`, under the key path `where`.
@@ -19,16 +23,19 @@ class Written:
     line: int
     column: int
     literal: bool = True
+    unwritten: int = 0
+    """How many characters of the text, from its beginning, go without saying in the file."""
 
     def fault(self, found: str, expected: str = "", *, hint: str = "", at: str = "", after: str = "") -> InputProblems:
         """What is wrong, at the words `at` of the text, past their beginning `after`, else where the text begins."""
-        offset = self._offset(at) if at and self.literal else -1
+        found_at = self._offset(at) if at and self.literal else -1
+        offset = max(found_at + len(after) - self.unwritten, 0) if found_at >= 0 else 0
         return InputProblems(
             [
                 Problem(
                     path=self.path,
                     line=self.line,
-                    column=self.column + (offset + len(after) if offset >= 0 else 0),
+                    column=self.column + offset,
                     where=self.where,
                     found=found,
                     expected=expected,
@@ -39,7 +46,7 @@ class Written:
 
     def below(self, scope: str) -> "Written":
         """The same words as a path that begins with `scope`, which is not written there."""
-        return replace(self, text=f"{scope}.{self.text}", column=self.column - len(scope) - 1)
+        return replace(self, text=f"{scope}.{self.text}", unwritten=len(scope) + 1)
 
     def _offset(self, words: str) -> int:
         before = r"(?<![\w.])" if re.match(r"\w", words) else ""

@@ -11,6 +11,7 @@ from nodrop.errors import Unsupported
 from nodrop.resources import home
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ._,:;|/+*=()\[\]@#-]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _EMPTY_TABLE = re.compile(r'^    "[A-Z0-9_]+": \{\n    \},\n', re.MULTILINE)
 
 
@@ -28,7 +29,7 @@ def quote(text: object) -> Quoted:
 def line(text: object) -> Quoted:
     """Spell free text for a line of a configuration; what would end the line is refused."""
     written = str(text)
-    if any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u2028\u2029" for c in written):
+    if _CONTROL.search(written):
         raise Unsupported("text", f"{written!r} has control characters and would break a line")
     return Quoted(written)
 

@@ -59,7 +59,9 @@ def rdma_intruders(fabric: Fabric, qos: QosProfile) -> tuple[str, ...]:
 @word("function", rests_on=("classes",))
 def unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """The priorities with PFC that no lossless class of the fabric has."""
-    paused = set(known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")) | set(known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"))
+    paused = set(known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")) | set(
+        known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    )
     intended: set[int] = set()
     for one in fabric.classes:
         if one.lossless is not True:

@@ -43,7 +43,8 @@ class Config:
         """Return a table's rows with every value as text; what has another shape is left out, with a remark."""
         self.read.add(table)
         if table not in self._rows:
-            self._rows[table] = dict(self._well_formed(table))
+            rows = self.data.get(table, {})
+            self._rows[table] = rows if _is_plain(rows) else dict(self._well_formed(table))
         return self._rows[table]
 
     def _well_formed(self, table: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -83,7 +84,7 @@ class Config:
         text = row.get(field)
         if text is None:
             return None
-        if not _NUMBER.fullmatch(text):
+        if not (text.isdecimal() and text.isascii() and len(text) < 19) and not _NUMBER.fullmatch(text):
             self.malformed((*keys, field), text, "a whole number")
             return None
         return int(text)
@@ -157,7 +158,7 @@ class Config:
 
     def check_text(self) -> None:
         """Remark doubled keys, and keys that hide characters."""
-        for double in duplicate_keys(self._raw):
+        for double in duplicate_keys(self._raw, self.data):
             self._double(double)
         if b"\\u" in self._raw or not self._raw.isascii() or b"\x7f" in self._raw:
             for table, rows in self.data.items():
@@ -170,6 +171,14 @@ class Config:
         facts = {"path": "/".join(map(str, double.keys)), "first": str(double.first.line)}
         place = Place(FILE, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
+
+
+def _is_plain(rows: Any) -> bool:
+    """Whether a table is what nearly all are: an object of objects of text."""
+    try:
+        return type(rows) is dict and {type(value) for row in rows.values() for value in row.values()} <= {str}
+    except AttributeError:
+        return False
 
 
 def type_name(value: Any) -> str:

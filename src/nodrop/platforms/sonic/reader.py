@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.fabric import Counter, Device, End, Interface, Loopback, Management
+from nodrop.fabric.fabric import Counter, Device, End, Interface, Loopback, Management, Port
 from nodrop.fabric.qos import PriorityGroup
 from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
@@ -18,7 +19,7 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import sonic_port
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import FILE, Config, Row
-from nodrop.platforms.sonic.read_qos import BINDINGS, INDEXED, QosReader
+from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
 from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, MAPS, NOT_READ, ROLE_OF_TYPE
 
 FRR_FILE = "frr.conf"
@@ -116,12 +117,12 @@ class _Device:
 
     def _device(self) -> Device:
         config = self._config
-        qos = QosReader(config)
+        qos = qos_reader(config)
         dynamic = self._buffer_model()
         routing = self._routing[1] if self._routing else None
         self._model = self._known_model()
         interfaces = tuple(self._interfaces(qos, dynamic))
-        return Device(
+        device = Device(
             name=self.name,
             platform="sonic",
             version=self._version(),
@@ -144,6 +145,8 @@ class _Device:
             ntp_servers=self._names_of("NTP_SERVER"),
             syslog_servers=self._names_of("SYSLOG_SERVER"),
         )
+        qos.remember()
+        return device
 
     def _version(self) -> Any:
         """Return the release by which the database is versioned (`version_202505_01`); older schemes name none."""
@@ -265,7 +268,7 @@ class _Device:
         added = self._added_groups(name, qos, dynamic, speed, cable, enabled or False)
         return Interface(
             name=name,
-            port=self._port(name, lanes),
+            port=UNKNOWN if isinstance(self._model, Unknown) or not lanes else _port(self._model, name, lanes),
             enabled=enabled or False,
             speed_mbps=speed,
             lanes=lanes,
@@ -280,14 +283,6 @@ class _Device:
             cable_length_m=cable,
             qos=qos.profile(name, asymmetric, added),
         )
-
-    def _port(self, name: str, lanes: int | None) -> Any:
-        model = self._model
-        if isinstance(model, Unknown) or not lanes:
-            return UNKNOWN
-        whole = sonic_port(model, name)
-        group = switch(model).group(whole.panel) if whole else None
-        return None if whole is None or group is None else sonic_port(model, name, max(group.lanes // lanes, 1))
 
     def _added_groups(
         self, name: str, qos: QosReader, dynamic: Any, speed: int | None, cable: Any, enabled: bool
@@ -372,3 +367,11 @@ class _Device:
                 place=Place(FRR_FILE, statement.span),
                 facts={"kind": kind, "name": name, "field": statement.text},
             )
+
+
+@lru_cache(maxsize=65_536)
+def _port(model: str, name: str, lanes: int) -> Port | None:
+    """Return the port of a model that has this name and so many lanes; None where the model has none."""
+    whole = sonic_port(model, name)
+    group = switch(model).group(whole.panel) if whole else None
+    return None if group is None else sonic_port(model, name, max(group.lanes // lanes, 1))

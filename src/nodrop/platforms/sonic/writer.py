@@ -35,16 +35,14 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     far = _far_ends(device, fabric)
     ports = [_port(device, facts, interface) for interface in device.interfaces]
     kind = TYPE_OF_ROLE[device.role] if isinstance(device.role, str) else ""
-    text = "".join(
-        (
-            "{\n",
-            _render("device", device=device, sonic=facts.sonic, kind=kind),
-            _render("ports", device=device, ports=ports, far=far),
-            _qos(device),
-            _render("services", device=device, vrf=_services_vrf(device)),
-        )
+    tables = (
+        _render("device", device=device, sonic=facts.sonic, kind=kind),
+        _render("ports", device=device, ports=ports, far=far),
+        _qos(device),
+        _render("services", device=device, vrf=_services_vrf(device)),
     )
-    config = Artifact(device=device.name, path="config_db.json", text=tidy(text + "}\n"))
+    text = "{\n" + "".join(tables).removesuffix(",\n") + "\n}\n"
+    config = Artifact(device=device.name, path="config_db.json", text=text)
     bgp = stated(device.bgp, "bgp")
     if bgp is None:
         return (config,)
@@ -52,7 +50,7 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
 
 
 def _render(name: str, **names: Any) -> str:
-    return template(f"sonic/{name}.json.j2").render(**names)
+    return tidy(template(f"sonic/{name}.json.j2").render(**names))
 
 
 def _services_vrf(device: Device) -> str:

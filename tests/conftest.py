@@ -1,0 +1,32 @@
+"""What all tests share: hypothesis profiles, and the option that writes snapshots anew.
+
+`pytest --update-golden` rewrites what snapshot tests compare with; read the difference before committing it.
+`pytest --hypothesis-profile=deep` tries twenty times as many examples.
+"""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci", derandomize=True, max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("deep", settings.get_profile("ci"), derandomize=False, max_examples=1000)
+settings.load_profile("ci")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write snapshots and golden files anew")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether snapshots are to be written rather than compared with."""
+    return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test depends on how the terminal is set that runs it."""
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")

@@ -1,0 +1,284 @@
+"""Hostile rules: whatever a rule file says, it can name nothing but the model and the vocabulary, and not for long.
+
+Each attack is refused when the rule is loaded, with a line; what is told here is the place and what was found.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabrics import device, fabric, port, rule, text
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodrop.errors import InputProblems
+from nodrop.fabric.index import Index
+from nodrop.lint import emit
+from nodrop.lint.expression import parse
+from nodrop.lint.rules import load_rules
+from nodrop.lint.scopes import SCOPES, names_of
+from nodrop.lint.written import Written
+
+# By the key that holds it: line 9 is `assert`, line 3 `message`, line 10 what comes after `assert`.
+ATTACKS: list[tuple[str, Any, str]] = [
+    ("claim", "''.__class__", "9:13: `.__class__` of text"),
+    ("claim", "interface.__class__", "9:20: Interface has no `__class__`"),
+    ("claim", "interface.__class__.__mro__", "9:20: Interface has no `__class__`"),
+    ("claim", "interface.qos.__init__.__globals__", "9:24: QosProfile has no `__init__`"),
+    ("claim", "interface._name", "9:20: Interface has no `_name`"),
+    ("claim", "fabric.__dict__", "9:17: Fabric has no `__dict__`"),
+    ("claim", "options.__class__", "9:18: options has no `__class__`"),
+    ("claim", "interface['name']", "9:10: a subscript"),
+    ("claim", "interface.addresses[0]", "9:10: a subscript"),
+    ("claim", "interface.addresses[0:1]", "9:10: a subscript"),
+    ("claim", "interface.addresses.0", "9:10: a subscript"),
+    ("claim", "'{0.__class__}'.format(interface)", "9:10: a call of something that is no name"),
+    ("claim", "interface.name.format(fabric)", "9:10: a call of something that is no name"),
+    ("claim", "interface.name.join(interface.addresses)", "9:10: a call of something that is no name"),
+    ("claim", "''.join(interface.addresses)", "9:10: a call of something that is no name"),
+    ("claim", "interface.name.upper()", "9:10: a call of something that is no name"),
+    ("claim", "self", "9:10: no name `self` here"),
+    ("claim", "self.__init__", "9:10: no name `self` here"),
+    ("claim", "cycler", "9:10: no name `cycler` here"),
+    ("claim", "cycler('a').__init__", "9:10: no function `cycler`"),
+    ("claim", "namespace(a=1)", "9:10: an argument with a name or a star"),
+    ("claim", "lipsum", "9:10: no name `lipsum` here"),
+    ("claim", "lipsum.__globals__.os", "9:10: no name `lipsum` here"),
+    ("claim", "range(9)", "9:10: no function `range`"),
+    ("claim", "range(999999999)", "9:10: no function `range`"),
+    ("claim", "dict(a=1)", "9:10: an argument with a name or a star"),
+    ("claim", "joiner(',')", "9:10: no function `joiner`"),
+    ("claim", "loop.index", "9:10: no name `loop` here"),
+    ("claim", "super()", "9:10: no function `super`"),
+    ("claim", "caller()", "9:10: no function `caller`"),
+    ("claim", "_('x')", "9:10: no function `_`"),
+    ("claim", "__import__('os')", "9:10: no function `__import__`"),
+    ("claim", "eval('1')", "9:10: no function `eval`"),
+    ("claim", "n_interface", "9:10: no name `n_interface` here"),
+    ("claim", "UNKNOWN", "9:10: no name `UNKNOWN` here"),
+    ("claim", "index", "9:10: no name `index` here"),
+    ("claim", "w0(1)", "9:10: no function `w0`"),
+    ("claim", "interface|attr('__class__')", "9:20: no filter `attr`"),
+    ("claim", "interface.addresses|map('upper')", "9:30: no filter `map`"),
+    ("claim", "'%s'|format(1)", "9:15: no filter `format`"),
+    ("claim", "interface.addresses|join", "9:30: no filter `join`"),
+    ("claim", "interface|pprint", "9:20: no filter `pprint`"),
+    ("claim", "interface.addresses|map(attribute='x')", "9:10: an argument with a name or a star"),
+    ("claim", "interface.name|safe", "9:25: no filter `safe`"),
+    ("claim", "interface.name|e", "9:25: no filter `e`"),
+    ("claim", "interface.addresses|first", "9:30: no filter `first`"),
+    ("claim", "'1'|int", "9:14: no filter `int`"),
+    ("claim", "interface is defined", "9:23: no test `defined`"),
+    ("claim", "interface is sameas(interface)", "9:23: no test `sameas`"),
+    ("claim", "interface.name is in('a')", "9:28: no test `in`"),
+    ("claim", "interface is callable", "9:23: no test `callable`"),
+    ("claim", "not (" * 33 + "true" + ")" * 33, "9:10: expressions in expressions"),
+    ("claim", "(" * 200 + "1" + ")" * 200, "9:10: brackets in brackets"),
+    ("claim", "-" * 40 + "1", "9:10: expressions in expressions"),
+    ("claim", "(1," * 40 + ")" * 40, "9:10: expressions in expressions"),
+    ("claim", "interface" + ".qos" * 40, "9:10: expressions in expressions"),
+    ("claim", "9" * 30, "9:10: a huge number"),
+    ("claim", "1e400", "9:10: a huge number"),
+    ("claim", "0x" + "f" * 40, "9:10: a huge number"),
+    ("claim", "9223372036854775809", "9:10: a huge number"),
+    ("claim", "'" + "a" * 201 + "'", "9:10: a text of 201 characters"),
+    ("claim", "1," * 201, "9:10: more than 200 names, values and signs"),
+    ("claim", "1 +" * 150 + " 1", "9:10: expressions in expressions"),
+    ("claim", "a" * 501, "9:10: 501 characters"),
+    ("claim", "2 ** 9 ** 9", "9:10: `**`"),
+    ("claim", "7 // 2", "9:10: `//`"),
+    ("claim", "7 % 2", "9:10: `%`"),
+    ("claim", "'a' * 99999", "9:10: `*` with text"),
+    ("claim", "(1, 2) * 99999", "9:10: `*` with a list of a number"),
+    ("claim", "+1", "9:10: a `+` before a number"),
+    ("claim", "'a' ~ interface.name", "9:10: `~`"),
+    ("claim", "'a' + 'b'", "9:10: `+` with text"),
+    ("claim", "1 if interface.enabled else 2", "9:10: an inline `if`"),
+    ("claim", "{'a': 1}", "9:10: a mapping"),
+    ("claim", "{}", "9:10: a mapping"),
+    ("claim", "{{ interface.name }}", "9:10: `{{`"),
+    ("claim", "interface.name }}{{ fabric.name", "9:27: `{{`"),
+    ("claim", "interface.name }}{% set x = 1 %}{{ x", "9:27: `{%`"),
+    ("claim", "true }}{# hidden #}", "9:17: `{#`"),
+    ("claim", "true {# hidden #}", "9:15: `{#`"),
+    ("claim", "true }}", "9:15: `}}`"),
+    ("claim", "true -}}", "9:16: `}}`"),
+    ("claim", "{% raw %}true{% endraw %}", "9:10: `{%`"),
+    ("claim", "true # comment", "9:10: no expression: unexpected char '#'"),
+    ("claim", "true; false", "9:10: no expression: expected the end, got ';'"),
+    ("claim", "x = 1", "9:10: no expression: expected the end, got '='"),
+    ("claim", "(x := 1)", "9:10: no expression: expected ')', got ':'"),
+    ("claim", "lambda: 1", "9:10: no expression: expected the end, got ':'"),
+    ("claim", "[x for x in (1,)]", "9:10: no expression: expected ',', got 'for'"),
+    ("claim", "interface.name, *interface.addresses", "9:10: no expression: unexpected '*'"),
+    ("claim", "`id`", "9:10: no expression: unexpected char '`'"),
+    ("claim", "$(id)", "9:10: no expression: unexpected char '$'"),
+    ("claim", '"\\x41" \'', '9:9: no expression: unexpected char "\'"'),
+    ("claim", "true\nfalse", "9:9: a line break or a character that cannot be seen"),
+    ("claim", "true\r\nfalse", "9:9: a line break or a character that cannot be seen"),
+    ("claim", "true\u2028false", "9:14: U+2028"),
+    ("claim", "true\u0085", "9:14: U+0085"),
+    ("claim", "true\x00", "9:9: a line break or a character that cannot be seen"),
+    ("claim", "tr\u200bue", "9:10: a line break or a character that cannot be seen"),
+    ("claim", "\u202einterface.name", "9:10: a line break or a character that cannot be seen"),
+    ("claim", "", "9:9: nothing"),
+    ("claim", " ", "9:10: no expression: expected an expression, got the end"),
+    ("claim", "\u0456nterface.name", "9:10: no name `іnterface` here"),
+    ("claim", "ｉnterface.name", "9:10: no name `ｉnterface` here"),
+    ("claim", "interface.nаme", "9:20: Interface has no `nаme`"),
+    ("claim", "interface.ｎame", "9:20: Interface has no `ｎame`"),
+    ("claim", "fabric.device('leaf1')", "9:10: a call of something that is no name"),
+    ("claim", "interface.qos.pfc_watchdog.replace(action='drop')", "9:10: an argument with a name or a star"),
+    ("claim", "interface()", "9:10: no function `interface`"),
+    ("claim", "count(rows=interface.addresses)", "9:10: an argument with a name or a star"),
+    ("claim", "count(*interface.addresses)", "9:10: an argument with a name or a star"),
+    ("claim", "count(**options)", "9:10: an argument with a name or a star"),
+    ("claim", "count(interface.addresses)(1)", "9:10: a call of something that is no name"),
+    ("claim", "count", "9:10: no name `count` here"),
+    ("claim", "known(interface)", "9:10: no function `known`"),
+    ("claim", "vocabulary()", "9:10: no function `vocabulary`"),
+    ("claim", "interface.name | speed.__globals__", "9:27: no filter `speed.__globals__`"),
+    ("claim", "interface is os.system", "9:23: no test `os.system`"),
+    ("claim", "interface.name.panel", "9:25: `.panel` of text"),
+    ("claim", "interface.port.count(1)", "9:10: a call of something that is no name"),
+    ("claim", "interface.port._replace", "9:25: Port has no `_replace`"),
+    ("claim", "interface.port._fields", "9:25: Port has no `_fields`"),
+    ("claim", "interface.port.index", "9:25: Port has no `index`"),
+    ("claim", "interface.addresses.count", "9:30: `.count` of a list of text"),
+    ("message", "{% for x in range(9) %}x{% endfor %}", "3:11: `{%`"),
+    ("message", "{% include '/etc/passwd' %}", "3:11: `{%`"),
+    ("message", "{% import 'os' as os %}", "3:11: `{%`"),
+    ("message", "{% macro m() %}{% endmacro %}", "3:11: `{%`"),
+    ("message", "{{ ''.__class__.__mro__ }}", "3:17: `.__class__` of text"),
+    ("message", "{# hidden #}", "3:11: `{#`"),
+    ("message", "{{ interface.name", "3:11: no expression: unexpected end of template, expected the end"),
+    ("message", "a\nb", "3:10: a line break or a character that cannot be seen"),
+    ("message", "x" * 2001, "3:11: 2,001 characters"),
+    ("message", "{{ interface.qos }}", "3:14: `interface.qos` in a message"),
+    ("message", "{{ range(9) }}", "3:14: no function `range`"),
+    ("message", "{{ interface.name.format() }}", "3:11: a call of something that is no name"),
+    ("message", "{{ 'a' * 9 }}", "3:14: `*` with text"),
+    ("message", "{%- raw -%}{{ x }}{%- endraw -%}", "3:11: `{%`"),
+    ("message", "\x1b[31mred", "3:10: a line break or a character that cannot be seen"),
+    ("message", "{{ 1 }}" * 201, "3:11: more than 200 names, values and signs"),
+    ("when", "interface.__doc__", "10:18: Interface has no `__doc__`"),
+    ("when", "interface['qos']", "10:8: a subscript"),
+    ("at", "qos['x']", "10:6: a subscript"),
+    ("at", "qos.__class__", "10:10: QosProfile has no `__class__`"),
+    ("at", "qos.pfc_priorities | ranges", "10:6: `interface.qos.pfc_priorities | ranges`"),
+    ("at", "name == 'x'", "10:6: `interface.name == 'x'`"),
+    ("at", "qos; import os", "10:6: no expression: expected the end, got ';'"),
+    ("set", {"interface.__class__": "1"}, "10:18: Interface has no `__class__`"),
+    ("set", {"interface.qos": "__import__('os')"}, "10:25: no function `__import__`"),
+    ("set", {"interface.qos.pfc_priorities": "(3,)"}, "10:8: `interface.qos.pfc_priorities`"),
+    ("set", {"fabric.mode": "'lossy'"}, "10:8: `fabric.mode`"),
+    ("set", {"interface.name | speed": "1"}, "10:8: text as mbps of `speed`"),
+    ("set", {"interface.mtu_bytes": "'x'"}, "10:31: `interface.mtu_bytes` set to text"),
+    ("set", {"options.x": "1"}, "10:16: options has no `x`"),
+    ("set", {"interface.enabled": "none"}, "10:29: `interface.enabled` set to none"),
+]
+
+
+@pytest.mark.parametrize(
+    ("key", "attack", "told"), ATTACKS, ids=[f"{number}-{key}" for number, (key, _, _) in enumerate(ATTACKS)]
+)
+def test_hostile_words_are_refused_at_their_place(key: str, attack: Any, told: str) -> None:
+    keys = {"claim": "interface.enabled"} | {key: attack}
+    with pytest.raises(InputProblems) as refused:
+        rule(**keys)
+    (problem,) = refused.value.problems
+    assert (problem.path, f"{problem.line}:{problem.column}: {problem.found}") == ("rules/hygiene/fault.yaml", told)
+
+
+def test_the_same_rule_without_an_attack_is_loaded() -> None:
+    assert rule(claim="interface.enabled").claim is not None
+
+
+BOMB = "a: &a [x, x]\n" + "".join(
+    f"{b}: &{b} [*{a}, *{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
+MANY = "".join(f"x{number}: *n\n" for number in range(101))
+GOOD = text(claim="interface.enabled")
+
+FILES = [
+    ("hygiene/alias-bomb.yaml", BOMB + GOOD, "1:1: unknown key a"),
+    ("hygiene/many-aliases.yaml", f"n: &n 1\n{MANY}", "102:7: alias number 101"),
+    ("hygiene/large.yaml", GOOD + "#" * 65536, f"None:None: {len(GOOD) + 65536:,} bytes"),
+    ("hygiene/twice.yaml", GOOD + "severity: note\n", "10:1: the key 'severity' again"),
+    ("hygiene/merge.yaml", GOOD + "<<: {modes: [lossy]}\n", "10:1: a merge key"),
+    ("hygiene/tag.yaml", GOOD + "at: !!python/object:os.system [id]\n", "10:5: the tag '!!python/object:os.system'"),
+    ("hygiene/second.yaml", f"{GOOD}---\n{GOOD}", "10:1: a second document"),
+    ("hygiene/list.yaml", "- severity: error\n", "1:1: a list"),
+    ("hygiene/empty.yaml", "", "1:1: nothing"),
+    ("hygiene/nul.yaml", GOOD.replace("it hurts", "it\0hurts"), "4:9: a NUL byte"),
+    ("hygiene/latin.yaml", b"severity: \xff\n", "1:11: byte 0xff at offset 10"),
+    ("hygiene/deep.yaml", "with: " + "[" * 65 + "]" * 65, "1:70: a list or mapping at level 65"),
+    ("hygiene/unknown-key.yaml", GOOD + "exec: id\n", "10:1: unknown key exec"),
+    ("hygiene/Upper.yaml", GOOD, "None:None: a rule called `Upper`"),
+    ("hygiene/__init__.yaml", GOOD, "None:None: a rule called `__init__`"),
+    ("hygiene/rule.yml", GOOD, "None:None: a file called `rule.yml`"),
+    ("hygeine/misplaced.yaml", GOOD, "None:None: no area `hygeine`"),
+    ("stray.yaml", GOOD, "None:None: a rule in no area"),
+    ("hygiene/deeper/rule.yaml", GOOD, "None:None: a rule in no area"),
+    ("hygiene/analysis.yaml", text(analysis="../../os", facts=["x"]), "9:12: no analysis `../../os`"),
+    ("hygiene/dotted.yaml", text(analysis="os.path"), "9:12: no analysis `os.path`"),
+    ("hygiene/two-ways.yaml", text(claim="true", remark="syntax"), "1:1: assert and remark"),
+    ("hygiene/no-way.yaml", text(), "1:1: no way to see the fault"),
+    ("hygiene/no-bad.yaml", text(claim="true", examples={"bad": [], "good": [{"model": {}}]}), "8:19: nothing in it"),
+    ("hygiene/no-reference.yaml", text(claim="true", references=[]), "6:13: nothing in it"),
+    (
+        "hygiene/option.yaml",
+        text(claim="true", options={"__class__": {"default": "1", "description": "x"}}),
+        "10:11: `__class__`",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "content", "told"), FILES, ids=[path for path, _, _ in FILES])
+def test_hostile_files_are_refused_by_name(tmp_path: Path, path: str, content: str | bytes, told: str) -> None:
+    target = tmp_path / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputProblems) as refused:
+        load_rules([tmp_path])
+    problem = refused.value.problems[0]
+    assert (problem.path, f"{problem.line}:{problem.column}: {problem.found}") == (str(target), told)
+
+
+def test_one_hostile_file_does_not_hide_the_next(tmp_path: Path) -> None:
+    for area, name, claim in (("pfc", "a", "interface.__class__"), ("ecn", "b", "range(9)"), ("ecn", "c", "true")):
+        (tmp_path / area).mkdir(exist_ok=True)
+        (tmp_path / area / f"{name}.yaml").write_text(text(claim=claim))
+    with pytest.raises(InputProblems) as refused:
+        load_rules([tmp_path])
+    found = [(Path(problem.path).name, problem.line, problem.found) for problem in refused.value.problems]
+    assert found == [("b.yaml", 9, "no function `range`"), ("a.yaml", 9, "Interface has no `__class__`")]
+
+
+WORDS = st.sampled_from(
+    [
+        "interface", "device", "fabric", "options", ".qos", ".name", ".mtu_bytes", ".pfc_watchdog", ".detection_ms",
+        ".__class__", "._x", "(", ")", "[", "]", ",", "'a'", "1", "2.5", "none", "true", " and ", " or ",
+        " not ", " in ",
+        " is ", " == ", " < ", " + ", " * ", " - ", "/", "|", "speed", "bytes", "known", "none", "count", "contains",
+        "}}", "{{", "{%", "#}", " if ", " else ", "~", "**", "%", ":", "\n", "\\", '"', "é", "\u202e", "\x00",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(WORDS, max_size=24).map("".join))
+def test_any_text_is_refused_or_means_something_harmless(words: str) -> None:
+    """Nothing but InputProblems comes out of loading, and what was loaded runs without a builtin at hand."""
+    written = Written(text=words, path="x.yaml", where="assert", line=1, column=1)
+    names = ("device", "interface", "fabric")
+    try:
+        node = parse(written, names_of(SCOPES["interface"].parts))
+    except InputProblems:
+        return
+    function = emit.value(names, node)
+    assert function.__globals__["__builtins__"] == {}
+    owner = device("leaf1", port(0))
+    try:
+        function(owner, port(0), fabric(owner), index=Index(fabric(owner)))
+    except ZeroDivisionError:
+        assert "/" in words
