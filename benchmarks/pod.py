@@ -143,8 +143,10 @@ def print_report(report: dict) -> None:  # type: ignore[type-arg]
     wall = sum(stage["seconds"] for stage in stages.values())
     print(f"{switches} switches, {report['ports']} ports, {report['bytes'] / 1e6:.1f} MB of configurations")
     print(f"{wall:.2f} s, {cpu:.2f} s CPU: {cpu / switches * 1000:.2f} ms of CPU a switch")
-    print(f"{report['bytes'] / switches / 1000:.0f} kB a switch; peak memory {report['peak_mib']:.0f} MiB, "
-          f"{report['peak_mib'] * 1024 / switches:.0f} KiB a switch; swap {report['swap_kib']} KiB")
+    print(
+        f"{report['bytes'] / switches / 1000:.0f} kB a switch; peak memory {report['peak_mib']:.0f} MiB, "
+        f"{report['peak_mib'] * 1024 / switches:.0f} KiB a switch; swap {report['swap_kib']} KiB"
+    )
     print()
     for name, stage in stages.items():
         share = stage["cpu"] / cpu * 100

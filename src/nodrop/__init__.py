@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nodrop.fabric.reading import Reading
     from nodrop.intent.schema import Intent
     from nodrop.lint.finding import Verdict
-    from nodrop.lint.rules import Rule
+    from nodrop.lint.rule import Rule
     from nodrop.platforms.artifact import Artifact
 
 __all__ = ["build", "lint", "load", "read", "read_back", "write"]
@@ -50,9 +50,7 @@ def write(fabric: "Fabric") -> Iterator["Artifact"]:
     yield Artifact(device="", path=stated.FILE, text=stated.spell(fabric))
 
 
-def read(
-    sources: Sequence[str], *, declared: "Declared | None" = None, platform: str | None = None
-) -> "Reading":
+def read(sources: Sequence[str], *, declared: "Declared | None" = None, platform: str | None = None) -> "Reading":
     """Read files and folders as one fabric; what cannot be read is in the reading's `problems`."""
     from nodrop import collect
     from nodrop.fabric.declared import Declared

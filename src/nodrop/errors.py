@@ -1,9 +1,9 @@
 """What can go wrong, and how it is said: a Problem is bad input, with its place; anything that is not here is a bug.
 
-    NodropError
-    ├── InputProblems        the user's input or command is wrong: one or more Problems, all of a phase at once
-    ├── Unsupported          a platform cannot express what the model says
-    └── ServiceUnavailable   something outside nodrop did not answer
+NodropError
+├── InputProblems        the user's input or command is wrong: one or more Problems, all of a phase at once
+├── Unsupported          a platform cannot express what the model says
+└── ServiceUnavailable   something outside nodrop did not answer
 """
 
 from collections.abc import Iterable

@@ -15,7 +15,7 @@ from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.formats.places import read_limited
 from nodrop.formats.yaml import parse
 from nodrop.intent.load import problems_of
-from nodrop.intent.types import Bool, Dscps, Integer, Length, Name, Priorities, Speed, Text, Time
+from nodrop.intent.types import Bool, Dscps, Integer, Name, Priorities, Speed, Text, Time
 from nodrop.units import show_ids, show_speed
 
 FILE = "fabric.yaml"
@@ -229,12 +229,16 @@ def _host_lines(host: Host) -> Iterator[str]:
         "dcqcn": UNKNOWN if isinstance(host.dcqcn, Unknown) else _bool(host.dcqcn),
         "rdma_mtu": host.rdma_mtu_bytes,
     }
-    stated = [f"{key}: {value}" for key, value in settings.items() if value is not None and not isinstance(value, Unknown)]
+    stated = [
+        f"{key}: {value}" for key, value in settings.items() if value is not None and not isinstance(value, Unknown)
+    ]
     ports = []
     for port in host.ports:
         facts = [] if isinstance(port.speed_mbps, Unknown) else [f"speed: {show_speed(port.speed_mbps)}"]
         facts += [] if isinstance(port.lanes, Unknown) else [f"lanes: {port.lanes}"]
-        facts += [f'addresses: [{", ".join(f"{chr(34)}{a}{chr(34)}" for a in port.addresses)}]'] if port.addresses else []
+        facts += (
+            [f"addresses: [{', '.join(f'{chr(34)}{a}{chr(34)}' for a in port.addresses)}]"] if port.addresses else []
+        )
         ports.append(f"{port.name}: {{{', '.join(facts)}}}")
     yield f"  {host.name}: {{{', '.join(stated)}, ports: {{{', '.join(ports)}}}}}"
 

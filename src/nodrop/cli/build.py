@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("intents", nargs=-1, required=True, metavar="INTENT...")
-@click.option("-o", "--output", required=True, metavar="DIR", help="Folder to write; replaced as a whole or not at all.")
-@click.option("--check", "check_only", is_flag=True, help="Write nothing; exit 1 where DIR is not what would be written.")
+@click.option(
+    "-o", "--output", required=True, metavar="DIR", help="Folder to write; replaced as a whole or not at all."
+)
+@click.option(
+    "--check", "check_only", is_flag=True, help="Write nothing; exit 1 where DIR is not what would be written."
+)
 @click.option("--write-anyway", is_flag=True, help="Write although findings reach --fail-on.")
 @rule_options
 @report_options
@@ -41,8 +45,8 @@ def command(
     from nodrop.cli.output import calm_collector, chosen_rules, emit, exit_code, merged, outcome_of, reaches, whole
     from nodrop.collect import digest
     from nodrop.errors import InputProblems, Problem
-    from nodrop.intent.load import MAX_BYTES, loads
     from nodrop.formats.places import read_limited
+    from nodrop.intent.load import MAX_BYTES, loads
     from nodrop.lint.engine import judge
     from nodrop.report.outcome import Outcome
 
@@ -57,7 +61,9 @@ def command(
             raw = read_limited(Path(text), text, MAX_BYTES)
             intent = loads(raw, text)
             if intent.fabric in names:
-                raise InputProblems([intent.problem(("fabric",), f"{intent.fabric} is {names[intent.fabric]}'s name too")])
+                raise InputProblems(
+                    [intent.problem(("fabric",), f"{intent.fabric} is {names[intent.fabric]}'s name too")]
+                )
             names[intent.fabric] = text
             fabric = nodrop.build(intent)
         except InputProblems as error:
@@ -66,7 +72,9 @@ def command(
         top = f"{intent.fabric}/" if len(intents) > 1 else ""
         artifacts = list(nodrop.write(fabric))
         for artifact in artifacts:
-            files[f"{top}{artifact.device}/{artifact.path}" if artifact.device else f"{top}{artifact.path}"] = artifact.text.encode()
+            files[f"{top}{artifact.device}/{artifact.path}" if artifact.device else f"{top}{artifact.path}"] = (
+                artifact.text.encode()
+            )
         inputs[text if not Path(text).is_absolute() else Path(text).name] = digest(raw)
         reading = nodrop.read_back(artifacts, fabric, f"{output}/{top}".rstrip("/"))
         verdict = judge(reading, rules, strictness=strictness)

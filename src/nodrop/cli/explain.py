@@ -8,8 +8,8 @@ import click
 def command(name: str) -> None:
     """Explain a rule: what it finds, why that matters, what to do, and examples."""
     from nodrop.hardware import nearest
-    from nodrop.report.rules import page
     from nodrop.lint.rules import shipped
+    from nodrop.report.rules import page
 
     rules = {name: rule for rule in shipped() for name in (rule.name, *rule.aliases)}
     if name not in rules:

@@ -56,13 +56,15 @@ def command(
         outcomes.append(outcome)
         crashed = crashed or failed
     nothing = not any(outcome.devices for outcome in outcomes)
-    outcome = merged(outcomes) if outcomes else Outcome(devices=0, interfaces=0, rules=0, problems=tuple(inputs.problems))
+    outcome = (
+        merged(outcomes) if outcomes else Outcome(devices=0, interfaces=0, rules=0, problems=tuple(inputs.problems))
+    )
     emit(outcome, formats, color, verbose)
     return exit_code(outcome, fail_on, crashed=crashed, nothing=nothing)
 
 
 def _judge(reading, rules, strictness, everything):  # type: ignore[no-untyped-def]
-    from nodrop.cli.output import calm_collector, outcome_of
+    from nodrop.cli.output import outcome_of
     from nodrop.lint.engine import judge
 
     verdict = judge(reading, rules, strictness=strictness)

@@ -11,7 +11,9 @@ FORMATS = ("text", "json")
 THRESHOLDS = ("error", "warning", "note", "unknown", "never")
 
 
-def _formats(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+def _formats(
+    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, str | None], ...]:
     result = []
     for value in values or ("text",):
         name, _, file = value.partition("=")
@@ -58,7 +60,9 @@ def rule_options(function: F) -> F:
             help="How far to go: pedantic shows what is only possible, too.",
         ),
         click.option("--ignore", multiple=True, metavar="RULE,AREA", help="Leave rules or areas out; may be repeated."),
-        click.option("--select", multiple=True, metavar="RULE,AREA", help="Run only these rules or areas; may be repeated."),
+        click.option(
+            "--select", multiple=True, metavar="RULE,AREA", help="Run only these rules or areas; may be repeated."
+        ),
         click.option(
             "--fail-on",
             type=click.Choice(THRESHOLDS),

@@ -13,7 +13,7 @@ from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
 if TYPE_CHECKING:
     from nodrop.fabric.reading import Reading
     from nodrop.lint.finding import Verdict
-    from nodrop.lint.rules import Rule
+    from nodrop.lint.rule import Rule
     from nodrop.report.outcome import Outcome
 
 Formats = Sequence[tuple[str, str | None]]

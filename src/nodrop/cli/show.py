@@ -13,8 +13,11 @@ def command(intent: str, form: str) -> None:
 
     import nodrop
     from nodrop.design.defaults import defaulted
-    from nodrop.report import fabric as report
+    from nodrop.report.fabric import facts
+    from nodrop.report.page import text
 
     loaded = nodrop.load(Path(intent))
-    facts = report.facts(nodrop.build(loaded), defaulted(loaded))
-    click.echo(json.dumps(facts, indent=2, ensure_ascii=False) if form == "json" else report.text(facts), nl=form == "json")
+    shown = facts(nodrop.build(loaded), defaulted(loaded))
+    click.echo(
+        json.dumps(shown, indent=2, ensure_ascii=False) if form == "json" else text(shown), nl=form == "json"
+    )

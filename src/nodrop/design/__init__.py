@@ -78,9 +78,7 @@ def build(intent: Intent) -> Fabric:
         links=_links(layout),
         hosts=_hosts(intent, layout, plan),
         classes=classes.declared,
-        policy=Policy(
-            host_watchdog=timers.hosts, fabric_watchdog=timers.fabric, rdma_mtu_bytes=intent.hosts.rdma_mtu
-        ),
+        policy=Policy(host_watchdog=timers.hosts, fabric_watchdog=timers.fabric, rdma_mtu_bytes=intent.hosts.rdma_mtu),
     )
 
 
@@ -114,7 +112,9 @@ def _check_releases(intent: Intent, problems: list[Problem]) -> None:
     for key, tier in (("leaves", intent.topology.leaves), ("spines", intent.topology.spines)):
         if tier.version not in RELEASES:
             keys = ("topology", key, "version")
-            problems.append(intent.problem(keys, tier.version, f"a SONiC release that is written: {', '.join(RELEASES)}"))
+            problems.append(
+                intent.problem(keys, tier.version, f"a SONiC release that is written: {', '.join(RELEASES)}")
+            )
 
 
 def _device(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import netaddr
 
-from nodrop.errors import Problem
 from nodrop.design.layout import TIERS, FabricCable, HostCable, Layout, Node
+from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.intent.types import MAX_ASN
 
@@ -144,7 +144,9 @@ def asn(intent: Intent, node: Node, problems: list[Problem]) -> int:
     base, counted = getattr(intent.routing.asn, key)
     number = int(base) + (node.id if counted else 0)
     if number > MAX_ASN:
-        problems.append(intent.problem(("routing", "asn", key), f"{node.name} would be AS {number}", f"at most {MAX_ASN}"))
+        problems.append(
+            intent.problem(("routing", "asn", key), f"{node.name} would be AS {number}", f"at most {MAX_ASN}")
+        )
     return number
 
 

@@ -62,9 +62,7 @@ def design_buffers(intent: Intent, model: Switch, links: Sequence[tuple[int, int
     share = intent.buffers.lossless_pool
     return Buffers(
         pools=(
-            BufferPool(
-                name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=model.buffer_bytes
-            ),
+            BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=model.buffer_bytes),
             _pool(EGRESS_LOSSY, "egress", 100 - share),
             _pool(INGRESS_LOSSLESS, "ingress", share),
             _pool(INGRESS_LOSSY, "ingress", 100 - share),

@@ -96,7 +96,9 @@ def _check(intent: Intent, problems: list[Problem]) -> None:
         problems.append(intent.problem(("classes",), "no RDMA class", "a class named rdma, or with purpose: rdma"))
     for name in rdma:
         if not classes[name].lossless:
-            problems.append(intent.problem(("classes", name), "a lossy RDMA class in a lossless fabric", "lossless: true"))
+            problems.append(
+                intent.problem(("classes", name), "a lossy RDMA class in a lossless fabric", "lossless: true")
+            )
         if classes[name].ecn is None:
             found = "no ecn"
             hint = "in mode lossless the RDMA class marks before it pauses"
@@ -115,11 +117,15 @@ def _check_class(intent: Intent, name: str, wanted: Wanted, problems: list[Probl
     if wanted.share == 0:
         problems.append(intent.problem((*keys, "share"), "0%", "a share from 1%"))
     if wanted.max_rate is not None and (not wanted.strict or wanted.lossless or wanted.max_rate == 0):
-        problems.append(intent.problem((*keys, "max_rate"), "a cap", hint="only a strict, lossy class has one, from 1%"))
+        problems.append(
+            intent.problem((*keys, "max_rate"), "a cap", hint="only a strict, lossy class has one, from 1%")
+        )
     if wanted.lossless and wanted.strict:
         problems.append(intent.problem(keys, "lossless and strict", hint="it would starve CNPs and control traffic"))
     if wanted.ecn and not wanted.ecn.min < wanted.ecn.max:
-        problems.append(intent.problem((*keys, "ecn", "max"), f"{wanted.ecn.max} bytes", f"more than min, {wanted.ecn.min}"))
+        problems.append(
+            intent.problem((*keys, "ecn", "max"), f"{wanted.ecn.max} bytes", f"more than min, {wanted.ecn.min}")
+        )
     if wanted.ecn and wanted.ecn.probability == 0:
         problems.append(intent.problem((*keys, "ecn", "probability"), "0%", "at least 1%", "it would never mark"))
 
@@ -128,7 +134,9 @@ def _check_hosts(intent: Intent, rdma: list[str], problems: list[Problem]) -> No
     classes, hosts = intent.classes, intent.hosts
     dscp = hosts.tos // _DSCP_OF_TOS
     if rdma and all(classes[name].dscp == "rest" or dscp not in classes[name].dscp for name in rdma):
-        expected = " or ".join(str(d * _DSCP_OF_TOS + 2) for name in rdma if classes[name].dscp != "rest" for d in classes[name].dscp)
+        expected = " or ".join(
+            str(d * _DSCP_OF_TOS + 2) for name in rdma if classes[name].dscp != "rest" for d in classes[name].dscp
+        )
         found = f"ToS {hosts.tos} is DSCP {dscp}, which is not of the RDMA class"
         problems.append(intent.problem(("hosts", "tos"), found, expected))
     cnp = [name for name, wanted in classes.items() if (wanted.purpose or name) == "cnp"]

@@ -43,7 +43,13 @@ def _plain(intent: Intent) -> Iterator[Default]:
         part = getattr(intent, section) if section else intent
         if key not in part.model_fields_set:
             value = getattr(part, key)
-            shown = {True: "on", False: "off"}[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+            shown = (
+                {True: "on", False: "off"}[value]
+                if isinstance(value, bool)
+                else f"{value:g}"
+                if isinstance(value, float)
+                else str(value)
+            )
             yield Default(f"{section}.{key}".lstrip("."), shown, source)
     if "lossless_pool" not in intent.buffers.model_fields_set:
         source = "lossy classes need little where RDMA is the load"
@@ -60,7 +66,9 @@ def _watchdog(intent: Intent) -> Iterator[Default]:
     if wanted.hosts.detection is None:
         yield Default("pfc.watchdog.hosts.detection", f"{timers.hosts.detection_ms}ms", base)
     if wanted.hosts.restoration is None:
-        yield Default("pfc.watchdog.hosts.restoration", f"{timers.hosts.restoration_ms}ms", "2 × detection (pfcwd start)")
+        yield Default(
+            "pfc.watchdog.hosts.restoration", f"{timers.hosts.restoration_ms}ms", "2 × detection (pfcwd start)"
+        )
     if timers.fabric is not None and not isinstance(wanted.fabric, str):
         later = "3 × hosts, so that the nearest hop acts first"
         if wanted.fabric.detection is None:

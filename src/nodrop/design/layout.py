@@ -132,7 +132,11 @@ def _model(intent: Intent, keys: Sequence[str], model: str, problems: list[Probl
 def _check_leaf_ports(intent: Intent, layout: Layout, problems: list[Problem]) -> None:
     leaves: Leaves = intent.topology.leaves
     facts = layout.role(LEAF)[0].model
-    for key, ids in (("endpoints", leaves.ports.endpoints), ("uplinks", leaves.ports.uplinks), ("dead", leaves.ports.dead)):
+    for key, ids in (
+        ("endpoints", leaves.ports.endpoints),
+        ("uplinks", leaves.ports.uplinks),
+        ("dead", leaves.ports.dead),
+    ):
         missing = tuple(sorted(set(ids) - set(facts.panels)))
         if missing:
             keys = ("topology", "leaves", "ports", key)
@@ -221,7 +225,10 @@ def _fabric_cables(intent: Intent, layout: Layout, problems: list[Problem]) -> N
         return
     down = _blocks([spine.id for spine in spines], leaf_ports, uplinks.per_spine, uplinks.spine_slots)
     up = _blocks([leaf.id for leaf in leaves], spine_ports, uplinks.per_spine, uplinks.leaf_slots)
-    for blocks, slots, what, count in ((down, "spine_slots", "spines", len(spines)), (up, "leaf_slots", "leaves", len(leaves))):
+    for blocks, slots, what, count in (
+        (down, "spine_slots", "spines", len(spines)),
+        (up, "leaf_slots", "leaves", len(leaves)),
+    ):
         if isinstance(blocks, str):
             hint = f"ids from 1, or {slots}: {count} to share the ports out evenly"
             problems.append(intent.problem((*keys, "per_spine"), f"the ports for {what} collide: {blocks}", hint=hint))
@@ -254,9 +261,7 @@ def _fewer(count: int) -> str:
     return f"per_spine: {count}" if count else "a model with more ports, or fewer switches"
 
 
-def _blocks(
-    ids: Sequence[int], ports: Sequence[int], each: int, slots: int | None
-) -> dict[int, tuple[int, ...]] | str:
+def _blocks(ids: Sequence[int], ports: Sequence[int], each: int, slots: int | None) -> dict[int, tuple[int, ...]] | str:
     """Return the panel ports of each peer by its id, or a sentence that says which two peers meet."""
     taken: dict[int, int] = {}
     result: dict[int, tuple[int, ...]] = {}
@@ -318,9 +323,7 @@ def _nic(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list
     return nic(group.nic)
 
 
-def _group_ports(
-    intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]
-) -> tuple[int, ...]:
+def _group_ports(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]) -> tuple[int, ...]:
     of_leaf = intent.topology.leaves.ports.endpoints
     if group.leaf_ports is None:
         if len(intent.endpoints) > 1:

@@ -110,7 +110,5 @@ def _route_maps(node: Node) -> tuple[RouteMap, ...]:
         ),
     )
     passed = ("ip address prefix-list", OWN) if node.role == LEAF else of_fabric
-    send = RouteMap(
-        name=EXPORT, rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,)),)
-    )
+    send = RouteMap(name=EXPORT, rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,)),))
     return (accept, send)

@@ -35,7 +35,9 @@ def derive(intent: Intent, ports: int, lossless: tuple[int, ...], problems: list
     assert hosts.detection_ms is not None
     fabric = None if wanted.fabric == "off" else _timers(wanted.fabric, 3 * hosts.detection_ms, lossless)
     detections = [side.detection_ms for side in (hosts, fabric) if side and side.detection_ms is not None]
-    polling = wanted.polling if wanted.polling is not None else min(max(min(detections) // 2, POLLING_MS[0]), POLLING_MS[1])
+    polling = (
+        wanted.polling if wanted.polling is not None else min(max(min(detections) // 2, POLLING_MS[0]), POLLING_MS[1])
+    )
     timers = Timers(hosts=hosts, fabric=fabric, polling_ms=polling)
     _check(intent, timers, problems)
     return timers
@@ -44,9 +46,7 @@ def derive(intent: Intent, ports: int, lossless: tuple[int, ...], problems: list
 def _timers(wanted: WatchdogTimers, detection_ms: int, lossless: tuple[int, ...]) -> PfcWatchdog:
     detection = wanted.detection if wanted.detection is not None else detection_ms
     restoration = wanted.restoration if wanted.restoration is not None else 2 * detection
-    return PfcWatchdog(
-        priorities=lossless, detection_ms=detection, restoration_ms=restoration, action=wanted.action
-    )
+    return PfcWatchdog(priorities=lossless, detection_ms=detection, restoration_ms=restoration, action=wanted.action)
 
 
 def _check(intent: Intent, timers: Timers, problems: list[Problem]) -> None:

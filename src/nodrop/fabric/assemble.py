@@ -7,15 +7,18 @@ names has an UNKNOWN side: it is neither a host's nor the fabric's.
 import ipaddress
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.fabric.intern import Interner
-from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.qos import PriorityGroup, QosProfile
 from nodrop.fabric.reading import Assumption, DeviceReading, Note, Reading
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.subject import natural
 from nodrop.fabric.values import changed
+
+_T = TypeVar("_T")
 
 RDMA_DSCP = 26
 """NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
@@ -66,7 +69,7 @@ def _distinct(readings: Sequence[DeviceReading]) -> tuple[list[DeviceReading], l
             shown = reading.sources[0].display if reading.sources else None
             message = f"a second device calls itself {reading.device.name}; it is {name} here"
             notes.append(Note(kind="renamed", message=message, device=name, file=shown))
-            reading = _renamed(reading, name)  # noqa: PLW2901
+            reading = _renamed(reading, name)
         result.append(reading)
     return result, notes
 
@@ -121,9 +124,7 @@ def _by_subnet(devices: Iterable[Device], cabled: Container[End]) -> Iterator[Li
 
 def _by_neighbor_table(readings: Iterable[DeviceReading], known: set[str]) -> Iterator[Link]:
     """Yield the links that neighbor tables name; a neighbor that was read must have a port of that name."""
-    ports = {
-        reading.device.name: {interface.name for interface in reading.device.interfaces} for reading in readings
-    }
+    ports = {reading.device.name: {interface.name for interface in reading.device.interfaces} for reading in readings}
     for reading in readings:
         for cable in reading.cables:
             near, far = End(reading.device.name, cable.local_port), cable.remote
@@ -183,17 +184,21 @@ def _mode(devices: list[Device], assumed: list[Assumption]) -> Mode:
 
 
 def _pauses(qos: QosProfile) -> bool:
-    for tells in (
-        lambda: bool(qos.pfc_rx_priorities) or bool(qos.pfc_tx_priorities),
-        lambda: qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown),
-        lambda: any(group.lossless for group in qos.priority_groups),  # type: ignore[union-attr]
-    ):
-        try:
-            if tells():
-                return True
-        except UnknownFact:
-            continue
-    return False
+    """Whether anything that is known of a port is a trace of PFC."""
+    priorities = [*_or_none(qos.pfc_rx_priorities), *_or_none(qos.pfc_tx_priorities)]
+    watched = qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown)
+    return bool(priorities) or watched or any(map(_is_lossless, _or_none(qos.priority_groups)))
+
+
+def _or_none(values: tuple[_T, ...] | Unknown) -> tuple[_T, ...]:
+    return () if isinstance(values, Unknown) else values
+
+
+def _is_lossless(group: PriorityGroup) -> bool:
+    try:
+        return group.lossless
+    except UnknownFact:
+        return False
 
 
 def _classes(devices: list[Device], mode: Mode, assumed: list[Assumption]) -> tuple[TrafficClass, ...]:

@@ -70,4 +70,3 @@ class DynamicBuffers:
     pattern_mtu_bytes: int | None
     small_packet_percent: int | None
     over_subscribe_ratio: int | None = None
-

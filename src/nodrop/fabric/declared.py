@@ -1,4 +1,4 @@
-"""What is stated about a fabric because no switch file can say it: mode, classes, roles, models, cables, hosts, policy."""
+"""What is stated about a fabric because no switch file can say it: mode, classes, roles, cables, hosts, policy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -34,7 +34,7 @@ def group_of_tc(qos: QosProfile | None, tc: int) -> int:
 
 
 def pausing_priorities(qos: QosProfile, group: int) -> tuple[int, ...]:
-    """Return the PFC priorities for which a full priority group sends pause: those mapped to it, else its own number."""
+    """Return the PFC priorities for which a full priority group sends pause: those mapped to it, else its number."""
     table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
     sent = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     if table is None:
@@ -71,5 +71,7 @@ def queue(qos: QosProfile, index: int) -> Queue | None:
 
 def group_buffer(qos: QosProfile, index: int) -> BufferProfile | None:
     """Return the buffer of a priority group; None where it has none."""
-    group = next((one for one in known(qos.priority_groups, "interface.qos.priority_groups") if one.index == index), None)
+    group = next(
+        (one for one in known(qos.priority_groups, "interface.qos.priority_groups") if one.index == index), None
+    )
     return None if group is None else known(group.buffer, "priority_group.buffer")

@@ -207,7 +207,7 @@ class Fabric:
     links: tuple[Link, ...] = ()
     hosts: tuple[Host, ...] = ()
     classes: tuple[TrafficClass, ...] = ()
-    policy: Policy = Policy()  # noqa: RUF009 -- frozen, so sharing it is harmless
+    policy: Policy = Policy()
 
     def device(self, name: str) -> Device:
         """Return the device of that name; KeyError where there is none."""

@@ -23,7 +23,7 @@ class Interner:
                 if only is None:
                     only = by_id[id(qos)] = self._by_content.setdefault(qos, qos)
                 if only is not qos:
-                    interface = changed(interface, qos=only)  # noqa: PLW2901
+                    interface = changed(interface, qos=only)
                     differs = True
             interfaces.append(interface)
         return changed(device, interfaces=tuple(interfaces)) if differs else device

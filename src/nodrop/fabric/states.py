@@ -6,7 +6,7 @@ from typing import Any, Final, NoReturn, TypeVar, final
 _T = TypeVar("_T")
 
 
-class UnknownFact(Exception):  # noqa: N818 -- it is a state of knowledge, not a fault
+class UnknownFact(Exception):
     """Something tried to use a fact that the source does not state."""
 
 

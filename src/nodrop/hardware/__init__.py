@@ -4,7 +4,7 @@ Nothing here is guessed: a number without a source is left out, and what needs i
 """
 
 import difflib
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ def _load(kind: type[_M], path: Path) -> _M:
     return kind.model_validate({"name": path.stem, **document.data})
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names(folder: str) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (_HERE / folder).glob("*.yaml")))
 
@@ -37,7 +37,7 @@ def nics() -> tuple[str, ...]:
     return _names("nics")
 
 
-@lru_cache(maxsize=None)
+@cache
 def switch(model: str) -> Switch:
     """Return the facts of a switch model; KeyError where it is not known."""
     if model not in switches():
@@ -45,7 +45,7 @@ def switch(model: str) -> Switch:
     return _load(Switch, _HERE / "switches" / f"{model}.yaml")
 
 
-@lru_cache(maxsize=None)
+@cache
 def asic(name: str) -> Asic:
     """Return the facts of an ASIC; KeyError where it is not known."""
     if name not in _names("asics"):
@@ -53,7 +53,7 @@ def asic(name: str) -> Asic:
     return _load(Asic, _HERE / "asics" / f"{name}.yaml")
 
 
-@lru_cache(maxsize=None)
+@cache
 def nic(model: str) -> Nic:
     """Return the facts of a NIC; KeyError where it is not known."""
     if model not in nics():
@@ -61,14 +61,14 @@ def nic(model: str) -> Nic:
     return _load(Nic, _HERE / "nics" / f"{model}.yaml")
 
 
-@lru_cache(maxsize=None)
+@cache
 def media() -> dict[str, Medium]:
     """Return the kinds of cable and transceiver known, by name."""
     document = parse((_HERE / "media.yaml").read_bytes(), "media.yaml")
     return {name: Medium.model_validate({"name": name, **facts}) for name, facts in document.data.items()}
 
 
-@lru_cache(maxsize=None)
+@cache
 def model_of_sku(hwsku: str) -> str | None:
     """Return the switch model that a SONiC HWSKU stands for; None where it is not in the catalogue."""
     for model in switches():

@@ -90,7 +90,9 @@ def _with_headroom(device: Device, interface: Interface, memo: dict[tuple[object
         filled = qos
         if any(map(_is_computed, qos.priority_groups)):
             result = _budget_or_unknown(device, interface)
-            groups = tuple(_fill(group, result) if _is_computed(group) else group for group in qos.priority_groups)
+            groups = tuple(
+                _fill(device, group, result) if _is_computed(group) else group for group in qos.priority_groups
+            )
             filled = changed(qos, priority_groups=groups)
         memo[key] = filled
     return interface if filled is qos else changed(interface, qos=filled)
@@ -109,11 +111,14 @@ def _budget_or_unknown(device: Device, interface: Interface) -> Budget | None:
         return None
 
 
-def _fill(group: PriorityGroup, result: Budget | None) -> PriorityGroup:
+def _fill(device: Device, group: PriorityGroup, result: Budget | None) -> PriorityGroup:
+    """Return a group with its headroom and with the threshold that the switch gives every computed profile."""
     xoff, xon, size = (result.xoff, result.xon, result.size) if result else (UNKNOWN, UNKNOWN, UNKNOWN)
     headroom = Headroom(xoff_bytes=xoff, xon_bytes=xon, computed=True)
     assert isinstance(group.buffer, BufferProfile)
-    return changed(group, buffer=changed(group.buffer, size_bytes=size, headroom=headroom))
+    settings = device.dynamic_buffers
+    threshold = settings.dynamic_th if isinstance(settings, DynamicBuffers) else group.buffer.dynamic_th
+    return changed(group, buffer=changed(group.buffer, size_bytes=size, headroom=headroom, dynamic_th=threshold))
 
 
 def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:

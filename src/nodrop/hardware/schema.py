@@ -49,8 +49,6 @@ class PortGroup(Facts):
     """A port for management or service, not for the fabric."""
 
 
-
-
 class SonicSku(Facts):
     """How SONiC names the model and its ports."""
 
@@ -104,7 +102,7 @@ class Nic(Facts):
 
 
 class Medium(Facts):
-    """A kind of cable. A passive one joins ends of equal lanes only; an active one has a retimer or gearbox at each end."""
+    """A kind of cable: a passive one joins equal lanes only, an active one has a retimer or gearbox at each end."""
 
     name: str
     passive: bool

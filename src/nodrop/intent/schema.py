@@ -70,7 +70,10 @@ class Uplinks(Part):
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")
     spine_slots: Integer | None = Field(
-        None, ge=1, le=512, description="spines among whom a leaf's uplink ports are shared out evenly; default: halving"
+        None,
+        ge=1,
+        le=512,
+        description="spines among whom a leaf's uplink ports are shared out evenly; default: halving",
     )
     leaf_slots: Integer | None = Field(
         None, ge=1, le=512, description="leaves among whom a spine's ports are shared out evenly; default: halving"
@@ -84,9 +87,14 @@ class LeafSpine(Part):
     spines: Tier
     leaves: Leaves
     uplinks: Uplinks
-    max_oversubscription: Number = Field(1.0, description="downlink bandwidth of a leaf over its uplink bandwidth, at most")
+    max_oversubscription: Number = Field(
+        1.0, description="downlink bandwidth of a leaf over its uplink bandwidth, at most"
+    )
     slots_per_device: Integer | None = Field(
-        None, ge=1, le=4096, description="link addresses set aside per device; default: the next power of two above its ports"
+        None,
+        ge=1,
+        le=4096,
+        description="link addresses set aside per device; default: the next power of two above its ports",
     )
 
 
@@ -97,9 +105,13 @@ class Endpoints(Part):
     gpus: Integer = Field(0, le=64, description="GPUs in each")
     nic: Text = Field(description="network adapter, such as ConnectX-7")
     ports: Integer = Field(1, ge=1, le=64, description="network ports of each")
-    spread: Literal["leaves", "one-leaf"] = Field("leaves", description="each port on a leaf of its own, or all on one leaf")
+    spread: Literal["leaves", "one-leaf"] = Field(
+        "leaves", description="each port on a leaf of its own, or all on one leaf"
+    )
     leaf_group: Integer = Field(ge=1, le=4096, description="how many of them share a leaf, or a set of leaves")
-    leaf_ports: Ids | None = Field(None, description="the leaves' panel ports for this group; needed where there are several groups")
+    leaf_ports: Ids | None = Field(
+        None, description="the leaves' panel ports for this group; needed where there are several groups"
+    )
     speed: Speed
     media: Text
     length: Length
@@ -122,7 +134,9 @@ class TrafficClass(Part):
         None, description="what it is for; default: the class's name where it is one of these words"
     )
     lossless: Bool = Field(False, description="protected by PFC")
-    share: Percent | None = Field(None, description="share of the bandwidth that strict queues leave; shares add up to 100%")
+    share: Percent | None = Field(
+        None, description="share of the bandwidth that strict queues leave; shares add up to 100%"
+    )
     strict: Bool = Field(False, description="served before all queues with a share")
     max_rate: Percent | None = Field(None, description="cap of a strict queue, of the port's speed")
     ecn: Ecn | None = None
@@ -154,10 +168,15 @@ class Buffers(Part):
     """How the packet memory is shared out."""
 
     lossless_pool: Percent = Field(90, ge=1, le=99, description="share of the available memory for the lossless pool")
-    alpha: Literal["1/8", "1/4", "1/2", "1", "2", "4", "8"] = Field("1", description="dynamic threshold: alpha times the free pool")
+    alpha: Literal["1/8", "1/4", "1/2", "1", "2", "4", "8"] = Field(
+        "1", description="dynamic threshold: alpha times the free pool"
+    )
     shared_headroom: OnOff = Field(False, description="only off is built by this release")
     pattern_mtu: Integer | None = Field(
-        None, ge=64, le=9216, description="MTU of the lossless traffic pattern; default: 1024 or the RoCE MTU, whichever needs more"
+        None,
+        ge=64,
+        le=9216,
+        description="MTU of the lossless traffic pattern; default: 1024 or the RoCE MTU, whichever needs more",
     )
 
 

@@ -103,21 +103,53 @@ def _json(pattern: str) -> WithJsonSchema:
     return WithJsonSchema({"type": ["string", "integer", "number"], "pattern": pattern})
 
 
-Name = Annotated[str, BeforeValidator(_text), AfterValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
+Name = Annotated[
+    str,
+    BeforeValidator(_text),
+    AfterValidator(_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{NAME_PATTERN}$"}),
+]
 Text = Annotated[str, BeforeValidator(_text), AfterValidator(_plain_text)]
 Integer = Annotated[int, _reader(_integer), _json(r"^\d+$")]
 Number = Annotated[float, _reader(_number), _json(r"^\d+(\.\d+)?$")]
 Bool = StrictBool
-OnOff = Annotated[bool, BeforeValidator(lambda v: v if isinstance(v, bool) else _on_off(_text(v))), WithJsonSchema({"enum": ["on", "off"]})]
+OnOff = Annotated[
+    bool,
+    BeforeValidator(lambda v: v if isinstance(v, bool) else _on_off(_text(v))),
+    WithJsonSchema({"enum": ["on", "off"]}),
+]
 Speed = Annotated[int, _reader(units.speed_mbps), WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?[GM]$"})]
-Bytes = Annotated[int, _reader(units.size_bytes), WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?(B|kB|MB|KiB|MiB)$"})]
+Bytes = Annotated[
+    int, _reader(units.size_bytes), WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?(B|kB|MB|KiB|MiB)$"})
+]
 Time = Annotated[int, _reader(units.time_ms), WithJsonSchema({"type": "string", "pattern": r"^\d+(ms|s)$"})]
 Length = Annotated[int, _reader(units.length_m), WithJsonSchema({"type": "string", "pattern": r"^\d+m$"})]
 Percent = Annotated[int, _reader(units.percent), WithJsonSchema({"type": "string", "pattern": r"^\d{1,3}%$"})]
 Ids = Annotated[tuple[int, ...], _reader(units.ids), _json(r"^\d+(-\d+)?(,\s*\d+(-\d+)?)*$")]
-Dscps = Annotated[Any, BeforeValidator(_dscps), WithJsonSchema({"anyOf": [{"const": "rest"}, {"type": ["integer", "string"]}, {"type": "array", "items": {"type": ["integer", "string"]}}]})]
+Dscps = Annotated[
+    Any,
+    BeforeValidator(_dscps),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"const": "rest"},
+                {"type": ["integer", "string"]},
+                {"type": "array", "items": {"type": ["integer", "string"]}},
+            ]
+        }
+    ),
+]
 Network = Annotated[str, BeforeValidator(_text), AfterValidator(_network)]
-Networks = Annotated[tuple[Network, ...], BeforeValidator(_one_or_more), Field(min_length=1), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
+Networks = Annotated[
+    tuple[Network, ...],
+    BeforeValidator(_one_or_more),
+    Field(min_length=1),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
 Address = Annotated[str, BeforeValidator(_text), AfterValidator(_address)]
 AsnRule = Annotated[tuple[int, bool], _reader(_asn_rule), _json(r"^\d+\+?$")]
-Priorities = Annotated[tuple[int, ...], BeforeValidator(lambda v: tuple(sorted(_integer(_text(p)) for p in _one_or_more(v)))), WithJsonSchema({"type": "array", "items": {"type": "integer"}})]
+Priorities = Annotated[
+    tuple[int, ...],
+    BeforeValidator(lambda v: tuple(sorted(_integer(_text(p)) for p in _one_or_more(v)))),
+    WithJsonSchema({"type": "array", "items": {"type": "integer"}}),
+]

@@ -210,8 +210,8 @@ def leaves(node: Node) -> Iterator[Attribute | Call]:
 def given_whole(node: Node) -> frozenset[Path]:
     """The paths whose values a word is given whole, so that it may look at anything below them."""
     calls = [each for each in walk(node) if isinstance(each, Call)]
-    paths = [path(argument) for call in calls for argument in call.arguments if not argument.type.plain]
-    return frozenset(each for each in paths if each is not None)
+    whole = [argument for call in calls for argument in call.arguments if not argument.type.plain]
+    return frozenset().union(*map(reads, whole))
 
 
 def may_be_none(node: Node, surely: frozenset[Node] = frozenset()) -> bool:

@@ -16,7 +16,7 @@ from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.cells import Case, alike
 from nodrop.lint.finding import Change, Confidence, Fact, Finding, Fix, Located, Related, Severity
-from nodrop.lint.nodes import Node, path, reads, text
+from nodrop.lint.nodes import Call, Node, path, reads, text, walk
 from nodrop.lint.rule import Rule
 from nodrop.lint.scopes import Item
 
@@ -165,9 +165,10 @@ class Teller:
         )
 
     def _only_names(self, node: Node) -> bool:
-        """Whether a node says nothing but what the item is called."""
+        """Whether a node says nothing but what the item is called; what a function answers is more than that."""
         looked_at = reads(node)
-        return bool(looked_at) and all(each[:2] in self.rule.scope.identity for each in looked_at)
+        named = bool(looked_at) and all(each[:2] in self.rule.scope.identity for each in looked_at)
+        return named and not any(isinstance(each, Call) and each.word.kind == "function" for each in walk(node))
 
     def _value(self, node: Node, names: Sequence[Any]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -35,13 +35,13 @@ class Writer(Protocol):
         """Spell a device; Unsupported where the platform cannot."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def names() -> tuple[str, ...]:
     """Return the platforms there are, sorted."""
     return tuple(sorted(path.parent.name for path in _HERE.glob("*/reader.py")))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _module(platform: str, part: str) -> Any:
     if platform not in names():
         raise KeyError(platform)
@@ -63,7 +63,7 @@ def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Pla
     return cast("Callable[[Subject], Place | None]", _module(platform, "places").where(bundle))
 
 
-@lru_cache(maxsize=None)
+@cache
 def not_carried(platform: str) -> Mapping[str, str]:
     """Return the model paths that a platform's files cannot say, with the reason for each."""
     path = _HERE / platform / "not_carried.yaml"

@@ -22,10 +22,30 @@ from nodrop.formats.frr import Statement, parse, walk
 from nodrop.formats.places import Span
 from nodrop.platforms.rendering import template
 
-IGNORED = ("frr", "hostname", "log", "service", "line", "agentx", "password", "enable", "debug", "zebra", "fpm", "banner")
+IGNORED = (
+    "frr",
+    "hostname",
+    "log",
+    "service",
+    "line",
+    "agentx",
+    "password",
+    "enable",
+    "debug",
+    "zebra",
+    "fpm",
+    "banner",
+)
 """First words of commands that do not bear on what the model holds."""
 
-_MATCHES = ("ip address prefix-list", "ip next-hop prefix-list", "ipv6 address prefix-list", "as-path", "community", "tag")
+_MATCHES = (
+    "ip address prefix-list",
+    "ip next-hop prefix-list",
+    "ipv6 address prefix-list",
+    "as-path",
+    "community",
+    "tag",
+)
 _SETS = ("local-preference", "metric", "community", "as-path prepend", "ip next-hop", "weight", "origin", "tag")
 
 
@@ -85,7 +105,8 @@ class _Reader:
                     for (family, name), rules in sorted(self._prefix_lists.items())
                 ),
                 community_lists=tuple(
-                    CommunityList(name=name, rules=tuple(rules)) for name, rules in sorted(self._community_lists.items())
+                    CommunityList(name=name, rules=tuple(rules))
+                    for name, rules in sorted(self._community_lists.items())
                 ),
                 route_maps=tuple(
                     RouteMap(name=name, rules=tuple(rules)) for name, rules in sorted(self._route_maps.items())
@@ -115,7 +136,9 @@ class _Reader:
             self._result.bgp = Bgp(asn=int(words[2]))
             for child in statement.children:
                 self._in_bgp(child)
-            self._result.bgp = replace(self._result.bgp, neighbors=tuple(BgpNeighbor(**own) for own in self._neighbors.values()))
+            self._result.bgp = replace(
+                self._result.bgp, neighbors=tuple(BgpNeighbor(**own) for own in self._neighbors.values())
+            )
         elif words[:2] == ("bgp", "session-dscp") and words[2:3] and words[2].isdigit():
             self._session_dscp = int(words[2])
         elif words[0] == "hostname" and len(words) == 2:
@@ -215,9 +238,7 @@ class _Reader:
             groups[key] = {"address" if is_address else "interface": key, "active": unicast}
         groups[key].update(changes)
 
-    def _changes(
-        self, statement: Statement, key: str, rest: tuple[str, ...], negated: bool
-    ) -> dict[str, Any] | None:
+    def _changes(self, statement: Statement, key: str, rest: tuple[str, ...], negated: bool) -> dict[str, Any] | None:
         """Return the fields that a neighbor command sets, or None where it is not understood."""
         head, value = rest[:1], rest[-1] if rest else ""
         if rest == ("peer-group",):
@@ -276,13 +297,13 @@ _BGP_WORDS = {
 }
 
 
-def _candidates(
-    statements: list[tuple[tuple[Statement, ...], Statement]], subject: Subject
-) -> Iterator[Statement]:
+def _candidates(statements: list[tuple[tuple[Statement, ...], Statement]], subject: Subject) -> Iterator[Statement]:
     """Yield the commands that say the subject, the most exact first."""
     head, *rest = subject or ("",)
     if head == "@neighbors" and rest:
-        of_neighbor = [found for _, found in statements if rest[0] in found.words[1:3] and "neighbor" in found.words[:2]]
+        of_neighbor = [
+            found for _, found in statements if rest[0] in found.words[1:3] and "neighbor" in found.words[:2]
+        ]
         if len(rest) > 1:
             word = _NEIGHBOR_WORDS.get(rest[1], rest[1])
             way = {"import_policy": "in", "export_policy": "out"}.get(rest[1])

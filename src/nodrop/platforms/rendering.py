@@ -2,7 +2,7 @@
 
 import json
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -54,13 +54,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_finalize,
-        autoescape=False,  # noqa: S701 -- the output is JSON and FRR; `_finalize` guards it
+        autoescape=False,
     )
     environment.filters |= {"q": quote, "line": line}
     return environment
 
 
-@lru_cache(maxsize=None)
+@cache
 def template(name: str) -> Template:
     """Return a template by its path below `templates/`."""
     return _environment().get_template(name)

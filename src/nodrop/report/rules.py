@@ -15,9 +15,13 @@ def rule_list(rules: Sequence[Rule], form: str) -> str:
     if form == "json":
         return json.dumps([_facts(rule) for rule in rules], indent=2, ensure_ascii=False)
     if form == "markdown":
-        rows = [f"| `{rule.name}` | {rule.area} | {rule.severity} | {_modes(rule)} | {_first(rule.why)} |" for rule in rules]
+        rows = [
+            f"| `{rule.name}` | {rule.area} | {rule.severity} | {_modes(rule)} | {_first(rule.why)} |" for rule in rules
+        ]
         return "\n".join(("| rule | area | severity | modes | why |", "|---|---|---|---|---|", *rows))
-    widths = [max(len(value) for value in column) for column in zip(*((r.name, r.severity) for r in rules), strict=True)]
+    widths = [
+        max(len(value) for value in column) for column in zip(*((r.name, r.severity) for r in rules), strict=True)
+    ]
     indent = sum(widths) + 4
     lines = []
     for rule in rules:
@@ -42,7 +46,9 @@ def _facts(rule: Rule) -> dict[str, object]:
         "references": list(rule.references),
         "since": rule.since,
         "aliases": list(rule.aliases),
-        "options": {option.name: {"default": option.default, "description": option.description} for option in rule.options},
+        "options": {
+            option.name: {"default": option.default, "description": option.description} for option in rule.options
+        },
     }
 
 
@@ -81,7 +87,11 @@ def _page(rule: Rule) -> Iterator[str]:
 
 
 def _example(example: Example) -> Iterator[str]:
-    for changes, words in ((example.model, "is"), (example.intent, "in the intent is"), (example.artifact, "is edited:")):
+    for changes, words in (
+        (example.model, "is"),
+        (example.intent, "in the intent is"),
+        (example.artifact, "is edited:"),
+    ):
         if changes is None:
             continue
         if not changes:

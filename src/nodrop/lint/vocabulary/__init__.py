@@ -75,12 +75,13 @@ def vocabulary() -> Mapping[tuple[Kind, str], Word]:
     """All words by kind and name; two words of one kind with one name are a bug."""
     found: dict[tuple[Kind, str], Word] = {}
     for module in pkgutil.iter_modules(__path__):
-        for each in _declared_in(importlib.import_module(f"{__name__}.{module.name}")):
+        for each in declared_in(importlib.import_module(f"{__name__}.{module.name}")):
             if found.setdefault((each.kind, each.name), each) is not each:
                 raise TypeError(f"two {each.kind}s are called {each.name}")
     return found
 
 
-def _declared_in(module: Any) -> list[Word]:
+def declared_in(module: Any) -> list[Word]:
+    """The words that a module declares itself."""
     members = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
     return [getattr(each, _MARK) for each in members if hasattr(each, _MARK)]

@@ -57,7 +57,11 @@ class Config:
                 self.malformed((table, key), row, "an object of fields")
                 continue
             if any(type(value) is not str for value in row.values()):
-                row = {field: text for field, value in row.items() if (text := self._text(table, key, field, value)) is not None}
+                row = {
+                    field: text
+                    for field, value in row.items()
+                    if (text := self._text(table, key, field, value)) is not None
+                }
             yield key, row
 
     def _text(self, table: str, key: str, field: str, value: Any) -> str | None:
@@ -137,7 +141,7 @@ class Config:
         text = shown(found) if isinstance(found, str) else type_name(found)
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
 
-    def remark(self, kind: str, subject: Subject, keys: tuple[str, ...], **facts: str) -> None:
+    def remark(self, kind: str, subject: Subject, keys: tuple[str, ...], /, **facts: str) -> None:
         """Remember something wrong in the text at `keys`; `subject` is below the device."""
         if len(self.remarks) < MAX_REMARKS:
             place = self.place(keys)

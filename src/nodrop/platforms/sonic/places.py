@@ -46,7 +46,11 @@ _BUFFER_FIELDS = {
     "headroom": "xoff",
     "discard": "packet_discard_action",
 }
-_COLOR_FIELDS = {"min_bytes": "_min_threshold", "max_bytes": "_max_threshold", "probability_percent": "_drop_probability"}
+_COLOR_FIELDS = {
+    "min_bytes": "_min_threshold",
+    "max_bytes": "_max_threshold",
+    "probability_percent": "_drop_probability",
+}
 _DEVICE_PATHS: Mapping[str, Path] = {
     "@watchdog_polling_ms": ("PFC_WD", "GLOBAL", "POLL_INTERVAL"),
     "@buffer_model": ("DEVICE_METADATA", "localhost", "buffer_model"),

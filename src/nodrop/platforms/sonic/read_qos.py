@@ -1,16 +1,26 @@
 """QoS and buffers of a config_db.json: each distinct combination of rows is read once and shared by its ports."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Trimming
-from nodrop.fabric.qos import COLORS, Map, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.fabric.buffers import BufferProfile, DynamicBuffers, Headroom
+from nodrop.fabric.qos import (
+    COLORS,
+    Map,
+    PfcWatchdog,
+    PriorityGroup,
+    QosProfile,
+    Queue,
+    Scheduler,
+    WredColor,
+    WredProfile,
+)
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.platforms.sonic.config import Config, Row
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, MAPS, POOL_SUFFIX
+from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, MAPS
 
 TRUE_FALSE = {"true": True, "false": False}
 ACTIONS = {"drop": "drop", "forward": "forward", "alert": "alert"}
@@ -66,7 +76,7 @@ class QosReader:
         self._gather()
         self._read: dict[Any, QosProfile] = {}
         self._memo: dict[tuple[str, str], Any] = {}
-        self.dynamic = self._dynamic_buffers()
+        self.dynamic = dynamic_buffers(config)
 
     def _gather(self) -> None:
         config, by_port = self._config, self._by_port
@@ -99,9 +109,7 @@ class QosReader:
             self._by_key[key] = self._profile(port, asymmetric, added)
         return self._by_key[key]
 
-    def _profile(
-        self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]
-    ) -> QosProfile | None | Unknown:
+    def _profile(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...]) -> QosProfile | None | Unknown:
         found = self._by_port.get(port)
         if found is None and not added:
             return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
@@ -232,6 +240,9 @@ class QosReader:
                 groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
         return tuple(groups[number] for number in sorted(groups))
 
+    def _buffer_profile(self, name: str, row: Row) -> BufferProfile:
+        return buffer_profile(self._config, name, row)
+
     def computed(self) -> BufferProfile:
         """Return the profile of a priority group whose headroom the switch computes."""
         headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
@@ -256,7 +267,7 @@ class QosReader:
         if name is None:
             return None
         path = keys if field is None else (*keys, field)
-        return self._resolved(path, name, "BUFFER_PROFILE", subject, self.buffer_profile)
+        return self._resolved(path, name, "BUFFER_PROFILE", subject, self._buffer_profile)
 
     def _named(
         self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject, make: Callable[[str, Row], Any]
@@ -300,89 +311,6 @@ class QosReader:
         }
         return WredProfile(ecn_colors=config.word(keys, row, "ecn", ECN_COLORS) or (), **colors)
 
-    def buffer_profile(self, name: str, row: Row) -> BufferProfile:
-        """Read a row of BUFFER_PROFILE; a profile with `xoff` is lossless (sonic-swss buffermgrdyn.cpp)."""
-        config, keys = self._config, ("BUFFER_PROFILE", name)
-        pool = row.get("pool")
-        if pool is not None:
-            pool = pool[1:-1].partition("|")[2] if pool.startswith("[") else pool
-            config.reference(keys, row, "pool", "BUFFER_POOL", ("@buffer_pools", pool_identity(pool)))
-        xoff = config.integer(keys, row, "xoff")
-        headroom = None
-        if xoff is not None:
-            headroom = Headroom(
-                xoff_bytes=xoff,
-                xon_bytes=config.integer(keys, row, "xon"),
-                xon_offset_bytes=config.integer(keys, row, "xon_offset"),
-            )
-        size = config.integer(keys, row, "size")
-        return BufferProfile(
-            pool=None if pool is None else pool_identity(pool),
-            size_bytes=UNKNOWN if size is None else size,
-            dynamic_th=config.integer(keys, row, "dynamic_th"),
-            static_th_bytes=config.integer(keys, row, "static_th"),
-            headroom=headroom,
-            discard=config.word(keys, row, "packet_discard_action", {"drop": "drop", "trim": "trim"}),
-        )
-
-    def pools(self, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
-        """Return the pools, sorted by name; in the dynamic model one without a size is computed."""
-        config = self._config
-        if not config.covers("BUFFER_POOL"):
-            return UNKNOWN
-        pools = []
-        for name, row in config.rows("BUFFER_POOL").items():
-            keys = ("BUFFER_POOL", name)
-            size = config.integer(keys, row, "size")
-            computed = dynamic and size is None
-            pools.append(
-                BufferPool(
-                    name=pool_identity(name),
-                    direction=config.word(keys, row, "type", {"ingress": "ingress", "egress": "egress", "both": "both"})
-                    or "both",
-                    mode=config.word(keys, row, "mode", {"static": "static", "dynamic": "dynamic"}) or "dynamic",
-                    size_bytes=UNKNOWN if computed else size,
-                    shared_headroom_bytes=config.integer(keys, row, "xoff"),
-                    percentage=config.integer(keys, row, "percentage"),
-                    computed=computed,
-                )
-            )
-        return tuple(sorted(pools, key=lambda pool: pool.name))
-
-    def _dynamic_buffers(self) -> DynamicBuffers | None | Unknown:
-        config = self._config
-        if not config.covers("DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
-            return UNKNOWN
-        parameters = _first(config.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER"))
-        if parameters is None:
-            return None
-        name, row = parameters
-        keys = ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", name)
-        pattern_name, pattern = _first(config.rows("LOSSLESS_TRAFFIC_PATTERN")) or ("", {})
-        pattern_keys = ("LOSSLESS_TRAFFIC_PATTERN", pattern_name)
-        return DynamicBuffers(
-            dynamic_th=config.integer(keys, row, "default_dynamic_th") or 0,
-            pattern_mtu_bytes=config.integer(pattern_keys, pattern, "mtu"),
-            small_packet_percent=config.integer(pattern_keys, pattern, "small_packet_percentage"),
-            over_subscribe_ratio=config.integer(keys, row, "over_subscribe_ratio"),
-        )
-
-    def trimming(self) -> Trimming | None | Unknown:
-        """Return the switch's packet trimming."""
-        config, keys = self._config, ("SWITCH_TRIMMING", "GLOBAL")
-        if not config.covers("SWITCH_TRIMMING"):
-            return UNKNOWN
-        row = config.rows("SWITCH_TRIMMING").get("GLOBAL")
-        if row is None:
-            return None
-        by_tc, by_port = row.get("dscp_value") == "from-tc", row.get("queue_index") == "dynamic"
-        return Trimming(
-            size_bytes=config.integer(keys, row, "size"),
-            dscp="from-tc" if by_tc else config.integer(keys, row, "dscp_value"),
-            tc=config.integer(keys, row, "tc_value"),
-            queue="dynamic" if by_port else config.integer(keys, row, "queue_index"),
-        )
-
 
 def _frozen(row: Row | None) -> tuple[tuple[str, str], ...] | None:
     return None if row is None else tuple(row.items())
@@ -394,12 +322,3 @@ def _trust(dscp: Any, pcp: Any) -> Any:
     if dscp is not None:
         return "dscp" if pcp is None else "both"
     return None if pcp is None else "pcp"
-
-
-def _first(rows: Mapping[str, Any]) -> tuple[str, Any] | None:
-    return next(iter(rows.items()), None)
-
-
-def pool_identity(name: str) -> str:
-    """Return a pool's name in the model: SONiC's without its `_pool`."""
-    return name.removesuffix(POOL_SUFFIX)

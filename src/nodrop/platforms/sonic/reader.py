@@ -19,8 +19,9 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import sonic_port
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import FILE, Config, Row
+from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
-from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, MAPS, NOT_READ, ROLE_OF_TYPE
+from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, NOT_READ, ROLE_OF_TYPE
 
 FRR_FILE = "frr.conf"
 FILES = frozenset({FILE, FRR_FILE})
@@ -136,11 +137,11 @@ class _Device:
             static_routes=routing.static_routes if routing else UNKNOWN,
             buffer_model=dynamic,
             dynamic_buffers=qos.dynamic,
-            buffer_pools=qos.pools(not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
+            buffer_pools=pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
             switch_dscp_to_tc=qos.switch_map(),
             watchdog_polling_ms=self._polling(),
             counters=self._counters(),
-            trimming=qos.trimming(),
+            trimming=trimming(config),
             hash_seed=self._hash_seed(),
             ntp_servers=self._names_of("NTP_SERVER"),
             syslog_servers=self._names_of("SYSLOG_SERVER"),
@@ -236,7 +237,9 @@ class _Device:
     def _interfaces(self, qos: QosReader, dynamic: Any) -> Iterator[Interface]:
         config = self._config
         ports = config.rows("PORT")
-        cables = {port: self._metres(name, port, row) for name, row in config.rows("CABLE_LENGTH").items() for port in row}
+        cables = {
+            port: self._metres(name, port, row) for name, row in config.rows("CABLE_LENGTH").items() for port in row
+        }
         addresses = self._addresses()
         named = ports or dict.fromkeys(port for port in (*qos.ports, *cables) if port.startswith("Ethernet"))
         for name in sorted(named, key=natural):
@@ -346,7 +349,9 @@ class _Device:
                 place = config.place((table,))
                 message = f"table {shown(table)} is not understood and was not looked at"
                 line = place.span.line if place else None
-                self._notes.append(Note(kind="not-understood", message=message, device=self.name, file=display, line=line))
+                self._notes.append(
+                    Note(kind="not-understood", message=message, device=self.name, file=display, line=line)
+                )
         for statement in self._routing[1].not_understood if self._routing else ():
             source = self._routing[0] if self._routing else None
             self._notes.append(

@@ -104,8 +104,10 @@ def _check_qos(device: Device, interface: Interface, qos: QosProfile) -> None:
     for group in stated(qos.priority_groups, f"{path}/priority_groups"):
         buffer = stated(group.buffer, f"{path}/priority_groups/{group.index}/buffer")
         headroom = buffer.headroom if buffer else None
-        if headroom is not None and headroom.computed and (
-            dynamic is None or buffer != computed_profile(dynamic.dynamic_th, buffer)
+        if (
+            headroom is not None
+            and headroom.computed
+            and (dynamic is None or buffer != computed_profile(dynamic.dynamic_th, buffer))
         ):
             where = f"{path}/priority_groups/{group.index}/buffer"
             raise Unsupported(where, "a computed headroom takes pool and threshold from the switch's default")
@@ -281,7 +283,10 @@ class _Say:
         """Yield (range of priority groups, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
         yield from self._ranged(
-            (group.index, COMPUTED if group.buffer.headroom and group.buffer.headroom.computed else self.profile(group.buffer))
+            (
+                group.index,
+                COMPUTED if group.buffer.headroom and group.buffer.headroom.computed else self.profile(group.buffer),
+            )
             for group in stated(port.qos.priority_groups, "qos/priority_groups")
         )
 

@@ -1,0 +1,106 @@
+"""Two values of the model side by side: what a platform cannot carry set to UNKNOWN, and what differs, by path."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, NamedTuple
+
+from nodrop.fabric.fabric import Device, Link
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject, text
+from nodrop.fabric.types import KEYS, key_of
+
+
+class Difference(NamedTuple):
+    """One place where two values of the model are not the same, by its path from where the comparison began.
+
+    A row that only one side has is None on the other.
+    """
+
+    path: Subject
+    a: Any
+    b: Any
+
+    def __str__(self) -> str:
+        return f"{text(self.path)}: {self.a!r} is not {self.b!r}"
+
+
+def project(device: Device, not_carried: Iterable[str]) -> Device:
+    """Return the device with the paths that a platform's files cannot say set to UNKNOWN.
+
+    A path goes by attributes and by the names of rows, `*` being every row: `interfaces/*/link_pause`. What a path
+    leads to on some devices only (a part that is None or UNKNOWN on this one) is left alone there; an attribute that
+    the model does not have is an AttributeError, for a list with a misspelt path would promise what it does not keep.
+    """
+    for path in not_carried:
+        device = _without(device, path.split("/"))
+    return device
+
+
+def _without(part: Any, path: Sequence[str]) -> Any:
+    if not path:
+        return UNKNOWN
+    if part is None or isinstance(part, Unknown):
+        return part
+    head, *rest = path
+    if isinstance(part, tuple) and not hasattr(part, "_fields"):
+        named = zip(part, map(_key, part, range(len(part))), strict=True)
+        return tuple(_without(row, rest) if head in ("*", key) else row for row, key in named)
+    old = getattr(part, head)
+    new = _without(old, rest)
+    return part if new is old else replace(part, **{head: new})
+
+
+def differences(a: Any, b: Any) -> Iterator[Difference]:
+    """Yield every place where two values of the model differ: none exactly where they are equal.
+
+    It never raises: UNKNOWN equals only UNKNOWN. Rows are matched by the key that their path has (`interfaces`,
+    `Ethernet8`), or by position where they have none; of rows that are the same but for their order, the order is the
+    difference. A map of another length is one difference.
+    """
+    yield from _differences(a, b, ())
+
+
+def _differences(a: Any, b: Any, path: Subject) -> Iterator[Difference]:
+    if a is b:
+        return
+    if type(a) is not type(b):
+        yield Difference(path, a, b)
+    elif isinstance(a, tuple) and not hasattr(a, "_fields"):
+        yield from _in_rows(a, b, path)
+    elif is_dataclass(a):
+        for field in fields(a):
+            yield from _differences(getattr(a, field.name), getattr(b, field.name), (*path, field.name))
+    elif a != b:
+        yield Difference(path, a, b)
+
+
+def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject) -> Iterator[Difference]:
+    left, right = _keys(a), _keys(b)
+    if left == right:
+        for row, other, key in zip(a, b, left, strict=True):
+            yield from _differences(row, other, (*path, key))
+    elif all(map(_has_key, (*a, *b))) and _distinct(left) and _distinct(right):
+        rows, others = dict(zip(left, a, strict=True)), dict(zip(right, b, strict=True))
+        for key in dict.fromkeys((*left, *right)):
+            yield from _differences(rows.get(key), others.get(key), (*path, key))
+        in_both = rows.keys() & others.keys()
+        if (order := [key for key in left if key in in_both]) != (other := [key for key in right if key in in_both]):
+            yield Difference(path, tuple(order), tuple(other))
+    else:
+        yield Difference(path, a, b)
+
+
+def _keys(rows: tuple[Any, ...]) -> list[str]:
+    return [_key(row, position) for position, row in enumerate(rows)]
+
+
+def _key(row: Any, position: int) -> str:
+    return key_of(row, position) if _has_key(row) else str(position)
+
+
+def _has_key(row: Any) -> bool:
+    return isinstance(row, Link) or (is_dataclass(row) and any(hasattr(row, key) for key in KEYS))
+
+
+def _distinct(keys: list[str]) -> bool:
+    return len(set(keys)) == len(keys)

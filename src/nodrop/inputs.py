@@ -1,0 +1,271 @@
+"""What the paths of a command line lead to: intents, the files that make up a device each, and what lies beside them."""
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nodrop import platforms, stated
+from nodrop.errors import Problem
+from nodrop.fabric.reading import Note
+from nodrop.formats.json import MAX_BYTES
+from nodrop.formats.places import read_limited
+from nodrop.publish import recover
+
+STDIN = "-"
+_HEAD_BYTES = 65_536
+_INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
+_YAML = (".yaml", ".yml")
+_SKIPPED_FOLDERS = ("plan", "apply")
+"""Folders of a build that hold no device's state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A text and how to show whose it is: a file that is read when it is asked for, or one held in memory."""
+
+    display: str
+    path: Path | None = None
+    held: bytes = b""
+
+    def read(self, max_bytes: int) -> bytes:
+        """Return the bytes; InputProblems says why they are not to be had."""
+        return self.held if self.path is None else read_limited(self.path, self.display, max_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """The files of one device, each with its canonical name."""
+
+    name: str
+    platform: str
+    files: tuple[tuple[str, Text], ...]
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What makes up one fabric; `intents` and `nested`, folders with a fabric.yaml of their own, are fabrics too."""
+
+    bundles: list[Bundle] = field(default_factory=list)
+    intents: list[Text] = field(default_factory=list)
+    stated: list[Text] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    nested: list["Inputs"] = field(default_factory=list)
+
+    def fabrics(self) -> list["Inputs"]:
+        """Return the inputs that make up one fabric each; none where there is nothing but intents."""
+        inner = [one for nested in self.nested for one in nested.fabrics()]
+        return [self, *inner] if self.bundles or self.problems or self.notes else inner
+
+    def all_intents(self) -> list[Text]:
+        """Return every intent."""
+        return [*self.intents, *(intent for nested in self.nested for intent in nested.all_intents())]
+
+    def take(self, other: "Inputs") -> None:
+        """Make what belongs to another fabric part of this one."""
+        self.bundles += other.bundles
+        self.intents += other.intents
+        self.stated += other.stated
+        self.problems += other.problems
+        self.notes += other.notes
+        self.nested += other.nested
+
+
+def find(paths: Sequence[str], platform: str | None = None, stdin: bytes | None = None) -> Inputs:
+    """Look at every path: an intent, a configuration, a folder of them, or `-` for standard input.
+
+    All are one fabric, unless several fabric.yaml files lie beside them, and none was named: then each has its own.
+    """
+    finder = _Finder(platform)
+    found = Inputs()
+    groups: dict[str, Inputs] = {}
+    for text in paths:
+        if text == STDIN:
+            finder.held(groups.setdefault("", Inputs()), _standard_input() if stdin is None else stdin)
+        elif (fault := _fault(text)) is not None:
+            found.problems.append(fault)
+        elif Path(text).name == stated.FILE and _is_file(Path(text)):
+            found.stated.append(Text(display=text, path=Path(text)))
+        else:
+            beside = _stated_beside(Path(text))
+            group = groups.setdefault(os.path.realpath(beside) if beside else "", Inputs())
+            if beside is not None and not group.stated:
+                group.stated.append(Text(display=str(beside), path=beside))
+            finder.path(group, Path(text))
+    if found.stated or len(groups.keys() - {""}) <= 1:
+        for group in groups.values():
+            found.take(group)
+    else:
+        found.nested += groups.values()
+    return found
+
+
+def _standard_input() -> bytes:
+    """Return what stands on standard input; of too much, a little more than may be read."""
+    return sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""
+
+
+def _fault(text: str) -> Problem | None:
+    """Return why a path leads nowhere; what a build that was cut short has left there is mended first."""
+    if not text:
+        return Problem(path='""', found="an empty path", hint="`.` is the working directory")
+    path = Path(text)
+    try:
+        for folder in (path, path.parent):
+            if not os.path.lexists(folder):
+                recover(folder)
+        path.stat()
+    except FileNotFoundError:
+        return Problem(path=text, found="no such file or folder")
+    except (OSError, ValueError) as error:
+        return Problem(path=text, found=_reason(error))
+    return None
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def _stated_beside(path: Path) -> Path | None:
+    """Return the fabric.yaml beside a path, or in the folder above."""
+    here = path if _is_folder(path) else path.parent
+    above = here.parent if here.name not in ("", "..") else here / ".."
+    beside = (folder / stated.FILE for folder in (here, above))
+    return next((candidate for candidate in beside if _is_file(candidate)), None)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a path leads to a file; False where Python's own method raises, as in a folder that may not be entered."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path leads to a folder."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES)
+    except OSError:
+        return b""
+
+
+def _is_intent(head: bytes) -> bool:
+    return not head.lstrip().startswith(b"{") and bool(_INTENT.search(head))
+
+
+class _Finder:
+    """Looks at paths and adds what it finds to inputs; what was found before, whoever named it, counts once."""
+
+    def __init__(self, platform: str | None) -> None:
+        self._forced = platform
+        self._platforms = (platform,) if platform else platforms.names()
+        self._seen: set[str] = set()
+
+    def path(self, inputs: Inputs, path: Path) -> None:
+        """Look at a path that was named."""
+        if _is_folder(path):
+            known = len(self._seen)
+            faults = len(inputs.problems)
+            self._tree(inputs, path)
+            if len(self._seen) == known and len(inputs.problems) == faults:
+                inputs.notes.append(self._nothing_in(path))
+        elif not _is_file(path):
+            found, hint = "not a regular file", "`-` reads standard input"
+            inputs.problems.append(Problem(path=str(path), found=found, expected="a file or a folder", hint=hint))
+        else:
+            self._named_file(inputs, path)
+
+    def held(self, inputs: Inputs, raw: bytes) -> None:
+        """Look at the text of standard input."""
+        text = Text(display="<stdin>", held=raw)
+        head = raw[:_HEAD_BYTES]
+        if _is_intent(head):
+            inputs.intents.append(text)
+            return
+        platform = self._platform_of("stdin", head) or self._platforms[0]
+        inputs.bundles.append(Bundle(name="stdin", platform=platform, files=(("config_db.json", text),)))
+
+    def _nothing_in(self, folder: Path) -> Note:
+        canonical = sorted({name for one in self._platforms for name in platforms.reader(one).FILES})
+        message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
+        return Note(kind="nothing", message=message, file=str(folder))
+
+    def _platform_of(self, name: str, head: bytes) -> str | None:
+        if self._forced is not None:
+            return self._forced
+        return next((one for one in self._platforms if platforms.reader(one).detect(name, head)), None)
+
+    def _is_new(self, path: Path) -> bool:
+        known = os.path.abspath(path)  # noqa: PTH100 -- following links would cost a look at every folder above
+        new = known not in self._seen
+        self._seen.add(known)
+        return new
+
+    def _named_file(self, inputs: Inputs, path: Path) -> None:
+        head = _head(path)
+        if path.suffix in _YAML and _is_intent(head):
+            self._intent(inputs, path)
+            return
+        platform = self._platform_of(path.name, head)
+        if platform is None and path.suffix == ".json":
+            platform = self._platforms[0]  # its reader says where the JSON is broken
+        if platform is None:
+            inputs.problems.append(_unrecognised(path))
+        elif path.name in (files := platforms.reader(platform).FILES):
+            self._device(inputs, path.parent, sorted(one for one in files if _is_file(path.parent / one)), platform)
+        else:
+            self._other_file(inputs, path, platform)
+
+    def _intent(self, inputs: Inputs, path: Path) -> None:
+        if self._is_new(path):
+            inputs.intents.append(Text(display=str(path), path=path))
+
+    def _device(self, inputs: Inputs, folder: Path, names: Sequence[str], platform: str) -> None:
+        """Add the canonical files of a folder as one device, called as the folder is."""
+        if self._is_new(folder / names[0]):
+            files = tuple((name, Text(display=str(folder / name), path=folder / name)) for name in names)
+            name = folder.name if folder.name not in ("", "..") else folder.resolve().name
+            inputs.bundles.append(Bundle(name=_safe(name), platform=platform, files=files))
+
+    def _other_file(self, inputs: Inputs, path: Path, platform: str) -> None:
+        """Add a file of any other name as a device of its own."""
+        if self._is_new(path):
+            kind = "frr.conf" if path.suffix == ".conf" else "config_db.json"
+            files = ((kind, Text(display=str(path), path=path)),)
+            inputs.bundles.append(Bundle(name=_safe(path.stem), platform=platform, files=files))
+
+    def _tree(self, inputs: Inputs, top: Path) -> None:
+        """Look at a folder and all below it; one with a fabric.yaml of its own is another fabric."""
+        pending = [(top, inputs)]
+        while pending:
+            here, into = pending.pop()
+            folders, files = _listed(into, here)
+            self._files(into, here, files)
+            pending += reversed([(folder, into) for folder in _plain(folders)])
+
+    def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
+        taken: set[str] = set()
+        for platform in self._platforms:
+            canonical = [name for name in files if name in platforms.reader(platform).FILES]
+            if canonical:
+                taken |= set(canonical)
+                self._device(inputs, here, canonical, platform)
+        for path in (here / name for name in files if name not in taken):
+            if path.suffix in _YAML and _is_file(path) and _is_intent(_head(path)):
+                self._intent(inputs, path)
+            elif path.suffix == ".json" and _is_file(path):
+                self._json(inputs, path)
+
+    def _json(self, inputs: Inputs, path: Path) -> None:
+        platform = self._platform_of(path.name, _head(path))
+        if platform is not None:
+            self._other_file(inputs, path, platform)
+        else:
+            message = "JSON of no known platform, which is not read"
+            inputs.notes.append(Note(kind="not-recognised", message=message, file=str(path)))

@@ -1,0 +1,198 @@
+"""The house rules that a machine can check (docs/design.md, 9.19 and 9.21)."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nodrop.lint.rule import AREAS
+from nodrop.lint.rules import shipped
+from nodrop.resources import home
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "nodrop"
+MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+
+LAYERS = (
+    {"cli"},
+    {"report", "validate"},
+    {"plan", "locate"},
+    {"lint"},
+    {"design"},
+    {"stated", "collect", "intent"},
+    {"analyses", "routing"},
+    {"platforms"},
+    {"hardware"},
+    {"fabric"},
+    {"formats", "publish", "parallel", "units"},
+    {"errors", "resources"},
+)
+"""From the top: a module imports from its own layer and those below. The package root ties the verbs together."""
+
+ONLY_IN = {
+    "pydantic": ("intent", "hardware", "lint/rule_file", "lint/rule_loader", "stated"),
+    "jinja2": ("platforms/rendering", "lint/expression", "lint/checker", "report/html"),
+    "click": ("cli",),
+    "orjson": ("formats", "report"),
+    "netaddr": ("intent", "design"),
+    "ruamel": ("formats",),
+    "_ruamel_yaml": ("formats",),
+}
+
+VENDOR_WORDS = {
+    "sonic": ("config_db", "BUFFER_PG", "PORT_QOS_MAP", "PFC_WD", "WRED_PROFILE", "buffermgrd", "orchagent", "pfcwd"),
+}
+"""Words of a platform, that its own folder and the facts about hardware may use in code, and nobody else.
+
+Docstrings and comments may name a source; a string or name in the code may not.
+"""
+
+MAY_SPEAK = ("platforms", "hardware")
+
+
+def layer_of(part: str) -> int:
+    return next(number for number, names in enumerate(LAYERS) if part in names)
+
+
+def imports_of(path: Path) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse((SOURCE / path).read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module, node.lineno
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_imports_go_down(path: Path) -> None:
+    part = path.parts[0].removesuffix(".py")
+    if part == "__init__":
+        return
+    wrong = []
+    for name, line in imports_of(path):
+        pieces = name.split(".")
+        if pieces[0] != "nodrop" or len(pieces) < 2:
+            continue
+        other = pieces[1]
+        known = any(other in names for names in LAYERS)
+        if known and layer_of(other) < layer_of(part):
+            wrong.append(f"line {line}: {part} imports {name}, which is above it")
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_libraries_stay_where_they_belong(path: Path) -> None:
+    place = path.as_posix().removesuffix(".py")
+    wrong = [
+        f"line {line}: {name}"
+        for name, line in imports_of(path)
+        for library, places in ONLY_IN.items()
+        if name.split(".")[0] == library and not place.startswith(places)
+    ]
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_vendor_words_stay_in_their_platform(path: Path) -> None:
+    if path.parts[0] in MAY_SPEAK:
+        return
+    tree = ast.parse((SOURCE / path).read_text())
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    free = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)} | docstrings
+    wrong = [
+        f"line {node.lineno}: {word}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in free
+        for words in VENDOR_WORDS.values()
+        for word in words
+        if word in node.value and (path.as_posix(), word) not in SPOKEN
+    ]
+    assert not wrong, wrong
+
+
+SPOKEN = {
+    ("collect.py", "config_db"),  # the canonical name that stands in for a file without one
+    ("design/defaults.py", "pfcwd"),  # the source of a default, shown to the user
+}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_modules_are_short(path: Path) -> None:
+    assert len((SOURCE / path).read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "templates").rglob("*.j2")), ids=lambda path: path.name)
+def test_templates_are_short_and_do_not_decide(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 80
+    assert "is defined" not in text
+
+
+def test_platforms_import_neither_design_nor_intent() -> None:
+    wrong = [
+        (str(path), name)
+        for path in MODULES
+        if path.parts[0] in ("platforms", "hardware", "fabric")
+        for name, _ in imports_of(path)
+        if name.startswith(("nodrop.design", "nodrop.intent"))
+    ]
+    assert not wrong
+
+
+def test_golden_files_are_small() -> None:
+    assert sum(path.stat().st_size for path in (ROOT / "golden").rglob("*") if path.is_file()) <= 5_000_000
+
+
+def test_every_rule_lies_in_an_area_and_has_examples() -> None:
+    for rule in shipped():
+        assert rule.area in AREAS, rule.name
+        kinds = {example.name.partition("[")[0] for example in rule.examples}
+        assert kinds == {"bad", "good"}, rule.name
+        assert all(example.at for example in rule.examples if example.name.startswith("bad")), rule.name
+
+
+def test_shipped_data_is_found() -> None:
+    for name in ("templates", "rules", "intents"):
+        assert any(home(name).iterdir())
+
+
+def test_no_public_function_without_a_docstring() -> None:
+    wrong = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse((SOURCE / path).read_text())):
+            public = isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+            if public and not ast.get_docstring(node) and not _inside_private(path, node):
+                wrong.append(f"{path}:{node.lineno}: {node.name}")
+    assert not wrong, wrong
+
+
+def _inside_private(path: Path, node: ast.AST) -> bool:
+    """Whether a definition is local to a function or to a private class."""
+    tree = ast.parse((SOURCE / path).read_text())
+    for outer in ast.walk(tree):
+        private = isinstance(outer, ast.FunctionDef) or (isinstance(outer, ast.ClassDef) and outer.name.startswith("_"))
+        if private and any(
+            isinstance(inner, type(node)) and inner.lineno == node.lineno and inner is not outer
+            for inner in ast.walk(outer)
+        ):
+            return True
+    return False
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from nodrop.cli.main import run; run(['--help'])\n"
+        "heavy = {'pydantic', 'jinja2', 'orjson', 'ruamel', '_ruamel_yaml', 'netaddr'} & set(sys.modules)\n"
+        "sys.exit(','.join(sorted(heavy)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
