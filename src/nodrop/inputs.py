@@ -3,12 +3,12 @@
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nodrop import platforms, stated
-from nodrop.errors import Problem
+from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import Note
 from nodrop.formats.json import MAX_BYTES
 from nodrop.formats.places import read_limited
@@ -59,6 +59,15 @@ class Inputs:
         """Return the inputs that make up one fabric each; none where there is nothing but intents."""
         inner = [one for nested in self.nested for one in nested.fabrics()]
         return [self, *inner] if self.bundles or self.problems or self.notes else inner
+
+    def only(self) -> "Inputs":
+        """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
+        fabrics = self.fabrics()
+        if len(fabrics) > 1:
+            found = "one of several fabrics"
+            beside = (text.display for one in fabrics for text in one.stated)
+            raise InputProblems(Problem(path=path, found=found, hint="read each by itself") for path in beside)
+        return fabrics[0] if fabrics else self
 
     def all_intents(self) -> list[Text]:
         """Return every intent."""
@@ -247,7 +256,7 @@ class _Finder:
             here, into = pending.pop()
             folders, files = _listed(into, here)
             self._files(into, here, files)
-            pending += reversed([(folder, into) for folder in _plain(folders)])
+            pending += reversed([(folder, own) for folder in folders if (own := _whose(folder, into)) is not None])
 
     def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
         taken: set[str] = set()
@@ -269,3 +278,47 @@ class _Finder:
         else:
             message = "JSON of no known platform, which is not read"
             inputs.notes.append(Note(kind="not-recognised", message=message, file=str(path)))
+
+
+def _whose(folder: Path, around: Inputs) -> Inputs | None:
+    """Return the inputs to which what lies in a folder belongs; None where it is no device's state."""
+    fabric = folder / stated.FILE
+    if _is_file(fabric):
+        own = Inputs(stated=[Text(display=str(fabric), path=fabric)])
+        around.nested.append(own)
+        return own
+    return None if folder.name in _SKIPPED_FOLDERS else around
+
+
+def _listed(inputs: Inputs, here: Path) -> tuple[list[Path], list[str]]:
+    """Return the folders in a folder, and the names of its files, sorted, without those that begin with a dot."""
+    try:
+        with os.scandir(here) as found:
+            entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda one: one.name)
+    except OSError as error:
+        inputs.problems.append(Problem(path=str(here), found=_reason(error), expected="a readable folder"))
+        return [], []
+    folders, files = [], []
+    for entry in entries:
+        path = here / entry.name
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(path)
+        elif entry.is_symlink() and _is_folder(path):
+            message = "a link to a folder, which is not followed; name it to have it read"
+            inputs.notes.append(Note(kind="link", message=message, file=str(path)))
+        else:
+            files.append(entry.name)
+    return folders, files
+
+
+def _unrecognised(path: Path) -> Problem:
+    if path.suffix in _YAML:
+        return Problem(path=str(path), found="YAML that is no intent", expected="an intent, with the key `nodrop: 1`")
+    expected = f"a configuration of {', '.join(platforms.names())}, or an intent (NAME.yaml)"
+    hint = "--platform says which"
+    return Problem(path=str(path), found="a file of no known platform", expected=expected, hint=hint)
+
+
+def _safe(name: str) -> str:
+    """Return a name that a device can have: what a path may hold and a name may not becomes a dash."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-")[:63] or "device"

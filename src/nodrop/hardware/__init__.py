@@ -4,7 +4,7 @@ Nothing here is guessed: a number without a source is left out, and what needs i
 """
 
 import difflib
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 

@@ -1,0 +1,66 @@
+"""What every shipped intent becomes, file by file: `make golden` writes golden/ anew, a person reads the difference."""
+
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import nodrop
+from nodrop.design.defaults import defaulted
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import shipped
+from nodrop.report.fabric import facts
+from nodrop.report.outcome import Outcome
+from nodrop.report.page import text as page
+from nodrop.report.text import render
+from nodrop.resources import home
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+
+
+@cache
+def made(intent: str) -> dict[str, str]:
+    """Return the files of an intent: what `show` says, what `lint` finds, and all artifacts."""
+    loaded = nodrop.load(home("intents") / f"{intent}.yaml")
+    fabric = nodrop.build(loaded)
+    artifacts = list(nodrop.write(fabric))
+    reading = nodrop.read_back(artifacts, fabric)
+    verdict = judge(reading, shipped(), strictness="auditor")
+    return {
+        "show.txt": page(facts(fabric, defaulted(loaded))),
+        "findings.txt": render(Outcome.of(reading, verdict)),
+    } | {f"{one.device}/{one.path}".lstrip("/"): one.text for one in artifacts}
+
+
+def files_of(intent: str) -> Iterator[str]:
+    """Yield the files that an intent has, or should have, in golden/."""
+    there = {path.relative_to(GOLDEN / intent).as_posix() for path in (GOLDEN / intent).rglob("*") if path.is_file()}
+    yield from sorted(there | made(intent).keys())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def written_anew(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--update-golden"):
+        shutil.rmtree(GOLDEN, ignore_errors=True)
+        for intent in INTENTS:
+            for name, text in made(intent).items():
+                path = GOLDEN / intent / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("intent", "name"), [(intent, name) for intent in INTENTS for name in files_of(intent)], ids=lambda part: part
+)
+def test_golden(intent: str, name: str) -> None:
+    path = GOLDEN / intent / name
+    assert path.is_file(), f"{path} is missing; make golden"
+    assert name in made(intent), f"{path} is of no build any more; make golden"
+    assert path.read_text() == made(intent)[name]
+
+
+def test_every_intent_has_golden_files_and_no_other_has() -> None:
+    assert sorted(path.name for path in GOLDEN.iterdir()) == INTENTS
