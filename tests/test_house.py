@@ -22,7 +22,7 @@ LAYERS = (
     {"plan", "locate"},
     {"lint"},
     {"design"},
-    {"stated", "collect", "intent"},
+    {"stated", "collect", "inputs", "intent"},
     {"analyses", "routing"},
     {"platforms"},
     {"hardware"},
@@ -120,7 +120,6 @@ def test_vendor_words_stay_in_their_platform(path: Path) -> None:
 
 
 SPOKEN = {
-    ("collect.py", "config_db"),  # the canonical name that stands in for a file without one
     ("design/defaults.py", "pfcwd"),  # the source of a default, shown to the user
 }
 

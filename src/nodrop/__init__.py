@@ -51,11 +51,14 @@ def write(fabric: "Fabric") -> Iterator["Artifact"]:
 
 
 def read(sources: Sequence[str], *, declared: "Declared | None" = None, platform: str | None = None) -> "Reading":
-    """Read files and folders as one fabric; what cannot be read is in the reading's `problems`."""
-    from nodrop import collect
+    """Read files and folders as one fabric; what cannot be read is in the reading's `problems`.
+
+    InputProblems where the sources are several fabrics, each with a fabric.yaml: those are read one by one.
+    """
+    from nodrop import collect, inputs
     from nodrop.fabric.declared import Declared
 
-    return collect.read_inputs(collect.find(sources, platform), declared or Declared())
+    return collect.read_inputs(inputs.find(sources, platform).only(), declared or Declared())
 
 
 def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = "") -> "Reading":

@@ -1,4 +1,4 @@
-"""What the paths of a command line lead to: intents, the files that make up a device each, and what lies beside them."""
+"""What the paths of a command line lead to: intents, the files of each device, and what is stated beside them."""
 
 import os
 import re
@@ -20,6 +20,8 @@ _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILIN
 _YAML = (".yaml", ".yml")
 _SKIPPED_FOLDERS = ("plan", "apply")
 """Folders of a build that hold no device's state."""
+
+_ALONE = "says what no switch file can; name configurations too, and it is read with them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,8 @@ def find(paths: Sequence[str], platform: str | None = None, stdin: bytes | None 
             if beside is not None and not group.stated:
                 group.stated.append(Text(display=str(beside), path=beside))
             finder.path(group, Path(text))
+    alone = found.stated[:1] if not groups else []
+    found.notes += [Note(kind="nothing", message=_ALONE, file=text.display) for text in alone]
     if found.stated or len(groups.keys() - {""}) <= 1:
         for group in groups.values():
             found.take(group)
@@ -147,7 +151,7 @@ def _stated_beside(path: Path) -> Path | None:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a path leads to a file; False where Python's own method raises, as in a folder that may not be entered."""
+    """Whether a path leads to a file; False, where Path's own method raises, in a folder that may not be entered."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
@@ -198,7 +202,8 @@ class _Finder:
             inputs.intents.append(text)
             return
         platform = self._platform_of("stdin", head) or self._platforms[0]
-        inputs.bundles.append(Bundle(name="stdin", platform=platform, files=(("config_db.json", text),)))
+        files = ((_canonical(platform, Path("stdin")), text),)
+        inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
 
     def _nothing_in(self, folder: Path) -> Note:
         canonical = sorted({name for one in self._platforms for name in platforms.reader(one).FILES})
@@ -245,8 +250,7 @@ class _Finder:
     def _other_file(self, inputs: Inputs, path: Path, platform: str) -> None:
         """Add a file of any other name as a device of its own."""
         if self._is_new(path):
-            kind = "frr.conf" if path.suffix == ".conf" else "config_db.json"
-            files = ((kind, Text(display=str(path), path=path)),)
+            files = ((_canonical(platform, path), Text(display=str(path), path=path)),)
             inputs.bundles.append(Bundle(name=_safe(path.stem), platform=platform, files=files))
 
     def _tree(self, inputs: Inputs, top: Path) -> None:
@@ -278,6 +282,12 @@ class _Finder:
         else:
             message = "JSON of no known platform, which is not read"
             inputs.notes.append(Note(kind="not-recognised", message=message, file=str(path)))
+
+
+def _canonical(platform: str, path: Path) -> str:
+    """Return the canonical name by which a file of another name is read: that of its kind, else the platform's first."""
+    names = sorted(platforms.reader(platform).FILES)
+    return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 
 
 def _whose(folder: Path, around: Inputs) -> Inputs | None:

@@ -147,7 +147,7 @@ def test_one_evaluation_for_each_design_and_none_for_what_is_off() -> None:
         "by-lanes": 1,
         "by-queue": 4,
         "by-port": 64,
-        "whole": 64,
+        "whole": 640,
     }
     assert verdict.rules == 7
     assert Counter(finding.rule for finding in verdict.findings) == {"by-design": 320, "by-design-and-speed": 320}

@@ -176,7 +176,7 @@ def test_what_was_dealt_with_can_be_measured(text: str) -> None:
 
 
 def test_when_deals_with_none_for_what_follows() -> None:
-    assert spelt(checked(f"{DETECTION} >= 200", when=DETECTION)) == f"({DETECTION}, 200)"
+    assert spelt(checked(f"{DETECTION} >= 200", when=DETECTION)) == f"({DETECTION} >= 200)"
     assert checked("count(interface.qos.queues)", when="interface.qos.pfc_priorities")
     assert "which may be none" in refusal(f"{DETECTION} >= 200", when="interface.qos.pfc_watchdog")
 
@@ -289,6 +289,21 @@ def test_what_reads_what() -> None:
     }
     told = checked("count(device.interfaces) == 2 and interface.mtu_bytes | bytes == '9 kB'")
     assert [spelt(leaf) for leaf in leaves(told)] == ["count(device.interfaces)", "interface.mtu_bytes"]
+
+
+def test_an_expression_can_be_written_again() -> None:
+    for text in (
+        "not interface.enabled",
+        "(interface.mtu_bytes == 9216)",
+        "(interface.enabled and interface.name)",
+        "((interface.enabled or false) and (interface.fec in ('rs', 'fc')))",
+        "(count(device.interfaces) + -2)",
+        "(0 < count(device.interfaces) <= 2)",
+        "interface.qos is none",
+        "options.modes is within(('a', 'b'))",
+        "(none == interface.vrf)",
+    ):
+        assert spelt(checked(text)) == text
 
 
 def test_a_path_begins_with_a_name_or_goes_on_from_the_scope() -> None:

@@ -187,7 +187,7 @@ def test_colors_change_nothing_but_colors() -> None:
         ({"suppressed": 2}, "no findings in 6 devices, 192 interfaces, 11 rules: 2 suppressed"),
         ({"baseline": 12}, "no findings in 6 devices, 192 interfaces, 11 rules: 12 in the baseline"),
         ({"rules": 0}, "nothing checked in 6 devices, 192 interfaces, 0 rules"),
-        ({"devices": 0, "interfaces": 0}, "nothing checked in 0 devices, 0 interfaces, 11 rules"),
+        ({"devices": 0, "interfaces": 0}, "nothing checked"),
     ],
 )
 def test_no_findings_says_what_was_checked(facts: dict[str, int], last: str) -> None:

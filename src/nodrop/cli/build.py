@@ -1,14 +1,16 @@
 """`nodrop build`: intents become configurations, which are read back and linted before anything is replaced."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import report_options, rule_options
+from nodrop.cli.options import Choices, judging
 
 if TYPE_CHECKING:
-    from nodrop.publish import Drift, Published
+    from nodrop.intent.schema import Intent
+    from nodrop.report.outcome import Outcome
 
 
 @click.command()
@@ -20,101 +22,103 @@ if TYPE_CHECKING:
     "--check", "check_only", is_flag=True, help="Write nothing; exit 1 where DIR is not what would be written."
 )
 @click.option("--write-anyway", is_flag=True, help="Write although findings reach --fail-on.")
-@rule_options
-@report_options
-def command(
-    intents: tuple[str, ...],
-    output: str,
-    check_only: bool,
-    write_anyway: bool,
-    fail_on: str,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    strictness: str,
-    formats: tuple[tuple[str, str | None], ...],
-    color: str,
-    verbose: bool,
-) -> int:
-    """Build intents into DIR, one folder per device (per fabric and device where there are several intents).
+@judging
+def command(intents: tuple[str, ...], output: str, check_only: bool, write_anyway: bool, choices: Choices) -> int:
+    """Build intents into configurations.
+
+    DIR gets one folder per device, or per fabric and device where there are several intents, and a fabric.yaml.
 
     What is linted is the text that was rendered, never the intent. DIR is replaced in one step; anything in it that
     an earlier build did not write is refused, never deleted.
     """
-    import nodrop
-    from nodrop.cli.main import FOUND
-    from nodrop.cli.output import calm_collector, chosen_rules, emit, exit_code, merged, outcome_of, reaches, whole
-    from nodrop.collect import digest
-    from nodrop.errors import InputProblems, Problem
-    from nodrop.formats.places import read_limited
-    from nodrop.intent.load import MAX_BYTES, loads
-    from nodrop.lint.engine import judge
-    from nodrop.report.outcome import Outcome
+    from nodrop.cli.main import FAILED, WRONG
+    from nodrop.cli.output import calm_collector, emit, exit_code, merged, reaches, tell
 
+    if not output:
+        raise click.UsageError("--output is empty; expected a folder")
     calm_collector()
-    rules = chosen_rules(select, ignore)
-    files: dict[str, bytes] = {}
-    inputs: dict[str, str] = {}
-    outcomes, problems, crashed = [], [], False
-    names: dict[str, str] = {}
-    for text in intents:
-        try:
-            raw = read_limited(Path(text), text, MAX_BYTES)
-            intent = loads(raw, text)
-            if intent.fabric in names:
-                raise InputProblems(
-                    [intent.problem(("fabric",), f"{intent.fabric} is {names[intent.fabric]}'s name too")]
-                )
-            names[intent.fabric] = text
-            fabric = nodrop.build(intent)
-        except InputProblems as error:
-            problems.extend(error.problems)
-            continue
-        top = f"{intent.fabric}/" if len(intents) > 1 else ""
-        artifacts = list(nodrop.write(fabric))
-        for artifact in artifacts:
-            files[f"{top}{artifact.device}/{artifact.path}" if artifact.device else f"{top}{artifact.path}"] = (
-                artifact.text.encode()
-            )
-        inputs[text if not Path(text).is_absolute() else Path(text).name] = digest(raw)
-        reading = nodrop.read_back(artifacts, fabric, f"{output}/{top}".rstrip("/"))
-        verdict = judge(reading, rules, strictness=strictness)
-        crashed = crashed or bool(verdict.problems)
-        outcomes.append(outcome_of(reading, verdict, whole(formats, verbose)))
-    wrong: tuple[Problem, ...] = tuple(problems)
-    outcome = merged([*outcomes, Outcome(devices=0, interfaces=0, rules=0, problems=wrong)])
-    emit(outcome, formats, color, verbose)
-    code = exit_code(outcome, fail_on, crashed=crashed)
-    if problems or crashed:
-        click.echo(f"{output} is unchanged", err=True)
-        return code
-    if check_only:
-        return _check(output, files) or code
-    if reaches(outcome, fail_on) and not write_anyway:
-        click.echo(f"{output} is unchanged, for findings reach --fail-on; --write-anyway writes it", err=True)
-        return FOUND
-    _publish(output, files, inputs)
+    output = output.rstrip("/") or "/"
+    made = _made(intents, output, choices)
+    outcome = merged(made.outcomes)
+    emit(outcome, choices)
+    code = exit_code(outcome, choices.fail_on)
+    if code in (FAILED, WRONG):
+        tell(f"{output} is unchanged")
+    elif check_only:
+        return _check(output, made) or code
+    elif reaches(outcome, choices.fail_on) and not write_anyway:
+        tell(f"{output} is unchanged, for findings reach --fail-on {choices.fail_on}; --write-anyway writes it")
+    else:
+        _publish(output, made)
     return code
 
 
-def _publish(output: str, files: dict[str, bytes], inputs: dict[str, str]) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What the intents come to: files by their paths below DIR, the digest of each intent, and what is wrong."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
+    outcomes: "list[Outcome]" = field(default_factory=list)
+
+
+def _made(intents: tuple[str, ...], output: str, choices: Choices) -> _Made:
+    """Build, write and lint every intent, each by itself; nothing touches the disk."""
+    from nodrop.cli.judging import built, chosen_rules, collecting, judged
+    from nodrop.publish import digest
+
+    rules = chosen_rules(choices)
+    made, names = _Made(), dict[str, str]()
+    for path in intents:
+        with collecting(made.outcomes):
+            raw, intent = _loaded(path, names)
+            top = f"{intent.fabric}/" if len(intents) > 1 else ""
+            artifacts, reading = built(intent, path, f"{output}/{top}".rstrip("/"))
+            for one in artifacts:
+                name = f"{one.device}/{one.path}" if one.device else one.path
+                made.files[top + name] = one.text.encode()
+            made.inputs[Path(path).name if Path(path).is_absolute() else path] = digest(raw)
+            made.outcomes.append(judged(reading, rules, choices))
+    return made
+
+
+def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
+    """Read an intent; its fabric must not have the name of an earlier one's, by which folders are called."""
+    from nodrop.errors import InputProblems
+    from nodrop.formats.places import read_limited
+    from nodrop.intent.load import MAX_BYTES, loads
+
+    raw = read_limited(Path(path), path, MAX_BYTES)
+    intent = loads(raw, path)
+    if intent.fabric in names:
+        found = f"{intent.fabric}, which is the name of the fabric of {names[intent.fabric]} too"
+        raise InputProblems([intent.problem(("fabric",), found, "a name for each fabric")])
+    names[intent.fabric] = path
+    return raw, intent
+
+
+def _publish(output: str, made: _Made) -> None:
+    from nodrop.cli.output import tell
     from nodrop.publish import publish
 
-    done: Published = publish(Path(output), files, inputs=inputs, display=output)
-    devices = len({name.rpartition("/")[0] for name in files if "/" in name})
+    done = publish(Path(output), made.files, inputs=made.inputs, display=output)
+    devices = len({name.rpartition("/")[0] for name in made.files if not name.endswith("fabric.yaml")})
     parts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
     parts += [f"{len(done.removed)} removed"] if done.removed else []
-    click.echo(f"{output}: {devices} devices, {len(files)} files ({', '.join(parts)})", err=True)
+    tell(f"{output}: {devices} devices, {len(made.files)} files ({', '.join(parts)})")
 
 
-def _check(output: str, files: dict[str, bytes]) -> int:
+def _check(output: str, made: _Made) -> int:
+    """Tell how DIR differs from what would be written, and return the exit code."""
     from nodrop.cli.main import FOUND
+    from nodrop.cli.output import tell
     from nodrop.publish import check
 
-    drifts: tuple[Drift, ...] = check(Path(output), files, display=output)
+    words = {"missing": "is missing", "differs": "differs from the build", "unexpected": "is not of the build"}
+    drifts = check(Path(output), made.files, display=output)
     for drift in drifts:
         line = "" if drift.line is None else f":{drift.line}"
-        words = {"missing": "is missing", "differs": "differs from the build", "unexpected": "is not of the build"}
-        click.echo(f"drift: {output}/{drift.path}{line}: {words[drift.kind]}", err=True)
+        tell(f"drift: {output}/{drift.path}{line}: {words[drift.kind]}")
     if not drifts:
-        click.echo(f"{output}: {len(files)} files are what the intents say", err=True)
+        tell(f"{output}: {len(made.files)} files are what the intents say")
     return FOUND if drifts else 0

@@ -2,16 +2,21 @@
 
 import click
 
+from nodrop.cli.options import unknown
+
 
 @click.command()
 @click.argument("name", metavar="RULE")
 def command(name: str) -> None:
-    """Explain a rule: what it finds, why that matters, what to do, and examples."""
-    from nodrop.hardware import nearest
+    """Explain a rule.
+
+    What it finds, why that matters, what to do, its options, examples and references.
+    """
+    from nodrop.cli.output import say
     from nodrop.lint.rules import shipped
     from nodrop.report.rules import page
 
     rules = {name: rule for rule in shipped() for name in (rule.name, *rule.aliases)}
     if name not in rules:
-        raise click.UsageError(f"no rule {name!r} ({nearest(name, tuple(sorted(rules)))})")
-    click.echo(page(rules[name]))
+        raise click.UsageError(unknown("rule", name, rules))
+    say(page(rules[name]) + "\n")

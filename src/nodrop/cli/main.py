@@ -5,11 +5,11 @@ command is wrong, 3 nothing to look at, 70 nodrop itself failed.
 """
 
 import importlib
-import os
+import io
 import pkgutil
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -18,7 +18,8 @@ from nodrop import cli
 from nodrop.errors import InputProblems, NodropError
 
 FOUND, WRONG, NOTHING, FAILED, INTERRUPTED = 1, 2, 3, 70, 130
-_OWN = ("main", "output", "options")
+_OWN = ("judging", "main", "options", "output")
+"""The modules here that are no command."""
 
 
 class _Commands(click.Group):
@@ -39,11 +40,9 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            import difflib
+            from nodrop.cli.options import unknown
 
-            close = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
-            hint = f"did you mean {close[0]}?" if close else f"commands: {', '.join(self.list_commands(ctx))}"
-            raise click.UsageError(f"no command {args[0]!r} ({hint})", ctx) from None
+            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx) from None
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -63,31 +62,39 @@ def run(args: Sequence[str] | None = None) -> int:
     try:
         result = nodrop.main(args=args, prog_name="nodrop", standalone_mode=False)
         return result if isinstance(result, int) else 0
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return WRONG
     except InputProblems as error:
-        from nodrop.report.escape import terminal
-
-        for problem in error.problems:
-            click.echo(f"error: {terminal(str(problem))}", err=True)
+        _tell(map(str, error.problems))
         return WRONG
     except NodropError as error:
-        from nodrop.report.escape import terminal
-
-        click.echo(f"error: {terminal(str(error))}", err=True)
+        _tell([str(error)])
         return WRONG
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:  # click's answer where the reader of its help has gone away
         return 0
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except Exception:  # noqa: BLE001 -- the last resort: a bug, which must not look like findings
         traceback.print_exc()
         click.echo("nodrop failed; this is a bug, please report it with the lines above", err=True)
         return FAILED
+
+
+def _show(error: click.ClickException) -> None:
+    """Print what click has to say, with whatever of it the user typed made harmless."""
+    from nodrop.report.escape import terminal
+
+    with io.StringIO() as page:
+        error.show(file=page)
+        click.echo(terminal(page.getvalue(), lines=True), err=True, nl=False)
+
+
+def _tell(errors: Iterable[str]) -> None:
+    from nodrop.report.escape import terminal
+
+    for error in errors:
+        click.echo(f"error: {terminal(error)}", err=True)
 
 
 def main() -> None:

@@ -1,22 +1,21 @@
-"""From outcomes to reports and an exit code."""
+"""What leaves the program: reports, lines on standard error, and the exit code."""
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
+from nodrop.cli.options import Choices
+from nodrop.report.escape import terminal, utf8
 
 if TYPE_CHECKING:
-    from nodrop.fabric.reading import Reading
-    from nodrop.lint.finding import Verdict
-    from nodrop.lint.rule import Rule
     from nodrop.report.outcome import Outcome
 
-Formats = Sequence[tuple[str, str | None]]
 _RANK = {"note": 1, "warning": 2, "error": 3}
 _NEEDED = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
 
@@ -35,41 +34,29 @@ def wants_color(choice: str) -> bool:
         return choice == "always"
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
-
-
-def chosen_rules(select: Iterable[str], ignore: Iterable[str]) -> "tuple[Rule, ...]":
-    """Return the shipped rules that were selected and not ignored; an unknown word is a usage error."""
-    from nodrop.hardware import nearest
-    from nodrop.lint.rules import shipped
-
-    rules = shipped()
-    words = {rule.name for rule in rules} | {rule.area for rule in rules}
-
-    def split(values: Iterable[str]) -> set[str]:
-        named = {word.strip() for value in values for word in value.split(",") if word.strip()}
-        for word in sorted(named - words):
-            raise click.UsageError(f"no rule or area {word!r} ({nearest(word, tuple(sorted(words)))})")
-        return named
-
-    wanted, unwanted = split(select), split(ignore)
-    return tuple(
-        rule
-        for rule in rules
-        if (not wanted or rule.name in wanted or rule.area in wanted)
-        and rule.name not in unwanted
-        and rule.area not in unwanted
+    return bool(os.environ.get("FORCE_COLOR")) or (
+        sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     )
 
 
-def outcome_of(reading: "Reading", verdict: "Verdict", whole: bool) -> "Outcome":
-    """Return an outcome with places: of every finding where `whole`, else of the first of each group."""
-    from nodrop import platforms
-    from nodrop.locate import locate
-    from nodrop.report.outcome import Outcome, heads
+def say(text: str | bytes) -> None:
+    """Write to standard output, in UTF-8 wherever it goes; a reader that has gone away changes nothing else."""
+    data = utf8(text).encode() if isinstance(text, str) else text
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python fails once more when it ends
+        if not isinstance(error, BrokenPipeError):
+            raise click.ClickException(f"cannot write standard output: {_reason(error)}") from None
 
-    pointed = locate(verdict.findings, reading, platforms.where, only=None if whole else heads(verdict.findings))
-    return Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
+
+def tell(text: str) -> None:
+    """Write a line to standard error."""
+    with contextlib.suppress(BrokenPipeError):
+        click.echo(terminal(text), err=True)
 
 
 def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
@@ -90,40 +77,43 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
         unknown=tuple(verdict for one in outcomes for verdict in one.unknown),
         notes=tuple(note for one in outcomes for note in one.notes),
         problems=tuple(problem for one in outcomes for problem in one.problems),
-        assumed=tuple(fact for one in outcomes for fact in one.assumed),
+        assumed=tuple(dict.fromkeys(fact for one in outcomes for fact in one.assumed)),
+        crashed=any(one.crashed for one in outcomes),
         line=line,
     )
 
 
-def emit(outcome: "Outcome", formats: Formats, color: str, verbose: bool) -> None:
+def emit(outcome: "Outcome", choices: Choices) -> None:
     """Write the outcome in every format asked for."""
-    for name, file in formats:
-        if name == "json":
-            from nodrop.report.json import render as render_json
-
-            data = render_json(outcome)
-        else:
-            from nodrop.report.text import render as render_text
-
-            colored = file is None and wants_color(color)
-            data = render_text(outcome, color=colored, verbose=verbose).encode("utf-8", "backslashreplace")
+    for name, file in choices.formats:
+        data = _rendered(outcome, name, choices.verbose, color=file is None and wants_color(choices.color))
         if file is None:
-            click.get_binary_stream("stdout").write(data)
-            click.get_binary_stream("stdout").flush()
+            say(data)
         else:
             _write(Path(file), data)
+    if outcome.crashed:
+        tell("a rule failed; this is a bug of nodrop, please report it")
+
+
+def _rendered(outcome: "Outcome", name: str, verbose: bool, *, color: bool) -> bytes:
+    if name == "json":
+        from nodrop.report.json import render as render_json
+
+        return render_json(outcome)
+    from nodrop.report.text import render as render_text
+
+    return utf8(render_text(outcome, color=color, verbose=verbose)).encode()
 
 
 def _write(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
-    except OSError as error:
-        raise click.UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"cannot write {path}: {_reason(error)}") from None
 
 
-def whole(formats: Formats, verbose: bool) -> bool:
-    """Whether any report lists every finding with its place."""
-    return verbose or any(name == "json" for name, _ in formats)
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def reaches(outcome: "Outcome", fail_on: str) -> bool:
@@ -133,12 +123,12 @@ def reaches(outcome: "Outcome", fail_on: str) -> bool:
     return any(_RANK[finding.severity] >= _NEEDED[fail_on] for finding in outcome.findings)
 
 
-def exit_code(outcome: "Outcome", fail_on: str, *, crashed: bool = False, nothing: bool = False) -> int:
+def exit_code(outcome: "Outcome", fail_on: str) -> int:
     """Return the exit code of contract 9.15: 70 > 2 > 1 > 3 > 0."""
-    if crashed:
+    if outcome.crashed:
         return FAILED
     if outcome.problems:
         return WRONG
     if reaches(outcome, fail_on):
         return FOUND
-    return NOTHING if nothing else 0
+    return 0 if outcome.devices else NOTHING

@@ -2,12 +2,18 @@
 
 import click
 
+from nodrop.cli.options import form_option
+
 
 @click.command()
-@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@form_option("text", "json", "markdown")
 def command(form: str) -> None:
-    """List the rules: name, severity, modes and what they find."""
+    """List the rules.
+
+    Name, area, severity, and why it matters; --select and --ignore take names and areas.
+    """
+    from nodrop.cli.output import say
     from nodrop.lint.rules import shipped
     from nodrop.report.rules import rule_list
 
-    click.echo(rule_list(shipped(), form))
+    say(rule_list(shipped(), form) + "\n")

@@ -1,30 +1,41 @@
 """`nodrop schema`: JSON Schemas, for editors and for programs that read nodrop's output."""
 
+from typing import Any
+
 import click
+
+from nodrop.cli.options import Word
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["intent", "fabric", "rule", "findings"]))
+@click.argument("kind", type=Word(["intent", "fabric", "rule", "findings"]))
 def command(kind: str) -> None:
-    """Print the JSON Schema of intents, of fabric.yaml, of rule files, or of `--format json`."""
+    """Print a JSON Schema.
+
+    Of intents, of fabric.yaml, of rule files, or of the findings that `--format json` prints.
+    """
     import json
 
-    click.echo(json.dumps(_schema(kind), indent=2, ensure_ascii=False))
+    from nodrop.cli.output import say
+
+    say(json.dumps({"$schema": _DRAFT} | _schema(kind), indent=2, ensure_ascii=False) + "\n")
 
 
-def _schema(kind: str) -> object:
+def _schema(kind: str) -> dict[str, Any]:
     if kind == "intent":
         from nodrop.intent.schema import Intent
 
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Intent.model_json_schema()
+        return Intent.model_json_schema()
     if kind == "fabric":
         from nodrop.stated import Stated
 
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Stated.model_json_schema()
+        return Stated.model_json_schema()
     if kind == "rule":
         from nodrop.lint.rule_file import RuleFile
 
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | RuleFile.model_json_schema()
+        return RuleFile.model_json_schema()
     from nodrop.report.schema import findings_schema
 
     return findings_schema()

@@ -120,9 +120,10 @@ class _Edit:
         return tuple(self._row(element, key) if here else each for each, key, here in pairs)
 
     def _with_new_row(self, rows: tuple[Any, ...], element: Type, steps: Subject, keys: list[str]) -> tuple[Any, ...]:
-        """Rows and a new one in its order, where the subject ends with its key; a list of values goes on at its end."""
+        """Rows and a new one in its order, where the subject ends with its key; plain lists go on at their end."""
         key = steps[0]
-        if len(steps) > 1 or _is_glob(key) or self.value is None or not (element.owners or key == str(len(rows))):
+        has_place = bool(element.owners) or (key == str(len(rows)) and not element.none)
+        if len(steps) > 1 or _is_glob(key) or self.value is None or not has_place:
             return tuple(self._ends(rows, steps, _absent(key, keys)))
         self.places += 1
         new = self._row(element, key)

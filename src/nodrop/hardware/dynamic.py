@@ -6,6 +6,9 @@ result is UNKNOWN.
 """
 
 import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import Device, Interface
@@ -18,6 +21,7 @@ from nodrop.hardware.schema import Asic
 
 _COMPENSATED_SINCE = 202605
 _LEAST_SHARED_HEADROOM_BYTES = 655360
+_LOSSLESS_POOL = "ingress_lossless"
 
 
 def compensates(version: str | None | Unknown) -> bool:
@@ -51,8 +55,8 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
     small = settings.small_packet_percent if settings else None
     if settings is None or speed is None or lanes is None or mtu is None or pattern_mtu is None or small is None:
         raise UnknownFact("device.dynamic_buffers")
-    return computed(
-        chip(device),
+    return _computed(
+        chip(device).name,
         speed_mbps=speed,
         lanes=lanes,
         mtu_bytes=mtu,
@@ -64,9 +68,15 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
     )
 
 
+@lru_cache(maxsize=4096)
+def _computed(chip_name: str, **terms: Any) -> Budget:
+    """Work out the headroom of ports that are alike once."""
+    return computed(asic(chip_name), **terms)
+
+
 def _shares_headroom(device: Device, settings: DynamicBuffers) -> bool:
     return bool(settings.over_subscribe_ratio) or any(
-        pool.shared_headroom_bytes for pool in known(device.buffer_pools) if pool.name == "ingress_lossless"
+        pool.shared_headroom_bytes for pool in known(device.buffer_pools) if pool.name == _LOSSLESS_POOL
     )
 
 
@@ -121,36 +131,71 @@ def _fill(device: Device, group: PriorityGroup, result: Budget | None) -> Priori
     return changed(group, buffer=changed(group.buffer, size_bytes=size, headroom=headroom, dynamic_th=threshold))
 
 
+def as_configured(device: Device) -> Device:
+    """Return a resolved device without the shared headroom that its switch works out, as a configuration states it."""
+    pools = device.buffer_pools
+    if isinstance(pools, Unknown) or isinstance(device.dynamic_buffers, Unknown):
+        return device
+    ratio = device.dynamic_buffers.over_subscribe_ratio if device.dynamic_buffers else None
+    kept = tuple(
+        changed(pool, shared_headroom_bytes=None) if pool.name == _LOSSLESS_POOL and (pool.computed or ratio) else pool
+        for pool in pools
+    )
+    return device if kept == pools else changed(device, buffer_pools=kept)
+
+
 def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
     pools = device.buffer_pools
-    if isinstance(pools, Unknown) or not any(pool.computed for pool in pools):
+    if isinstance(pools, Unknown):
         return pools
     try:
-        available, shared = _available(device, pools)
+        settings = known(device.dynamic_buffers, "device.dynamic_buffers")
+        ratio = settings.over_subscribe_ratio if settings else None
+        if not ratio and not any(pool.computed for pool in pools):
+            return pools
+        memory = _available(device, pools, ratio)
     except UnknownFact:
         return tuple(changed(pool, size_bytes=UNKNOWN) if pool.computed else pool for pool in pools)
     ingress = sum(pool.computed and pool.direction == "ingress" for pool in pools)
-    even = available if ingress == 1 else available / 2
-    return tuple(_sized(pool, available, even, shared) if pool.computed else pool for pool in pools)
+    even = memory.available if ingress == 1 else memory.available / 2
+    return tuple(_sized(pool, memory, even) for pool in pools)
 
 
-def _sized(pool: BufferPool, available: float, even: float, shared: int) -> BufferPool:
-    size = even if pool.percentage is None else available * pool.percentage / 100
-    has_shared = shared and pool.name == "ingress_lossless"
-    return changed(pool, size_bytes=math.ceil(size), shared_headroom_bytes=shared if has_shared else None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Memory:
+    """What is left for the pools, the shared headroom within, and whether that follows from the ratio alone."""
+
+    available: int
+    shared: int
+    by_ratio: bool
 
 
-def _available(device: Device, pools: tuple[BufferPool, ...]) -> tuple[float, int]:
-    """Return the memory left for the pools and the shared headroom, both in bytes."""
+def _sized(pool: BufferPool, memory: _Memory, even: float) -> BufferPool:
+    """Return a pool with what the switch works out; a pool for both directions gets no size (the Lua passes it by)."""
+    of_lossless = pool.name == _LOSSLESS_POOL and memory.shared
+    if pool.computed and pool.direction != "both":
+        size = even if pool.percentage is None else memory.available * pool.percentage / 100
+        pool = changed(pool, size_bytes=math.ceil(size))
+        return changed(pool, shared_headroom_bytes=memory.shared) if of_lossless else pool
+    if pool.computed:
+        return changed(pool, size_bytes=UNKNOWN)
+    if of_lossless and memory.by_ratio and pool.direction == "ingress":
+        return changed(pool, shared_headroom_bytes=memory.shared)
+    return pool
+
+
+def _available(device: Device, pools: tuple[BufferPool, ...], ratio: int | None) -> _Memory:
+    """Return the memory that profiles and reserves leave for the pools."""
     facts = chip(device)
-    settings = known(device.dynamic_buffers, "device.dynamic_buffers")
-    ports = [port for port in device.interfaces if known(port.enabled)]
     reserve = int(facts.pipeline_latency_kib * 1024)
     reserve_wide = int((2 * facts.pipeline_latency_kib - 1) * 1024)
+    ingress = frozenset(pool.name for pool in pools if pool.direction == "ingress")
     occupied = facts.management_pool_bytes
-    uses: dict[tuple[int, int], tuple[int, int, bool]] = {}
+    uses: dict[tuple[int, int], _Use] = {}
     saved = lossless_ports = 0
-    for port in ports:
+    for port in device.interfaces:
+        if not known(port.enabled):  # the switch takes back what a shut port would use
+            continue
         lossy_reserve = reserve_wide if known(port.lanes) == 8 else reserve
         occupied += lossy_reserve + facts.egress_mirror_bytes
         qos = known(port.qos)
@@ -158,11 +203,10 @@ def _available(device: Device, pools: tuple[BufferPool, ...]) -> tuple[float, in
             continue
         key = (id(qos), lossy_reserve)
         if key not in uses:
-            uses[key] = _port_use(qos, lossy_reserve)
-        sizes, spared, lossless = uses[key]
-        occupied, saved, lossless_ports = occupied + sizes, saved + spared, lossless_ports + lossless
-    stated = next((pool.shared_headroom_bytes or 0 for pool in pools if pool.name == "ingress_lossless"), 0)
-    ratio = settings.over_subscribe_ratio if settings else None
+            uses[key] = _port_use(qos, ingress, lossy_reserve)
+        use = uses[key]
+        occupied, saved, lossless_ports = occupied + use.size, saved + use.saved, lossless_ports + use.lossless
+    stated = next((pool.shared_headroom_bytes or 0 for pool in pools if pool.name == _LOSSLESS_POOL), 0)
     shared = stated
     if ratio or stated or saved:
         private = lossless_ports * facts.private_headroom_bytes
@@ -170,32 +214,43 @@ def _available(device: Device, pools: tuple[BufferPool, ...]) -> tuple[float, in
         if not stated:
             needed = math.ceil(max(saved - private, 0) / ratio) if ratio else 0
             shared = needed or _LEAST_SHARED_HEADROOM_BYTES
-    return _memory(device, pools) - occupied - shared, shared
+    available = _memory_bytes(device, pools) - occupied - shared
+    return _Memory(available=available, shared=shared, by_ratio=bool(ratio) and not stated)
 
 
-def _port_use(qos: QosProfile, lossy_reserve: int) -> tuple[int, int, bool]:
-    """Return what a port reserves, what sharing spares of its headroom, and whether it is lossless."""
-    total = spared = 0
-    lossless = False
-    for group in known(qos.priority_groups):
-        buffer = known(group.buffer)
-        if buffer is None:
-            continue
-        size, headroom = known(buffer.size_bytes), known(buffer.headroom)
-        total += size
-        if headroom is None:
-            total += lossy_reserve
-        else:
-            lossless = True
-            spared += max((known(headroom.xon_bytes) or 0) + known(headroom.xoff_bytes) - size, 0)
-    for queue in known(qos.queues):
-        buffer = known(queue.buffer)
-        total += 0 if buffer is None else known(buffer.size_bytes)
-    total += sum(known(buffer.size_bytes) for buffer in known(qos.egress_buffers))
-    return total, spared, lossless
+class _Use(NamedTuple):
+    """What a port, or a buffer of it, takes: bytes, what sharing saves of its headroom, whether it is lossless."""
+
+    size: int
+    saved: int
+    lossless: bool
 
 
-def _memory(device: Device, pools: tuple[BufferPool, ...]) -> int:
+def _port_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
+    of_groups = [known(group.buffer) for group in known(qos.priority_groups)]
+    groups = [_use(buffer, ingress, lossy_reserve) for buffer in of_groups if buffer is not None]
+    of_queues = [known(queue.buffer) for queue in known(qos.queues)]
+    queues = [_use(buffer, ingress, lossy_reserve) for buffer in of_queues if buffer is not None]
+    lists = [
+        _use(buffer, ingress, 0)
+        for buffer in (*known(qos.ingress_buffers), *known(qos.egress_buffers))
+        if buffer.headroom is not None or buffer.pool not in ingress
+    ]
+    every = (*groups, *queues, *lists)
+    return _Use(sum(one.size for one in every), sum(one.saved for one in every), any(one.lossless for one in groups))
+
+
+def _use(buffer: BufferProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
+    size, headroom, is_ingress = known(buffer.size_bytes), known(buffer.headroom), buffer.pool in ingress
+    if headroom is None:
+        return _Use(size + lossy_reserve if is_ingress else size, 0, lossless=False)
+    xon, xoff = known(headroom.xon_bytes), known(headroom.xoff_bytes)
+    saved = 0 if xon is None or not size else max(xon + xoff - size, 0)
+    return _Use(size, saved, lossless=is_ingress)
+
+
+def _memory_bytes(device: Device, pools: tuple[BufferPool, ...]) -> int:
     """Return the switch's packet memory: what the SAI reports, which SONiC's egress lossless pool equals."""
-    stated = next((known(pool.size_bytes) for pool in pools if pool.name == "egress_lossless"), None)
+    sizes = [pool.size_bytes for pool in pools if pool.name == "egress_lossless" and not pool.computed]
+    stated = next((size for size in sizes if isinstance(size, int)), None)
     return stated or switch(known(device.model)).buffer_bytes

@@ -67,6 +67,10 @@ class SonicSku(Facts):
     ] = ()
     """Rows of (speed Mb/s, cable m, size, xon, xoff), bytes."""
 
+    def headroom_row(self, speed_mbps: int | None, cable_m: int | None) -> tuple[int, int, int, int, int] | None:
+        """Return the table's row for a speed and a cable of exactly that length; None where it has none."""
+        return next((row for row in self.headroom_table if row[:2] == (speed_mbps, cable_m)), None)
+
 
 class Switch(Facts):
     """A switch model."""

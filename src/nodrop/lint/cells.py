@@ -28,6 +28,10 @@ class Column(NamedTuple):
     by_value: bool
 
 
+EACH = (Column(-1, "", by_value=False),)
+"""The columns of a rule that looks at an item as a whole: no two are alike."""
+
+
 class Case(NamedTuple):
     """One thing to judge: `item` stands for all that lie at `places` among `items`, each with `row` behind it."""
 
@@ -49,34 +53,39 @@ class Cells:
         self._items: dict[object, tuple[Items, list[Gap]]] = {}
         self._cells: dict[object, list[Sequence[int]]] = {}
 
-    def cases(self, scope: Scope, reads: Iterable[Path]) -> tuple[list[Case], list[tuple[Gap, int]]]:
-        """What a rule that reads these paths has to judge in a scope; and gaps, each with its number of items."""
+    def cases(self, scope: Scope, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
+        """What there is to judge in a scope for a rule that reads these columns, and what cannot be, one by one."""
         if scope.items not in self._items:
             self._items[scope.items] = scope.items(self._index)
         items, gaps = self._items[scope.items]
-        chosen = columns(scope, reads)
         if (scope.items, chosen) not in self._cells:
             self._cells[scope.items, chosen] = split(items, items.places, chosen)
         cells = self._cells[scope.items, chosen]
+        yield from gaps
         if scope.rows:
-            return _rows(scope.rows, items, cells)
-        return [Case(items[cell[0]], items, cell) for cell in cells], [(gap, 1) for gap in gaps]
+            yield from _rows(scope.rows, items, cells)
+        else:
+            yield from (Case(items[cell[0]], items, cell) for cell in cells)
 
 
-def alike(case: Case, scope: Scope, reads: Iterable[Path]) -> Iterator[Case]:
-    """A case in parts whose members are equal in these paths too."""
-    for cell in split(case.items, case.places, columns(scope, reads)):
+def alike(case: Case, chosen: tuple[Column, ...]) -> Iterator[Case]:
+    """A case in parts whose members are equal in these columns too."""
+    for cell in split(case.items, case.places, chosen):
         yield Case(case.items[cell[0]] + case.row, case.items, cell, case.row)
 
 
 def columns(scope: Scope, reads: Iterable[Path]) -> tuple[Column, ...]:
     """What has to be equal for items to be alike; of rows, that is the identity of the QoS that they lie in."""
     parts, found = list(scope.parts), set[Column]()
+    own = "interface" if scope.rows else scope.name
     for name, *attributes in reads:
-        if name in parts and not (scope.rows and name == parts[-1]):
-            owner = scope.parts[name]
-            for field in sources(owner, attributes[0]) if attributes else {""}:
-                found.add(Column(parts.index(name), field, bool(field) and fields(owner)[field].plain))
+        if name not in parts or (scope.rows and name == parts[-1]):
+            continue
+        owner = scope.parts[name]
+        for field in (attributes and sources(owner, attributes[0])) or ("",):
+            if not field and name == own:
+                return EACH
+            found.add(Column(parts.index(name), field, bool(field) and fields(owner)[field].plain))
     if scope.rows:
         found.add(Column(parts.index("interface"), "qos", by_value=False))
     return tuple(sorted(found))
@@ -86,6 +95,8 @@ def split(items: Items, places: Sequence[int], chosen: Sequence[Column]) -> list
     """The places in groups that are equal in the chosen columns, in the order of their first members."""
     if not chosen or len(places) < 2:
         return [places] if places else []
+    if chosen == EACH:
+        return [(place,) for place in places]
     keys = [_keys(items, places, column) for column in chosen]
     cells: defaultdict[Hashable, list[int]] = defaultdict(list)
     for key, place in zip(zip(*keys, strict=True) if len(keys) > 1 else keys[0], places, strict=True):
@@ -95,7 +106,7 @@ def split(items: Items, places: Sequence[int], chosen: Sequence[Column]) -> list
 
 def _keys(items: Items, places: Sequence[int], column: Column) -> Iterable[Hashable]:
     parts: Iterable[Any] = items.columns[column.part]
-    if places != items.places:
+    if places is not items.places:
         parts = map(items.columns[column.part].__getitem__, places)
     if column.field:
         parts = map(attrgetter(column.field), parts)
@@ -104,10 +115,8 @@ def _keys(items: Items, places: Sequence[int], column: Column) -> Iterable[Hasha
     return map(id, parts)
 
 
-def _rows(attribute: str, items: Items, cells: Sequence[Sequence[int]]) -> tuple[list[Case], list[tuple[Gap, int]]]:
+def _rows(attribute: str, items: Items, cells: Iterable[Sequence[int]]) -> Iterator[Case | Gap]:
     """The rows of each cell's QoS, which all its ports share."""
-    cases: list[Case] = []
-    gaps: list[tuple[Gap, int]] = []
     for cell in cells:
         item = items[cell[0]]
         qos = item[1].qos
@@ -115,7 +124,6 @@ def _rows(attribute: str, items: Items, cells: Sequence[Sequence[int]]) -> tuple
         if isinstance(rows, Unknown):
             missing = "interface.qos" if rows is qos else f"interface.qos.{attribute}"
             sizes = Counter(items[place][0].name for place in cell)
-            gaps += [(Gap(missing, name), size) for name, size in sizes.items()]
+            yield from (Gap(missing, name, count=size) for name, size in sizes.items())
         else:
-            cases += [Case((*item, row), items, cell, (row,)) for row in rows or ()]
-    return cases, gaps
+            yield from (Case((*item, row), items, cell, (row,)) for row in rows or ())

@@ -6,6 +6,7 @@ subject; neither keeps the others from being judged.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from types import SimpleNamespace
 from typing import Literal, TypeVar
 
@@ -20,10 +21,15 @@ from nodrop.fabric.subject import FABRIC, Subject, natural, sort_key
 from nodrop.fabric.subject import text as spelt
 from nodrop.fabric.types import nearest
 from nodrop.lint.cells import Case, Cells
+from nodrop.lint.emit import Outcome
 from nodrop.lint.finding import Finding, Severity, Verdict
 from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
+from nodrop.lint.scopes import Gap
 from nodrop.lint.telling import Evidence, Teller
 from nodrop.lint.unknowns import Unknowns, missing
+
+BATCH = 4096
+"""How many cases are judged at a time: a rule that looks at each of 640,000 ports need not hold as many cases."""
 
 _T = TypeVar("_T")
 Override = Severity | Literal["off"]
@@ -90,22 +96,28 @@ class _Session:
             self._remarks(rule, teller)
 
     def _items(self, rule: Rule, teller: Teller) -> None:
-        cases, gaps = self.cells.cases(rule.scope, rule.reads)
-        for gap, count in gaps:
-            self.unknowns.add(rule.name, gap.missing, (gap.device,), count, gap.others)
-        self.evaluations[rule.name] += len(cases)
-        items = [case.item for case in cases]
-        outcomes = rule.judge(items, self.reading.fabric, teller.options, index=self.index)
-        for case, outcome in zip(cases, outcomes, strict=True):
-            if isinstance(outcome, UnknownFact):
-                self._unknown(rule, case, outcome)
-            elif isinstance(outcome, Exception):
-                self._crash(rule, rule.scope.subject(case.item), outcome)
-            elif outcome:
-                self._tell(rule, teller, case)
+        found = self.cells.cases(rule.scope, rule.judged)
+        while batch := list(islice(found, BATCH)):
+            cases = [each for each in batch if isinstance(each, Case)]
+            for gap in batch:
+                if isinstance(gap, Gap):
+                    self.unknowns.add(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
+            self.evaluations[rule.name] += len(cases)
+            items = [case.item for case in cases]
+            outcomes = rule.judge(items, self.reading.fabric, teller.options, index=self.index)
+            for case, outcome in zip(cases, outcomes, strict=True):
+                self._outcome(rule, teller, case, outcome)
+
+    def _outcome(self, rule: Rule, teller: Teller, case: Case, outcome: Outcome) -> None:
+        if isinstance(outcome, UnknownFact):
+            self._unknown(rule, case, outcome)
+        elif isinstance(outcome, Exception):
+            self._crash(rule, rule.scope.subject(case.item), outcome)
+        elif outcome:
+            self._tell(rule, teller, case)
 
     def _unknown(self, rule: Rule, case: Case, unknown: UnknownFact) -> None:
-        devices = (name for item in case.members() for name in rule.scope.device_names(item))
+        devices = rule.scope.devices(case.items, case.places)
         self.unknowns.add(rule.name, missing(unknown), devices, len(case.places))
 
     def _tell(self, rule: Rule, teller: Teller, case: Case) -> None:

@@ -71,6 +71,7 @@ def _changed(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
 
 def _differences(rule: Rule, example: Example, verdict: Verdict) -> Iterator[str]:
     """How a verdict differs from what the example says: exactly its subjects, and nothing left open."""
+    yield from map(str, verdict.problems)
     if not verdict.rules:
         yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
     found = {finding.subject for finding in verdict.findings}
@@ -81,4 +82,3 @@ def _differences(rule: Rule, example: Example, verdict: Verdict) -> Iterator[str
         yield f"a finding at {', '.join(map(spelt, sorted(extra, key=sort_key)))}"
     for unknown in verdict.unknown:
         yield f"unknown for want of {unknown.missing}"
-    yield from map(str, verdict.problems)

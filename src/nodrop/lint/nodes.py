@@ -1,7 +1,7 @@
 """An expression of a rule after it was checked: a tree whose every node has a type, and what can be said of it.
 
-`text` is how a node is written, `reads` the paths of the model that it looks at, `leaves` the facts that it rests on,
-and `present` what is surely not None once it is known to hold, or not to.
+`text` is how one would write a node, `reads` the paths of the model that it looks at, `leaves` the facts that it rests
+on, and `present` what is surely not None once it is known to hold, or not to.
 """
 
 from collections.abc import Iterator
@@ -154,22 +154,32 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def text(node: Node) -> str:
-    """The node as it is written; used for paths and calls, which are what a message may have to name."""
+    """The node as one would write it."""
     match node:
-        case Constant():
-            return repr(node.value)
+        case Constant(value=value):
+            return str(value).lower() if value is None or isinstance(value, bool) else repr(value)
         case Name():
             return node.name
         case Attribute():
             return f"{text(node.of)}.{node.name}"
+        case Items():
+            return f"({', '.join(map(text, node.items))})"
+        case Not():
+            return f"not {text(node.node)}"
+        case Negative():
+            return f"-{text(node.node)}"
+        case IsNone():
+            return f"{text(node.node)} is none"
+        case Logic(word=sign) | Arithmetic(sign=sign):
+            return f"({text(node.left)} {sign} {text(node.right)})"
+        case Compare():
+            return f"({' '.join([text(node.first), *(f'{sign} {text(right)}' for sign, right in node.rest)])})"
         case Call(word=Word(kind="function", name=name)):
             return f"{name}({', '.join(map(text, node.arguments))})"
         case Call():
             subject, *rest = map(text, node.arguments)
             told = f"({', '.join(rest)})" if rest else ""
             return f"{subject} {'|' if node.word.kind == 'filter' else 'is'} {node.word.name}{told}"
-        case _:
-            return f"({', '.join(map(text, children(node)))})"
 
 
 def path(node: Node) -> Path | None:

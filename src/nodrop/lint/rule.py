@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 from nodrop.fabric.fabric import Mode
 from nodrop.fabric.types import Type
 from nodrop.lint import emit
+from nodrop.lint.cells import Column, columns
 from nodrop.lint.finding import Confidence, Severity
 from nodrop.lint.nodes import Attribute, Call, Name, Node, Path, given_whole, leaves, path, reads, walk
 from nodrop.lint.scopes import Scope
@@ -142,6 +144,23 @@ class Rule:
     def shown(self) -> tuple[Node, ...]:
         """The expressions of the message."""
         return tuple(piece for piece in self.message if not isinstance(piece, str))
+
+    def only_names(self, node: Node) -> bool:
+        """Whether a node says nothing but what the item is called; what a function answers is more than that."""
+        looked_at = reads(node)
+        named = bool(looked_at) and all(each[:2] in self.scope.identity for each in looked_at)
+        return named and not any(isinstance(each, Call) and each.word.kind == "function" for each in walk(node))
+
+    @cached_property
+    def judged(self) -> tuple[Column, ...]:
+        """What has to be equal for two items to be judged alike."""
+        return columns(self.scope, self.reads)
+
+    @cached_property
+    def told(self) -> tuple[Column, ...]:
+        """What has to be equal, besides, for two items to be told alike, their names aside."""
+        nodes: list[Node] = [*self.shown, *chain.from_iterable(self.changes)]
+        return columns(self.scope, frozenset().union(*(reads(node) for node in nodes if not self.only_names(node))))
 
     @cached_property
     def leaves(self) -> tuple[Attribute | Call, ...]:

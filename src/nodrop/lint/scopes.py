@@ -4,7 +4,7 @@ An item is a tuple of model values, in the order of the scope's `parts`: (device
 Queues and priority groups are `rows` of a port: they are looked for once per design, not once per port.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
@@ -32,6 +32,8 @@ class Gap:
     device: str
     others: frozenset[str] = frozenset()
     """Devices whose configurations would tell."""
+    count: int = 1
+    """How many items of the scope it stands for."""
 
 
 class Items:
@@ -41,7 +43,8 @@ class Items:
 
     def __init__(self, *columns: Sequence[Any], count: int | None = None) -> None:
         self.columns = columns
-        self.places = range(len(columns[0]) if count is None else count)
+        self.places = list(range(len(columns[0]) if count is None else count))
+        """The indexes of all items; those of some are numbers from here, so that they cost a reference each."""
 
     def __getitem__(self, place: int) -> Item:
         return tuple([column[place] for column in self.columns])
@@ -80,9 +83,10 @@ class Scope:
             attributes[0] = f"@{attributes[0]}"
         return (*base, *attributes)
 
-    def device_names(self, item: Item) -> Iterator[str]:
-        """The devices that an item belongs to."""
-        return (part.name for part in item if isinstance(part, Device))
+    def devices(self, items: Items, places: Iterable[int]) -> set[str]:
+        """The names of the devices that the items at these places belong to."""
+        columns = [items.columns[part] for part, kind in enumerate(self.parts.values()) if kind is Device]
+        return {column[place].name for column in columns for place in places}
 
 
 def names_of(parts: Mapping[str, type[Any]], *records: Record) -> Mapping[str, Type]:

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +15,7 @@ from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.cells import Case, alike
 from nodrop.lint.finding import Change, Confidence, Fact, Finding, Fix, Located, Related, Severity
-from nodrop.lint.nodes import Call, Node, path, reads, text, walk
+from nodrop.lint.nodes import Node, path, text
 from nodrop.lint.rule import Rule
 from nodrop.lint.scopes import Item
 
@@ -63,10 +62,7 @@ class Teller:
 
     def of_case(self, case: Case) -> Iterator[Finding]:
         """A finding for each item that a case stands for; what they share is worked out once."""
-        rule, scope = self.rule, self.rule.scope
-        told: list[Node] = [*rule.shown, *chain.from_iterable(rule.changes)]
-        looked_at = frozenset().union(*(reads(node) for node in told if not self._only_names(node)))
-        for part in alike(case, scope, looked_at):
+        for part in alike(case, self.rule.told):
             shared = self._shared(part.item)
             for item in part.members():
                 yield self._finding(item, shared)
@@ -89,13 +85,13 @@ class Teller:
         """What is equal for items that are alike, worked out for the first of them."""
         rule = self.rule
         pieces: list[str | Node] = [
-            piece if isinstance(piece, str) or self._only_names(piece) else shown(self._known(piece, item))
+            piece if isinstance(piece, str) or rule.only_names(piece) else shown(self._known(piece, item))
             for piece in rule.message
         ]
         changes = [
             (path(target) or (), self._known(target, item), self._known(new, item)) for target, new in rule.changes
         ]
-        facts = {text(leaf): self._known(leaf, item) for leaf in rule.leaves if not self._only_names(leaf)}
+        facts = {text(leaf): self._known(leaf, item) for leaf in rule.leaves if not rule.only_names(leaf)}
         return _Shared(
             pieces=tuple(pieces),
             group=_digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
@@ -163,12 +159,6 @@ class Teller:
             fix=Fix(text=rule.fix),
             located=located,
         )
-
-    def _only_names(self, node: Node) -> bool:
-        """Whether a node says nothing but what the item is called; what a function answers is more than that."""
-        looked_at = reads(node)
-        named = bool(looked_at) and all(each[:2] in self.rule.scope.identity for each in looked_at)
-        return named and not any(isinstance(each, Call) and each.word.kind == "function" for each in walk(node))
 
     def _value(self, node: Node, names: Sequence[Any]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)

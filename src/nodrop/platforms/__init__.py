@@ -1,8 +1,8 @@
-"""Network operating systems, one folder each, found by name: reader and places always, a writer where nodrop writes it."""
+"""Network operating systems, one folder each, found by name: reader and places always, a writer where it is written."""
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nodrop.errors import Unsupported
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.routing import (
     Bgp,
@@ -16,10 +15,10 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.formats.frr import Statement, parse, walk
 from nodrop.formats.places import Span
+from nodrop.platforms.frr_limits import MATCHES, SETS, check, is_address
 from nodrop.platforms.rendering import template
 
 IGNORED = (
@@ -50,16 +49,8 @@ _SETS = ("local-preference", "metric", "community", "as-path prepend", "ip next-
 
 
 def write(device: Device) -> str:
-    """Return the device's frr.conf; Unsupported where a fact is unknown."""
-    bgp = device.bgp
-    if isinstance(bgp, Unknown) or bgp is None or isinstance(bgp.neighbors, Unknown):
-        raise Unsupported("bgp", "is not known")
-    if isinstance(device.static_routes, Unknown):
-        raise Unsupported("static_routes", "are not known")
-    for neighbor in bgp.neighbors:
-        if neighbor.remote_asn is None or (neighbor.address is None) == (neighbor.interface is None):
-            raise Unsupported(f"bgp/neighbors/{neighbor.key}", "needs an AS, and either an address or an interface")
-    return template("frr/frr.conf.j2").render(device=device, bgp=bgp)
+    """Return the device's frr.conf; Unsupported names the model path that FRR cannot express."""
+    return template("frr/frr.conf.j2").render(device=device, bgp=check(device))
 
 
 @dataclass(slots=True)
@@ -175,7 +166,7 @@ class _Reader:
         matches, sets = [], []
         for child in statement.children:
             kind, rest = child.words[0], child.text.partition(" ")[2]
-            known, found = (_MATCHES, matches) if kind == "match" else (_SETS, sets)
+            known, found = (MATCHES, matches) if kind == "match" else (SETS, sets)
             attribute = next((one for one in known if rest.startswith(f"{one} ")), None)
             if kind not in ("match", "set") or attribute is None:
                 self._result.not_understood.append(child)
@@ -234,8 +225,7 @@ class _Reader:
         groups = self._groups if key in self._groups or tuple(rest) == ("peer-group",) else self._neighbors
         if key not in groups:
             unicast = self._result.bgp is not None and self._result.bgp.default_ipv4_unicast
-            is_address = ":" in key or key.replace(".", "").isdigit()
-            groups[key] = {"address" if is_address else "interface": key, "active": unicast}
+            groups[key] = {"address" if is_address(key) else "interface": key, "active": unicast}
         groups[key].update(changes)
 
     def _changes(self, statement: Statement, key: str, rest: tuple[str, ...], negated: bool) -> dict[str, Any] | None:

@@ -25,9 +25,9 @@ class Outcome:
     unknown verdicts, notes and problems are sorted too; assumptions stay as they were made.
     """
 
-    devices: int
-    interfaces: int
-    rules: int
+    devices: int = 0
+    interfaces: int = 0
+    rules: int = 0
     findings: tuple[Finding, ...] = ()
     unknown: tuple[UnknownVerdict, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -35,6 +35,8 @@ class Outcome:
     assumed: tuple[Assumption, ...] = ()
     suppressed: int = 0
     baseline: int = 0
+    crashed: bool = False
+    """Whether a rule crashed, which is nodrop's own fault; the problems tell which."""
     line: LineOf = _no_line
 
     def __post_init__(self) -> None:
@@ -63,9 +65,10 @@ class Outcome:
             rules=verdict.rules,
             findings=tuple(verdict.findings if findings is None else findings),
             unknown=verdict.unknown,
-            notes=(*reading.notes, *verdict.notes, *notes),
+            notes=tuple(dict.fromkeys((*reading.notes, *verdict.notes, *notes))),
             problems=(*reading.problems, *verdict.problems),
             assumed=reading.assumed,
+            crashed=bool(verdict.problems),
             line=line,
         )
 

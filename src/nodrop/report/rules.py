@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from nodrop.fabric.fabric import MODES
 from nodrop.lint.rule import Example, Rule
 
-WIDTH = 96
+WIDTH, PAGE = 110, 96
+"""Columns of the list and of a page."""
 
 
 def rule_list(rules: Sequence[Rule], form: str) -> str:
@@ -19,16 +20,13 @@ def rule_list(rules: Sequence[Rule], form: str) -> str:
             f"| `{rule.name}` | {rule.area} | {rule.severity} | {_modes(rule)} | {_first(rule.why)} |" for rule in rules
         ]
         return "\n".join(("| rule | area | severity | modes | why |", "|---|---|---|---|---|", *rows))
-    widths = [
-        max(len(value) for value in column) for column in zip(*((r.name, r.severity) for r in rules), strict=True)
-    ]
-    indent = sum(widths) + 4
+    heads = [(rule.name, rule.area, rule.severity) for rule in rules]
+    widths = [max(map(len, column)) for column in zip(*heads, strict=True)]
+    indent = " " * (sum(widths) + 2 * len(widths))
     lines = []
-    for rule in rules:
-        head = f"{rule.name.ljust(widths[0])}  {rule.severity.ljust(widths[1])}  "
-        body = textwrap.wrap(_first(rule.why), WIDTH - indent + 20) or [""]
-        lines.append(head + body[0])
-        lines += [" " * indent + more for more in body[1:]]
+    for head, rule in zip(heads, rules, strict=True):
+        first = "".join(f"{cell:{width}}  " for cell, width in zip(head, widths, strict=True))
+        lines.append(textwrap.fill(_first(rule.why), WIDTH, initial_indent=first, subsequent_indent=indent))
     return "\n".join(lines)
 
 
@@ -68,10 +66,10 @@ def page(rule: Rule) -> str:
 def _page(rule: Rule) -> Iterator[str]:
     yield f"{rule.name}  ({rule.severity}, {rule.confidence}; modes: {_modes(rule)}; since {rule.since})"
     yield ""
-    yield from textwrap.wrap(rule.why, WIDTH)
+    yield from textwrap.wrap(rule.why, PAGE)
     yield ""
     yield "What to do"
-    yield from (f"  {line}" for line in textwrap.wrap(rule.fix, WIDTH - 2))
+    yield from (f"  {line}" for line in textwrap.wrap(rule.fix, PAGE - 2))
     if rule.options:
         yield ""
         yield "Options"

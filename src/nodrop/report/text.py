@@ -34,7 +34,7 @@ def totals(outcome: Outcome) -> str:
     """The last line: what was looked at, what was found, and what that leaves out."""
     total = summary(outcome)
     looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
-    nothing = "no findings in " if total.devices and total.rules else "nothing checked in "
+    nothing = "no findings in " if total.rules else "nothing checked in "
     besides = (
         (total.unknown, "unknown"),
         (total.suppressed, "suppressed"),
@@ -43,7 +43,7 @@ def totals(outcome: Outcome) -> str:
     )
     said = [count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
     said += [f"{number} {words}" for number, words in besides if number]
-    opening = ("" if outcome.findings else nothing) + ", ".join(looked_at)
+    opening = ("" if outcome.findings else nothing) + ", ".join(looked_at) if total.devices else "nothing checked"
     return f"{opening}: {', '.join(said)}" if said else opening
 
 

@@ -1,7 +1,7 @@
 """Words about classes, pause and marking: what a port does with the fabric's traffic."""
 
 from nodrop.fabric import effects
-from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.qos import PfcWatchdog, QosProfile
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
@@ -9,10 +9,18 @@ from nodrop.lint.vocabulary import word
 _MIXED = ("storage", "inband", "control")
 
 
-@word("function", rests_on=("cables",))
-def facing(interface: Interface) -> str:
-    """What is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` where no source says."""
-    side = interface.side
+@word("test")
+def in_use(enabled: bool | Unknown) -> bool:
+    """Whether a port is not known to be shut: `interface.enabled is in_use`."""
+    return isinstance(enabled, Unknown) or enabled
+
+
+@word("filter", rests_on=("cables",))
+def facing(side: str | None | Unknown) -> str:
+    """What is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` where no source says.
+
+    Used as `interface.side | facing`.
+    """
     return "unknown" if isinstance(side, Unknown) else side or "nothing"
 
 
@@ -23,10 +31,10 @@ def fabric_watchdog_off(fabric: Fabric) -> bool:
 
 
 @word("function", rests_on=("policy", "cables"))
-def policy_watchdog(fabric: Fabric, interface: Interface) -> PfcWatchdog | None | Unknown:
-    """The PFC watchdog that the owner wants at a port; UNKNOWN where no policy is stated."""
+def policy_watchdog(fabric: Fabric, side: str | None | Unknown) -> PfcWatchdog | None | Unknown:
+    """The PFC watchdog that the owner wants at a port of that side; UNKNOWN where no policy is stated."""
     policy = fabric.policy
-    return policy.fabric_watchdog if facing(interface) == "fabric" else policy.host_watchdog
+    return policy.fabric_watchdog if facing(side) == "fabric" else policy.host_watchdog
 
 
 @word("function", rests_on=("classes",))

@@ -133,8 +133,8 @@ class _Device:
             interfaces=interfaces,
             loopbacks=self._loopbacks(),
             management=self._management(),
-            bgp=routing.bgp if routing else self._bgp_elsewhere(),
-            static_routes=routing.static_routes if routing else UNKNOWN,
+            bgp=routing.bgp if routing else self._none_unless("bgp_asn", "BGP_NEIGHBOR", None),
+            static_routes=routing.static_routes if routing else self._none_unless("", "STATIC_ROUTE", ()),
             buffer_model=dynamic,
             dynamic_buffers=qos.dynamic,
             buffer_pools=pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
@@ -159,7 +159,7 @@ class _Device:
         return model_of_sku(self._localhost.get("hwsku", "")) or UNKNOWN
 
     def _type(self) -> str | None:
-        """Return the tier's type that a DEVICE_METADATA.type means to SONiC's templates, which look for a part of it."""
+        """Return the tier that a DEVICE_METADATA.type means to SONiC's templates, which look for a part of it."""
         stated = self._localhost.get("type", "")
         return next((kind for kind in ROLE_OF_TYPE if kind in stated and "Mgmt" not in stated), None)
 
@@ -183,10 +183,14 @@ class _Device:
             return "traditional"
         return UNKNOWN if stated is None else stated
 
-    def _bgp_elsewhere(self) -> Any:
-        """Return None where nothing speaks BGP; what bgpcfgd or files of one's own say is not known from here."""
-        silent = not self._localhost.get("bgp_asn") and not self._config.data.get("BGP_NEIGHBOR")
-        return None if self._config.whole and silent else UNKNOWN
+    def _none_unless(self, field: str, table: str, none: Any) -> Any:
+        """Return `none` where the switch makes its own frr.conf and config_db has nothing for it.
+
+        What bgpcfgd says, or files of one's own (`split`, `split-unified`), is not known from here.
+        """
+        own_files = self._localhost.get("docker_routing_config_mode", "").startswith("split")
+        silent = not own_files and not self._localhost.get(field) and not self._config.data.get(table)
+        return none if self._config.whole and silent else UNKNOWN
 
     def _polling(self) -> Any:
         config = self._config

@@ -7,19 +7,11 @@ called ingress_lossless_pool (sonic-utilities scripts/ecnconfig, sonic-swss cfgm
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nodrop.errors import Unsupported
 from nodrop.fabric.buffers import BufferProfile
 from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import Map, QosProfile, Queue, Scheduler, WredProfile
-from nodrop.fabric.states import Unknown
-from nodrop.platforms.sonic.tables import MAPS, POOL_SUFFIX
-
-
-def stated(value: Any, path: str) -> Any:
-    """Return a value that is to be written; Unsupported where it is UNKNOWN, for a file cannot say that."""
-    if isinstance(value, Unknown):
-        raise Unsupported(path, "is unknown, and a configuration cannot say so")
-    return value
+from nodrop.fabric.qos import Map, PriorityGroup, QosProfile, Queue, Scheduler
+from nodrop.fabric.states import known
+from nodrop.platforms.sonic.tables import COMPUTED, MAPS, POOL_SUFFIX
 
 
 class Names:
@@ -49,22 +41,19 @@ class Spelling:
 
     def __init__(self, device: Device, ports: Iterable[Interface]) -> None:
         self.maps: dict[str, Names] = {attribute: Names() for attribute in MAPS}
-        self.schedulers, self.wreds, self.profiles = Names(), Names(), Names()
-        self._device = device
-        self._seen: set[int] = set()
+        self.schedulers, self.wreds, self._profiles = Names(), Names(), Names()
+        seen: set[object] = set()
         if device.switch_dscp_to_tc is not None:
-            self.map("dscp_to_tc", stated(device.switch_dscp_to_tc, "switch_dscp_to_tc"))
+            self.map("dscp_to_tc", known(device.switch_dscp_to_tc))
         for port in ports:
             assert isinstance(port.qos, QosProfile)
-            if id(port.qos) not in self._seen:
-                self._seen.add(id(port.qos))
+            key = (id(port.qos), lossless_name(port))
+            if key not in seen:
+                seen.add(key)
                 self._profile(port, port.qos)
 
     def map(self, attribute: str, value: Map) -> str:
-        """Return the name of a map; Unsupported where the map has another size than SONiC's."""
-        size = MAPS[attribute][2]
-        if len(value) != size:
-            raise Unsupported(f"qos/{attribute}", f"has {len(value)} entries; SONiC's map has {size}")
+        """Return the name of a map."""
         return self.maps[attribute].name(value, "AZURE")
 
     def scheduler(self, value: Scheduler) -> str:
@@ -73,45 +62,55 @@ class Spelling:
             value, f"scheduler.{len(self.schedulers.by_value)}"
         )
 
-    def buffer(self, value: BufferProfile, wanted: str) -> str:
+    def profiles(self) -> Iterator[tuple[str, BufferProfile]]:
+        """Yield (name, buffer profile) in the order in which they were named."""
+        return ((name, value) for name, (value, _) in self._profiles.items())
+
+    def buffer(self, value: BufferProfile, wanted: str = "") -> str:
         """Return the name of a buffer profile."""
-        return self.profiles.name(value, wanted)
+        return self._profiles.name((value, None), wanted)
+
+    def group(self, port: Interface, group: PriorityGroup) -> str:
+        """Return the name of a priority group's buffer profile.
+
+        A lossless one is named after the port's speed and cable, for buffermgrd looks for it under that name.
+        """
+        value = known(group.buffer)
+        assert value is not None
+        headroom = known(value.headroom)
+        if headroom is None:
+            return self.buffer(value, "ingress_lossy_profile")
+        wanted = lossless_name(port)
+        return COMPUTED if headroom.computed else self._profiles.name((value, wanted), wanted)
 
     def _profile(self, port: Interface, qos: QosProfile) -> None:
         for attribute in MAPS:
-            value = stated(getattr(qos, attribute), f"qos/{attribute}")
+            value = known(getattr(qos, attribute))
             if value is not None:
                 self.map(attribute, value)
-        pausing = set(stated(qos.pfc_tx_priorities, "qos/pfc_tx_priorities"))
-        for queue in stated(qos.queues, "qos/queues"):
-            self._queue(queue, queue.index in pausing)
-        for group in stated(qos.priority_groups, "qos/priority_groups"):
-            value = stated(group.buffer, f"qos/priority_groups/{group.index}/buffer")
-            if value is None:
-                raise Unsupported(f"qos/priority_groups/{group.index}", "a priority group without a buffer is no row")
-            headroom = stated(value.headroom, f"qos/priority_groups/{group.index}/buffer/headroom")
-            if headroom is None:
-                self.buffer(value, "ingress_lossy_profile")
-            elif not headroom.computed:
-                self.buffer(value, f"pg_lossless_{port.speed_mbps}_{port.cable_length_m}m_profile")
+        for queue in known(qos.queues):
+            self._queue(queue, queue.index in known(qos.pfc_tx_priorities))
+        for group in known(qos.priority_groups):
+            self.group(port, group)
         for direction in ("ingress", "egress"):
-            for value in stated(getattr(qos, f"{direction}_buffers"), f"qos/{direction}_buffers"):
+            for value in known(getattr(qos, f"{direction}_buffers")):
                 kind = "lossless" if "lossless" in (value.pool or "") else "lossy"
                 self.buffer(value, f"{direction}_{kind}_profile")
 
     def _queue(self, queue: Queue, pausing: bool) -> None:
-        path = f"qos/queues/{queue.index}"
-        scheduler = stated(queue.scheduler, f"{path}/scheduler")
-        wred: WredProfile | None = stated(queue.wred, f"{path}/wred")
-        buffer: BufferProfile | None = stated(queue.buffer, f"{path}/buffer")
-        if scheduler is None and wred is None and buffer is None:
-            raise Unsupported(path, "a queue without scheduler, WRED and buffer is no row")
-        if scheduler is not None:
+        if (scheduler := known(queue.scheduler)) is not None:
             self.scheduler(scheduler)
-        if wred is not None:
+        if (wred := known(queue.wred)) is not None:
             self.wreds.name(wred, "AZURE_LOSSLESS" if pausing else "AZURE_LOSSY")
-        if buffer is not None:
+        if (buffer := known(queue.buffer)) is not None:
             self.buffer(buffer, "egress_lossless_profile" if "lossless" in (buffer.pool or "") else "q_lossy_profile")
+
+
+def lossless_name(port: Interface) -> str:
+    """Return what buffermgrd calls a port's lossless profile (sonic-swss cfgmgr/buffermgr.cpp)."""
+    if port.speed_mbps is None or port.cable_length_m is None:
+        return "pg_lossless_profile"
+    return f"pg_lossless_{port.speed_mbps}_{port.cable_length_m}m_profile"
 
 
 def pool_name(name: str) -> str:

@@ -2,49 +2,42 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-from nodrop.errors import Unsupported
 from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, End, Fabric, Interface
-from nodrop.fabric.qos import COLORS, QosProfile
-from nodrop.fabric.states import Unknown
-from nodrop.hardware import switch, switches
-from nodrop.hardware.naming import port_name
+from nodrop.fabric.qos import COLORS, PriorityGroup, QosProfile
+from nodrop.fabric.states import known
+from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.hardware.schema import Switch
 from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy
-from nodrop.platforms.sonic.spelling import Spelling, pool_name, ranges, stated
-from nodrop.platforms.sonic.tables import (
-    ALL_PRIORITIES,
-    COMPUTED,
-    ECN_NAME,
-    HASH_SEED_OF_TYPE,
-    MAPS,
-    TYPE_OF_ROLE,
-)
+from nodrop.platforms.sayable import refuse
+from nodrop.platforms.sonic.limits import check
+from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges
+from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
 
 _CACHED_DESIGNS = 128
 
 
 def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that SONiC cannot express."""
-    facts = _model(device)
-    _check(device)
+    facts = check(device)
+    device = _as_configured(device)
     far = _far_ends(device, fabric)
-    ports = [_port(device, facts, interface) for interface in device.interfaces]
-    kind = TYPE_OF_ROLE[device.role] if isinstance(device.role, str) else ""
+    ports = [_port(facts, interface) for interface in device.interfaces]
     tables = (
-        _render("device", device=device, sonic=facts.sonic, kind=kind),
+        _render("device", device=device, sonic=facts.sonic, kind=TYPE_OF_ROLE[known(device.role)]),
         _render("ports", device=device, ports=ports, far=far),
-        _qos(device),
+        _qos(device, facts),
         _render("services", device=device, vrf=_services_vrf(device)),
     )
     text = "{\n" + "".join(tables).removesuffix(",\n") + "\n}\n"
     config = Artifact(device=device.name, path="config_db.json", text=text)
-    bgp = stated(device.bgp, "bgp")
-    if bgp is None:
+    if device.bgp is None:
         return (config,)
     return (config, Artifact(device=device.name, path="frr.conf", text=frr.write(device)))
 
@@ -54,88 +47,31 @@ def _render(name: str, **names: Any) -> str:
 
 
 def _services_vrf(device: Device) -> str:
-    management = stated(device.management, "management")
+    management = known(device.management)
     return "mgmt" if management is not None and management.own_vrf else "default"
 
 
-def _model(device: Device) -> Switch:
-    model = stated(device.model, "model")
-    if model not in switches():
-        raise Unsupported("model", f"{model} is not in the catalogue, so its ports cannot be spelt")
-    return switch(model)
+def _as_configured(device: Device) -> Device:
+    """Return the device as its tables state it, the rest left to the switch, which must come to the same.
 
-
-def _check(device: Device) -> None:
-    """Refuse what no table of config_db holds."""
-    role = stated(device.role, "role")
-    if role not in TYPE_OF_ROLE:
-        raise Unsupported("role", f"{role} has no DEVICE_METADATA.type; known: {', '.join(TYPE_OF_ROLE)}")
-    seed = stated(device.hash_seed, "hash_seed")
-    if seed != HASH_SEED_OF_TYPE[TYPE_OF_ROLE[role]]:
-        raise Unsupported("hash_seed", f"{TYPE_OF_ROLE[role]} has seed {HASH_SEED_OF_TYPE[TYPE_OF_ROLE[role]]}")
-    if not str(stated(device.version, "version")).isdigit():
-        raise Unsupported("version", "VERSIONS names releases by number, such as 202505")
-    for pool in stated(device.buffer_pools, "buffer_pools"):
-        if pool.computed and device.buffer_model != "dynamic":
-            raise Unsupported(f"buffer_pools/{pool.name}", "only the dynamic buffer model computes a pool's size")
-    if device.bgp is None and device.static_routes:
-        raise Unsupported("static_routes", "are written into frr.conf, which a device without BGP does not have")
-    if device.trimming is not None and not isinstance(device.trimming, Unknown) and device.trimming.queue is None:
-        raise Unsupported("trimming/queue", "trimming needs a queue")
-    checked: set[int] = set()
-    for interface in device.interfaces:
-        if stated(interface.vrf, f"interfaces/{interface.name}/vrf") is not None:
-            raise Unsupported(f"interfaces/{interface.name}/vrf", "VRFs of fabric ports are not written")
-        if isinstance(interface.qos, QosProfile) and id(interface.qos) not in checked:
-            checked.add(id(interface.qos))
-            _check_qos(device, interface, interface.qos)
-
-
-def _check_qos(device: Device, interface: Interface, qos: QosProfile) -> None:
-    path = f"interfaces/{interface.name}/qos"
-    if stated(qos.trust, f"{path}/trust") != trust_of(qos):
-        raise Unsupported(f"{path}/trust", f"a SONiC port with these maps trusts {trust_of(qos)}")
-    if pause_spelling(qos) is None:
-        raise Unsupported(f"{path}/pfc_rx_priorities", "PFC is symmetric, or receives on all eight priorities")
-    watchdog = stated(qos.pfc_watchdog, f"{path}/pfc_watchdog")
-    if watchdog and watchdog == type(watchdog)(priorities=(), detection_ms=None, restoration_ms=None, action=None):
-        raise Unsupported(f"{path}/pfc_watchdog", "a watchdog that says nothing is an empty row")
-    dynamic = stated(device.dynamic_buffers, "dynamic_buffers")
-    for group in stated(qos.priority_groups, f"{path}/priority_groups"):
-        buffer = stated(group.buffer, f"{path}/priority_groups/{group.index}/buffer")
-        headroom = buffer.headroom if buffer else None
-        if (
-            headroom is not None
-            and headroom.computed
-            and (dynamic is None or buffer != computed_profile(dynamic.dynamic_th, buffer))
-        ):
-            where = f"{path}/priority_groups/{group.index}/buffer"
-            raise Unsupported(where, "a computed headroom takes pool and threshold from the switch's default")
-
-
-def computed_profile(dynamic_th: int, buffer: BufferProfile) -> BufferProfile:
-    """Return the profile that the switch makes for a computed headroom, with the sizes of `buffer`."""
-    return BufferProfile(
-        pool="ingress_lossless", size_bytes=buffer.size_bytes, dynamic_th=dynamic_th, headroom=buffer.headroom
-    )
-
-
-def trust_of(qos: QosProfile) -> str | None:
-    """Return what a SONiC port trusts: what it has a map for."""
-    by_dscp, by_pcp = qos.dscp_to_tc is not None, qos.pcp_to_tc is not None
-    return "both" if by_dscp and by_pcp else "dscp" if by_dscp else "pcp" if by_pcp else None
-
-
-def pause_spelling(qos: QosProfile) -> tuple[tuple[int, ...], bool] | None:
-    """Return (pfc_enable, asymmetric), or None where SONiC cannot pause so.
-
-    `pfc_asym: on` sends on pfc_enable and receives on all priorities (sonic-swss portsorch.cpp setPortPfcAsym).
+    Shared headroom is stated where the switch would not work out that very size.
     """
-    received = stated(qos.pfc_rx_priorities, "qos/pfc_rx_priorities")
-    sent = stated(qos.pfc_tx_priorities, "qos/pfc_tx_priorities")
-    if received == sent:
-        return sent, False
-    return (sent, True) if received == ALL_PRIORITIES else None
+    if device.buffer_model != "dynamic":
+        return device
+    bare = as_configured(device)
+    for stated in (bare, device):
+        if _same_buffers(resolve(stated), device):
+            return stated
+    found = next(differences(resolve(bare), device))
+    raise refuse(found.path, f"the switch works out {found.a}")
+
+
+def _same_buffers(one: Device, other: Device) -> bool:
+    profiles = {id(port.qos): port.qos for port in (*one.interfaces, *other.interfaces)}
+    pairs = {
+        (id(a.qos), id(b.qos)) for a, b in zip(one.interfaces, other.interfaces, strict=True) if a.qos is not b.qos
+    }
+    return one.buffer_pools == other.buffer_pools and all(profiles[a] == profiles[b] for a, b in pairs)
 
 
 def _far_ends(device: Device, fabric: Fabric) -> list[tuple[str, End]]:
@@ -161,7 +97,8 @@ def fabric_links(fabric: Fabric) -> dict[str, list[Any]]:
     return _LINKS[0][1]
 
 
-class _PortRow(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PortRow:
     """A row of PORT, and the port's addresses."""
 
     name: str
@@ -179,34 +116,26 @@ class _PortRow(NamedTuple):
     addresses: tuple[str, ...]
 
 
-def _port(device: Device, facts: Switch, interface: Interface) -> "_PortRow":
+def _port(facts: Switch, interface: Interface) -> _PortRow:
     """Return a port's row: alias, index and lanes are the SKU's own."""
-    where = f"interfaces/{interface.name}"
-    port, lanes = stated(interface.port, f"{where}/port"), stated(interface.lanes, f"{where}/lanes")
-    group = facts.group(port.panel) if port else None
-    if port is None or group is None or not lanes or group.lanes % lanes:
-        raise Unsupported(where, f"{facts.name} has no such port")
-    splits = group.lanes // lanes
-    if interface.name != port_name("sonic", facts.name, port, splits):
-        raise Unsupported(f"{where}/name", f"port {port.panel} of {facts.name} has another name in SONiC")
-    if splits > 1:
-        raise Unsupported(f"{where}/lanes", "broken-out ports are not written")
+    port, lanes, qos = known(interface.port), known(interface.lanes), interface.qos
+    assert port is not None
+    assert lanes is not None
     first = (port.panel - 1) * facts.sonic.lane_stride
-    qos = interface.qos
     return _PortRow(
         name=interface.name,
         alias=facts.sonic.alias.replace("{panel}", str(port.panel)),
         index=port.panel,
         lanes=",".join(str(lane) for lane in range(first, first + lanes)),
-        speed=stated(interface.speed_mbps, f"{where}/speed_mbps"),
-        enabled=stated(interface.enabled, f"{where}/enabled"),
-        mtu=stated(interface.mtu_bytes, f"{where}/mtu_bytes"),
-        fec=stated(interface.fec, f"{where}/fec"),
-        autoneg=on_off(stated(interface.autoneg, f"{where}/autoneg")),
-        link_training=on_off(stated(interface.link_training, f"{where}/link_training")),
-        description=stated(interface.description, f"{where}/description"),
-        asymmetric=isinstance(qos, QosProfile) and (pause_spelling(qos) or ((), False))[1],
-        addresses=stated(interface.addresses, f"{where}/addresses"),
+        speed=known(interface.speed_mbps),
+        enabled=known(interface.enabled),
+        mtu=known(interface.mtu_bytes),
+        fec=known(interface.fec),
+        autoneg=on_off(known(interface.autoneg)),
+        link_training=on_off(known(interface.link_training)),
+        description=known(interface.description),
+        asymmetric=isinstance(qos, QosProfile) and qos.pfc_rx_priorities != qos.pfc_tx_priorities,
+        addresses=known(interface.addresses),
     )
 
 
@@ -215,29 +144,45 @@ def on_off(value: bool | None) -> str | None:
     return None if value is None else "on" if value else "off"
 
 
-_RENDERED: OrderedDict[Any, tuple[Any, str]] = OrderedDict()
+_RENDERED: OrderedDict[Any, tuple[Any, Spelling, str]] = OrderedDict()
 
 
-def _qos(device: Device) -> str:
+def _qos(device: Device, facts: Switch) -> str:
     """Return all QoS tables: rendered once for all devices that have the same ports, profiles and buffers."""
-    ports = [port for port in device.interfaces if stated(port.qos, f"interfaces/{port.name}/qos") is not None]
+    ports = [port for port in device.interfaces if port.qos is not None]
     cables = tuple((port.name, port.cable_length_m) for port in device.interfaces if port.cable_length_m is not None)
     key = (
         tuple((port.name, id(port.qos), port.speed_mbps) for port in ports),
         cables,
-        *(
-            stated(getattr(device, part), part)
-            for part in ("switch_dscp_to_tc", "watchdog_polling_ms", "buffer_pools", "dynamic_buffers", "trimming")
-        ),
+        device.switch_dscp_to_tc,
+        device.watchdog_polling_ms,
+        device.buffer_pools,
+        device.dynamic_buffers,
     )
     if key not in _RENDERED:
         spelling = Spelling(device, ports)
         names = {"device": device, "ports": ports, "cables": cables, "spelling": spelling, "say": _Say(spelling)}
         kept = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
-        _RENDERED[key] = (kept, "".join(_render(name, **names) for name in ("maps", "bindings", "buffers")))
+        _RENDERED[key] = (kept, spelling, "".join(_render(name, **names) for name in ("maps", "bindings", "buffers")))
         if len(_RENDERED) > _CACHED_DESIGNS:
             _RENDERED.popitem(last=False)
-    return _RENDERED[key][1]
+    _, spelling, text = _RENDERED[key]
+    if device.buffer_model == "traditional":
+        for port in ports:
+            _check_added(port, facts, spelling)
+    return text
+
+
+def _check_added(port: Interface, facts: Switch, spelling: Spelling) -> None:
+    """Refuse a port on which buffermgrd would lay other lossless priority groups over those of the model."""
+    row = facts.sonic.headroom_row(known(port.speed_mbps), known(port.cable_length_m))
+    if row is None or not port.enabled or not isinstance(port.qos, QosProfile):
+        return
+    names = {group.index: spelling.group(port, group) for group in known(port.qos.priority_groups)}
+    for priority in known(port.qos.pfc_tx_priorities):
+        if names.get(priority) != lossless_name(port):
+            path = ["interfaces", port.name, "qos", "priority_groups", *([priority] if priority in names else [])]
+            raise refuse(path, f"buffermgrd gives priority group {priority} the SKU's {lossless_name(port)}")
 
 
 class _Say:
@@ -258,13 +203,12 @@ class _Say:
     def pause(self, port: Interface) -> str:
         """Spell `pfc_enable`."""
         assert isinstance(port.qos, QosProfile)
-        return self.priorities((pause_spelling(port.qos) or ((), False))[0])
+        return self.priorities(known(port.qos.pfc_tx_priorities))
 
     def bound(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (field of PORT_QOS_MAP, name of the map) for a port."""
         for attribute, (_, field, _) in MAPS.items():
-            value = getattr(port.qos, attribute)
-            if value is not None:
+            if (value := getattr(port.qos, attribute)) is not None:
                 yield field, self._names.map(attribute, value)
 
     def pool(self, name: str) -> str:
@@ -273,7 +217,7 @@ class _Say:
 
     def profile(self, buffer: BufferProfile) -> str:
         """Spell a buffer profile."""
-        return self._names.profiles.by_value[buffer]
+        return self._names.buffer(buffer)
 
     def profile_list(self, buffers: tuple[BufferProfile, ...]) -> str:
         """Spell a port's list of profiles."""
@@ -282,20 +226,14 @@ class _Say:
     def groups(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (range of priority groups, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
-        yield from self._ranged(
-            (
-                group.index,
-                COMPUTED if group.buffer.headroom and group.buffer.headroom.computed else self.profile(group.buffer),
-            )
-            for group in stated(port.qos.priority_groups, "qos/priority_groups")
-        )
+        groups: tuple[PriorityGroup, ...] = known(port.qos.priority_groups)
+        yield from self._ranged((group.index, self._names.group(port, group)) for group in groups)
 
     def queue_buffers(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (range of queues, profile) for a port."""
         assert isinstance(port.qos, QosProfile)
-        yield from self._ranged(
-            (queue.index, self.profile(queue.buffer)) for queue in stated(port.qos.queues, "qos/queues") if queue.buffer
-        )
+        buffers = ((queue.index, known(queue.buffer)) for queue in known(port.qos.queues))
+        yield from self._ranged((index, self.profile(buffer)) for index, buffer in buffers if buffer is not None)
 
     @staticmethod
     def _ranged(rows: Iterator[tuple[int, str]]) -> Iterator[tuple[str, str]]:

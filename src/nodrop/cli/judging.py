@@ -1,0 +1,76 @@
+"""From readings and intents to outcomes, by the rules that were chosen."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from nodrop.cli.options import Choices, unknown
+
+if TYPE_CHECKING:
+    from nodrop.fabric.reading import Reading
+    from nodrop.intent.schema import Intent
+    from nodrop.lint.rule import Rule
+    from nodrop.platforms.artifact import Artifact
+    from nodrop.report.outcome import Outcome
+
+
+def chosen_rules(choices: Choices) -> "tuple[Rule, ...]":
+    """Return the shipped rules that were selected and not ignored; an unknown word is a usage error."""
+    from nodrop.lint.rules import shipped
+
+    rules = shipped()
+    known = tuple(sorted({word for rule in rules for word in _words(rule)}))
+    wanted, unwanted = _named(choices.select, known), _named(choices.ignore, known)
+    return tuple(rule for rule in rules if (not wanted or wanted & _words(rule)) and not unwanted & _words(rule))
+
+
+def _words(rule: "Rule") -> set[str]:
+    return {rule.name, rule.area, *rule.aliases}
+
+
+def _named(values: Sequence[str], known: tuple[str, ...]) -> set[str]:
+    """Return the rules and areas that an option names."""
+    named = {word.strip() for value in values for word in value.split(",")}
+    for word in sorted(named - set(known)):
+        raise click.UsageError(unknown("rule or area", word, known))
+    return named
+
+
+def judged(reading: "Reading", rules: "Sequence[Rule]", choices: Choices) -> "Outcome":
+    """Return what the rules say of a reading, with the places that the reports will show."""
+    from nodrop import platforms
+    from nodrop.lint.engine import judge
+    from nodrop.locate import locate
+    from nodrop.report.outcome import Outcome, heads
+
+    verdict = judge(reading, rules, strictness=choices.strictness)
+    only = None if choices.whole else heads(verdict.findings)
+    pointed = locate(verdict.findings, reading, platforms.where, only=only)
+    return Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
+
+
+@contextmanager
+def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
+    """Turn what is wrong with the input into an outcome, so that one fault does not hide the next."""
+    from nodrop.errors import InputProblems
+    from nodrop.report.outcome import Outcome
+
+    try:
+        yield
+    except InputProblems as error:
+        outcomes.append(Outcome(problems=error.problems))
+
+
+def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, ...], Reading]":
+    """Return the files that an intent comes to, and what they say when they are read back as if from `below`."""
+    import nodrop
+    from nodrop.errors import InputProblems, Problem, Unsupported
+
+    fabric = nodrop.build(intent)
+    try:
+        artifacts = tuple(nodrop.write(fabric))
+    except Unsupported as error:
+        raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
+    return artifacts, nodrop.read_back(artifacts, fabric, below)

@@ -1,0 +1,117 @@
+"""What frr.conf cannot say of a device's routing: refused with the model path that is in the way.
+
+The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c): vtysh refuses a file that leaves them.
+"""
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
+from nodrop.fabric.states import known
+from nodrop.platforms.sayable import check_plain, check_rows, on_one_line, refuse
+
+MATCHES = (
+    "ip address prefix-list",
+    "ip next-hop prefix-list",
+    "ipv6 address prefix-list",
+    "as-path",
+    "community",
+    "tag",
+)
+SETS = ("local-preference", "metric", "community", "as-path prepend", "ip next-hop", "weight", "origin", "tag")
+"""What a route map can match and set, as far as the model goes."""
+
+_LARGEST = 2**32 - 1
+_LARGEST_SEQUENCE = 65535
+_LENGTH = {"ipv4": 32, "ipv6": 128}
+
+
+def is_address(key: str) -> bool:
+    """Whether FRR takes a neighbor's name for an address rather than an interface."""
+    return ":" in key or (key.replace(".", "").isdecimal() and key.isascii())
+
+
+def check(device: Device) -> Bgp:
+    """Return the device's BGP process; Unsupported where FRR has no command for a part of the routing."""
+    bgp = known(device.bgp)
+    if bgp is None:
+        raise refuse(["bgp"], "without BGP there is no frr.conf")
+    check_plain(bgp, "bgp", skipped=("matches", "sets"), free={"description": on_one_line})
+    check_plain(device.static_routes, "static_routes")
+    _check_numbers(bgp)
+    for network in bgp.networks:
+        if ":" in network:
+            raise refuse(["bgp", "networks"], f"{network} is not IPv4, the only family that is written")
+    _check_prefix_lists(bgp.prefix_lists)
+    _check_community_lists(bgp.community_lists)
+    _check_route_maps(bgp.route_maps)
+    check_rows(known(bgp.neighbors), "bgp", "neighbors", order=lambda _: 0)
+    for neighbor in known(bgp.neighbors):
+        _check_neighbor(neighbor)
+    return bgp
+
+
+def _check_range(value: int | None, low: int, high: int, *path: object) -> None:
+    if value is not None and not low <= value <= high:
+        raise refuse(path, f"is not from {low} to {high}")
+
+
+def _check_numbers(bgp: Bgp) -> None:
+    _check_range(bgp.asn, 1, _LARGEST, "bgp", "asn")
+    _check_range(bgp.maximum_paths, 1, 514, "bgp", "maximum_paths")
+    _check_range(bgp.session_dscp, 0, 63, "bgp", "session_dscp")
+
+
+def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
+    # The two families may share a name, so that each is looked at by itself.
+    for family in _LENGTH:
+        check_rows([one for one in lists if one.family == family], "bgp", "prefix_lists")
+    check_rows([f"{one.family} {one.name}" for one in lists], "bgp", "prefix_lists")
+    for one in lists:
+        path = ("bgp", "prefix_lists", one.name, "rules")
+        if not one.rules:
+            raise refuse(path, "a list without rules is no list")
+        check_rows(one.rules, *path, order=lambda rule: rule.sequence)
+        for rule in one.rules:
+            where = (*path, rule.sequence)
+            _check_range(rule.sequence, 1, _LARGEST, *where, "sequence")
+            _check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
+            _check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
+
+
+def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
+    check_rows(lists, "bgp", "community_lists")
+    for one in lists:
+        path = ("bgp", "community_lists", one.name, "rules")
+        if not one.rules or not all(communities for _, communities in one.rules):
+            raise refuse(path, "a rule names a community, and a list has a rule")
+
+
+def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
+    check_rows(maps, "bgp", "route_maps")
+    for one in maps:
+        path = ("bgp", "route_maps", one.name, "rules")
+        if not one.rules:
+            raise refuse(path, "a route map without rules is no route map")
+        check_rows(one.rules, *path, order=lambda rule: rule.sequence)
+        for rule in one.rules:
+            where = (*path, rule.sequence)
+            _check_range(rule.sequence, 1, _LARGEST_SEQUENCE, *where, "sequence")
+            for name, known_attributes in (("matches", MATCHES), ("sets", SETS)):
+                for attribute, value in getattr(rule, name):
+                    if attribute not in known_attributes:
+                        raise refuse((*where, name), f"{attribute!r} is not one of {', '.join(known_attributes)}")
+                    if reason := on_one_line(value):
+                        raise refuse((*where, name), reason)
+
+
+def _check_neighbor(neighbor: BgpNeighbor) -> None:
+    path = ("bgp", "neighbors", neighbor.key)
+    if neighbor.remote_asn is None:
+        raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
+    if (neighbor.address is None) == (neighbor.interface is None):
+        raise refuse(path, "a neighbor is an address or an interface, and not both")
+    if is_address(neighbor.key) != (neighbor.address is not None):
+        kind = "address" if neighbor.interface is None else "interface"
+        raise refuse((*path, kind), f"FRR takes {neighbor.key} for something else")
+    if isinstance(neighbor.remote_asn, int):
+        _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
+    _check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")

@@ -1,0 +1,127 @@
+"""What any configuration can say at all: known facts, words without blanks, numbers that every reader takes.
+
+Writers ask this before they spell a device, so that a template meets nothing that could end a string or a line. The
+paths of `Unsupported` go by attributes and by the names of rows, from the device: `interfaces/Ethernet0/qos/trust`.
+"""
+
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from nodrop.errors import Unsupported
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject, text
+from nodrop.fabric.types import fields, key_of
+
+_WORD = re.compile(r"[A-Za-z0-9._:/@+-]+")
+_HALF = re.compile(r"[\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_DIGITS = 18
+"""Numbers of more digits are in no field of any switch, and readers refuse them."""
+UNKNOWN_FACT = "is unknown, and a configuration cannot say so"
+
+Fault = tuple[Subject, str]
+"""Where a part of the model cannot be said, from that part on, and why."""
+
+FreeText = Mapping[str, Callable[[Any], str | None]]
+"""Fields that are more than a word, each with what tells what is wrong with a value, or None."""
+
+
+def refuse(path: Iterable[object], reason: str) -> Unsupported:
+    """Return the error for the part of a device at `path`."""
+    return Unsupported(text(tuple(map(str, path))), reason)
+
+
+def check_plain(
+    part: Any,
+    *path: object,
+    skipped: Container[str] = (),
+    free: Mapping[str, Callable[[Any], str | None]] | None = None,
+) -> None:
+    """Raise Unsupported where a scalar of `part` (at `path`), however deep, cannot stand in a configuration.
+
+    Fields named in `skipped` are not looked at. What is shared by value is looked at once.
+    """
+    if fault := _Plain(skipped, free or {}).fault_of(part):
+        raise refuse((*path, *fault[0]), fault[1])
+
+
+class _Plain:
+    def __init__(self, skipped: Container[str], free: FreeText) -> None:
+        self._skipped, self._free = skipped, free
+        self._seen: set[int] = set()
+
+    def _fault_in(self, part: Any) -> Fault | None:
+        if id(part) in self._seen:
+            return None
+        self._seen.add(id(part))
+        for name in fields(type(part)):
+            value = getattr(part, name)
+            if value is None or value is True or value is False or name in self._skipped:
+                continue
+            if isinstance(value, Unknown):
+                if not _is_computed(part):
+                    return (name,), UNKNOWN_FACT
+            elif name in self._free:
+                if reason := self._free[name](value):
+                    return (name,), reason
+            elif fault := self.fault_of(value):
+                return (name, *fault[0]), fault[1]
+        return None
+
+    def fault_of(self, value: Any) -> Fault | None:
+        kind = type(value)
+        if kind is int or kind is str:
+            reason = _wrong(value)
+            return ((), reason) if reason else None
+        if kind is not tuple:
+            return self._fault_in(value)
+        for position, row in enumerate(value):
+            if row is not None and (fault := self.fault_of(row)):
+                return (key_of(row, position), *fault[0]), fault[1]
+        return None
+
+
+@lru_cache(maxsize=65_536)
+def _wrong(value: int | str) -> str | None:
+    if isinstance(value, str):
+        return None if _WORD.fullmatch(value) else f"{value!r} is not a word that a configuration takes unquoted"
+    return None if -(10**_DIGITS) < value < 10**_DIGITS else f"has more than {_DIGITS} digits"
+
+
+def _is_computed(part: Any) -> bool:
+    """Whether the switch works out what is not known here."""
+    if isinstance(part, BufferProfile):
+        return isinstance(part.headroom, Headroom) and part.headroom.computed
+    return isinstance(part, Headroom | BufferPool) and part.computed
+
+
+def check_rows(rows: Sequence[Any], *path: object, order: Callable[[Any], Any] | None = None) -> None:
+    """Raise Unsupported where two rows have one name, or do not stand in the order in which they are read back."""
+    names = [row if isinstance(row, str) else key_of(row, position) for position, row in enumerate(rows)]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise refuse(path, f"{twice} is there twice")
+    keys = names if order is None else [order(row) for row in rows]
+    if keys != sorted(keys):
+        raise refuse(path, "are not in the order in which they would be read back")
+
+
+def check_distinct(words: Sequence[str], *path: object) -> None:
+    """Raise Unsupported where a word is there twice, for a table has one row of a name."""
+    if len(set(words)) < len(words):
+        raise refuse(path, f"{max(words, key=words.count)} is there twice")
+
+
+def quotable(text: str) -> str | None:
+    """What is wrong with free text for a string of JSON: nothing, save halves of characters."""
+    return "has half of a character, which no file can hold" if _HALF.search(text) else None
+
+
+def on_one_line(text: str) -> str | None:
+    """What is wrong with free text for the end of a command: readers keep its words, one space apart."""
+    if text != " ".join(text.split()) or not text or _CONTROL.search(text):
+        return f"{text!r} is not one line of words one space apart"
+    return quotable(text)

@@ -1,0 +1,217 @@
+"""What config_db cannot say of a device: refused before anything is spelt, with the model path that is in the way."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import PfcWatchdog, QosProfile
+from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
+from nodrop.hardware import switch, switches
+from nodrop.hardware.naming import port_name
+from nodrop.hardware.schema import Switch
+from nodrop.platforms.sayable import check_distinct, check_plain, check_rows, quotable, refuse
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_RELEASE = re.compile(r"[0-9]{6}")
+_LONGEST_CABLE_M = 999_999
+_ELSEWHERE = frozenset({"bgp", "static_routes", "link_pause", "side"})
+"""Fields that other files say, or none at all."""
+_FREE = {"description": quotable}
+_SILENT = PfcWatchdog(priorities=(), detection_ms=None, restoration_ms=None, action=None)
+
+
+def check(device: Device) -> Switch:
+    """Return the facts of the device's model; Unsupported where a table or field for something is wanting."""
+    check_plain(device, skipped=_ELSEWHERE, free=_FREE)
+    facts = _check_device(device)
+    pools = known(device.buffer_pools)
+    _check_pools(device, pools)
+    names = {pool.name for pool in pools}
+    check_rows(device.interfaces, "interfaces", order=lambda port: natural(port.name))
+    checked: set[int] = set()
+    for interface in device.interfaces:
+        _check_port(facts, interface)
+        qos = interface.qos
+        if isinstance(qos, QosProfile) and id(qos) not in checked:
+            checked.add(id(qos))
+            path = ("interfaces", interface.name, "qos")
+            _check_maps(qos, path)
+            _check_buffers(device, qos, names, path)
+    return facts
+
+
+def _check_device(device: Device) -> Switch:
+    model, role = str(device.model), str(device.role)
+    if device.platform != "sonic":
+        raise refuse(["platform"], f"{device.platform} is not sonic")
+    if not NAME.fullmatch(device.name):
+        raise refuse(["name"], f"{device.name} is no hostname")
+    if model not in switches():
+        raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
+    if role not in TYPE_OF_ROLE:
+        raise refuse(["role"], f"{role} has no DEVICE_METADATA.type; known: {', '.join(TYPE_OF_ROLE)}")
+    seed = HASH_SEED_OF_TYPE[TYPE_OF_ROLE[role]]
+    if device.hash_seed != seed:
+        raise refuse(["hash_seed"], f"{TYPE_OF_ROLE[role]} has seed {seed}")
+    if not _RELEASE.fullmatch(str(device.version)):
+        raise refuse(["version"], "VERSIONS names releases by number, such as 202505")
+    if device.buffer_model is None:
+        raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
+    if not device.interfaces:
+        raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
+    if device.bgp is None and device.static_routes:
+        raise refuse(["static_routes"], "are written into frr.conf, which a device without BGP does not have")
+    if (trimming := known(device.trimming)) is not None and trimming.queue is None:
+        raise refuse(["trimming", "queue"], "trimming needs a queue")
+    if (dscps := known(device.switch_dscp_to_tc)) is not None:
+        _check_size("dscp_to_tc", dscps, ("switch_dscp_to_tc",))
+    _check_services(device)
+    return switch(model)
+
+
+def _check_services(device: Device) -> None:
+    if (management := known(device.management)) is not None:
+        if not management.addresses:
+            raise refuse(["management", "addresses"], "the management port has no row without an address")
+        check_distinct(management.addresses, "management", "addresses")
+    loopbacks = known(device.loopbacks)
+    check_rows(loopbacks, "loopbacks")
+    for loopback in loopbacks:
+        if loopback.vrf is not None:
+            raise refuse(["loopbacks", loopback.name, "vrf"], "VRFs are not written")
+        check_distinct(loopback.addresses, "loopbacks", loopback.name, "addresses")
+    check_rows(known(device.counters), "counters")
+    check_rows(known(device.ntp_servers), "ntp_servers")
+    check_rows(known(device.syslog_servers), "syslog_servers")
+
+
+def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
+    dynamic = device.buffer_model == "dynamic"
+    check_rows(pools, "buffer_pools")
+    for pool in pools:
+        path = ("buffer_pools", pool.name)
+        if pool.computed and not dynamic:
+            raise refuse(path, "only the dynamic buffer model computes a pool's size")
+        if dynamic and not pool.computed and pool.size_bytes is None:
+            raise refuse((*path, "size_bytes"), "the dynamic buffer model computes a size that is not stated")
+
+
+def _check_port(facts: Switch, interface: Interface) -> None:
+    path = ("interfaces", interface.name)
+    port = known(interface.port)
+    group = facts.group(port.panel) if port else None
+    if port is None or group is None or port.split:
+        raise refuse((*path, "port"), f"{facts.name} has no such unsplit port")
+    if interface.lanes != group.lanes:
+        raise refuse((*path, "lanes"), f"an unsplit port of {facts.name} has {group.lanes}; others are not written")
+    if interface.name != port_name("sonic", facts.name, port, 1):
+        raise refuse((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
+    if interface.mtu_bytes is None:
+        raise refuse((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")
+    if interface.vrf is not None:
+        raise refuse((*path, "vrf"), "VRFs of fabric ports are not written")
+    if not 0 <= (known(interface.cable_length_m) or 0) <= _LONGEST_CABLE_M:
+        raise refuse((*path, "cable_length_m"), "is no length of a cable")
+    check_distinct(known(interface.addresses), *path, "addresses")
+
+
+def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:
+    for attribute in MAPS:
+        value = getattr(qos, attribute)
+        if value is not None:
+            _check_size(attribute, value, (*path, attribute))
+    if qos.trust != trust_of(qos):
+        raise refuse((*path, "trust"), f"a SONiC port with these maps trusts {trust_of(qos)}")
+    for name in ("pfc_rx_priorities", "pfc_tx_priorities"):
+        _check_priorities(getattr(qos, name), (*path, name))
+    if qos.pfc_rx_priorities not in (qos.pfc_tx_priorities, ALL_PRIORITIES):
+        raise refuse((*path, "pfc_rx_priorities"), "PFC is symmetric, or receives on all eight priorities")
+    watchdog = known(qos.pfc_watchdog)
+    if watchdog is not None:
+        _check_priorities(watchdog.priorities, (*path, "pfc_watchdog", "priorities"))
+        if watchdog == _SILENT:
+            raise refuse((*path, "pfc_watchdog"), "a watchdog that says nothing is an empty row")
+
+
+def _check_size(attribute: str, value: tuple[Any, ...], path: tuple[str, ...]) -> None:
+    size = MAPS[attribute][2]
+    if len(value) != size:
+        raise refuse(path, f"has {len(value)} entries; SONiC's map has {size}")
+
+
+def _check_priorities(priorities: tuple[int, ...], path: tuple[str, ...]) -> None:
+    if list(priorities) != sorted(set(priorities) & set(ALL_PRIORITIES)):
+        raise refuse(path, "are not priorities from 0 to 7 in order")
+
+
+def _check_buffers(device: Device, qos: QosProfile, pools: set[str], path: tuple[str, ...]) -> None:
+    groups, queues = known(qos.priority_groups), known(qos.queues)
+    _check_indexes([group.index for group in groups], 7, (*path, "priority_groups"))
+    _check_indexes([queue.index for queue in queues], 9, (*path, "queues"))
+    for group in groups:
+        where = (*path, "priority_groups", str(group.index))
+        buffer = known(group.buffer)
+        if buffer is None:
+            raise refuse(where, "a priority group without a buffer is no row")
+        _check_buffer(buffer, pools, (*where, "buffer"))
+        if _is_computed(buffer):
+            _check_computed(device, buffer, (*where, "buffer"))
+    for queue in queues:
+        where = (*path, "queues", str(queue.index))
+        if queue.scheduler is None and queue.wred is None and queue.buffer is None:
+            raise refuse(where, "a queue without scheduler, WRED and buffer is no row")
+        if (wred := known(queue.wred)) is not None and wred.ecn_colors not in ECN_NAME:
+            raise refuse((*where, "wred", "ecn_colors"), "are not colors in the order green, yellow, red")
+        if (buffer := known(queue.buffer)) is not None:
+            _check_stated(buffer, pools, (*where, "buffer"))
+    for name in ("ingress_buffers", "egress_buffers"):
+        for position, buffer in enumerate(getattr(qos, name)):
+            _check_stated(buffer, pools, (*path, name, str(position)))
+
+
+def _check_indexes(indexes: list[int], most: int, path: tuple[str, ...]) -> None:
+    if indexes != sorted({index for index in indexes if 0 <= index <= most}):
+        raise refuse(path, f"are not numbered from 0 to {most} in order, each once")
+
+
+def _check_buffer(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
+    if buffer.pool is not None and buffer.pool not in pools:
+        raise refuse((*path, "pool"), f"the switch has no pool {buffer.pool}")
+
+
+def _check_stated(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
+    _check_buffer(buffer, pools, path)
+    if _is_computed(buffer):
+        raise refuse((*path, "headroom", "computed"), "only the headroom of a priority group is computed")
+
+
+def _check_computed(device: Device, buffer: BufferProfile, path: tuple[str, ...]) -> None:
+    dynamic = known(device.dynamic_buffers)
+    if device.buffer_model != "dynamic" or dynamic is None:
+        raise refuse((*path, "headroom", "computed"), "only the dynamic buffer model computes headroom")
+    if buffer != computed_profile(dynamic, buffer):
+        raise refuse(path, "a computed headroom takes pool and threshold from the switch's default")
+
+
+def _is_computed(buffer: BufferProfile) -> bool:
+    return isinstance(buffer.headroom, Headroom) and buffer.headroom.computed
+
+
+def computed_profile(dynamic: DynamicBuffers, buffer: BufferProfile) -> BufferProfile:
+    """Return the profile that the switch makes for a computed headroom, with the sizes of `buffer`."""
+    return BufferProfile(
+        pool="ingress_lossless",
+        size_bytes=buffer.size_bytes,
+        dynamic_th=dynamic.dynamic_th,
+        headroom=buffer.headroom,
+    )
+
+
+def trust_of(qos: QosProfile) -> str | None:
+    """Return what a SONiC port trusts: what it has a map for."""
+    by_dscp, by_pcp = qos.dscp_to_tc is not None, qos.pcp_to_tc is not None
+    return "both" if by_dscp and by_pcp else "dscp" if by_dscp else "pcp" if by_pcp else None

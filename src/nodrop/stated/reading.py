@@ -1,0 +1,148 @@
+"""From the text of a fabric.yaml to what it states; every fault names line and column."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeVar
+
+from pydantic import ValidationError
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric import fabric
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.fabric import PURPOSES, End, HostPort, Link, Purpose, TrafficClass
+from nodrop.fabric.qos import PfcWatchdog
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.formats.yaml import Document, parse
+from nodrop.intent.load import problems_of
+from nodrop.stated.schema import Class, Host, Policy, Stated, Watchdog
+
+MAX_BYTES = 64_000_000
+_CABLE = re.compile(r"([^\s:]+):(\S+)(?:--| -- )([^\s:]+):(\S+)(?: ([0-9]{1,7})m)?(?: ([\w.+-]+))?")
+"""Two ends, a length, a medium; spaces around the dashes where a name holds two dashes itself."""
+_EXAMPLE = "leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
+_T = TypeVar("_T")
+
+
+def loads(raw: bytes, display: str) -> Declared:
+    """Read the text of a fabric.yaml, which problems name `display`."""
+    document = parse(raw, display, max_bytes=MAX_BYTES)
+    data = {} if document.data is None else document.data
+    if not isinstance(data, dict):
+        raise InputProblems([Problem(path=display, line=1, column=1, found="no mapping", expected="keys with values")])
+    try:
+        stated = Stated.model_validate(data)
+    except ValidationError as error:
+        raise InputProblems(problems_of(document, error, Stated)) from None
+    problems: list[Problem] = []
+    cables = None if stated.cables is None else tuple(_cables(document, stated.cables, problems))
+    classes = None if stated.classes is None else tuple(_classes(document, stated.classes, problems))
+    if problems:
+        raise InputProblems(problems)
+    return Declared(
+        name=stated.name,
+        mode=stated.mode,
+        classes=classes,
+        roles=stated.roles,
+        models=stated.models,
+        cables=cables,
+        hosts=None if stated.hosts is None else tuple(_host(name, one) for name, one in stated.hosts.items()),
+        policy=None if stated.policy is None else _policy(stated.policy),
+    )
+
+
+def _problem(document: Document, keys: tuple[str | int, ...], found: str, expected: str, hint: str = "") -> Problem:
+    line, column = document.place(keys)
+    where = ".".join(map(str, keys))
+    path = document.path
+    return Problem(path=path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+
+
+def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem]) -> Iterator[Link]:
+    """Yield the cables; a port holds one, and no switch is cabled to itself by one port."""
+    first: dict[End, int] = {}
+    for index, text in enumerate(texts):
+        keys = ("cables", index)
+        found = _CABLE.fullmatch(text)
+        if found is None:
+            problems.append(_problem(document, keys, text, _EXAMPLE))
+            continue
+        a, b = sorted((End(found[1], found[2]), End(found[3], found[4])))
+        for end in (a, b):
+            if end in first:
+                line = document.place(("cables", first[end]))[0]
+                expected = "one cable in each port"
+                problems.append(_problem(document, keys, f"a second cable in {end}", expected, f"first at line {line}"))
+            first.setdefault(end, index)
+        yield Link(a=a, b=b, length_m=int(found[5]) if found[5] else UNKNOWN, media=found[6] or UNKNOWN)
+
+
+def _classes(document: Document, classes: Mapping[str, Class], problems: list[Problem]) -> Iterator[TrafficClass]:
+    """Yield the classes; a code point belongs to one of them, and `rest` are those that no other names."""
+    owners: dict[int | str, str] = {}
+    for name, one in classes.items():
+        for point in ("rest",) if one.dscp == "rest" else one.dscp:
+            if point in owners:
+                found = f"{point}, which belongs to {owners[point]}"
+                problems.append(_problem(document, ("classes", name, "dscp"), found, "each code point once"))
+            owners.setdefault(point, name)
+    rest = tuple(point for point in range(64) if point not in owners)
+    for name, one in classes.items():
+        yield TrafficClass(
+            name=name,
+            purpose=one.purpose or _purpose(name),
+            dscp=rest if one.dscp == "rest" else one.dscp,
+            tc=_known(one.tc),
+            lossless=_known(one.lossless),
+        )
+
+
+def _purpose(name: str) -> Purpose:
+    """Return what a class of this name is for, where its name says so."""
+    for word in PURPOSES:
+        if word == name:
+            return word
+    return "unknown"
+
+
+def _known(value: _T | None) -> _T | Unknown:
+    return UNKNOWN if value is None else value
+
+
+def _host(name: str, one: Host) -> fabric.Host:
+    return fabric.Host(
+        name=name,
+        group=one.group,
+        gpus=one.gpus,
+        nic=_known(one.nic),
+        ports=tuple(
+            HostPort(name=port, speed_mbps=_known(of.speed), lanes=_known(of.lanes), addresses=of.addresses)
+            for port, of in one.ports.items()
+        ),
+        tos=_known(one.tos),
+        cnp_dscp=_known(one.cnp_dscp),
+        trust=_known(one.trust),
+        pfc_priorities=_known(one.pfc),
+        dcqcn=_known(one.dcqcn),
+        rdma_mtu_bytes=_known(one.rdma_mtu),
+    )
+
+
+def _policy(policy: Policy) -> fabric.Policy:
+    return fabric.Policy(
+        host_watchdog=_watchdog(policy.watchdog.hosts),
+        fabric_watchdog=_watchdog(policy.watchdog.fabric),
+        rdma_mtu_bytes=_known(policy.rdma_mtu),
+    )
+
+
+def _watchdog(side: Watchdog | Literal["off"] | None) -> PfcWatchdog | None | Unknown:
+    if side is None:
+        return UNKNOWN
+    if isinstance(side, str):
+        return None
+    return PfcWatchdog(
+        priorities=side.priorities,
+        detection_ms=side.detection,
+        restoration_ms=side.restoration,
+        action=side.action,
+    )

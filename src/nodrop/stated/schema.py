@@ -1,0 +1,104 @@
+"""The schema of fabric.yaml; every key may be left out, and then nothing is stated."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from nodrop.intent.types import Bool, Dscps, Integer, Name, Priorities, Speed, Text, Time
+
+
+def _at_most(limit: int) -> AfterValidator:
+    def check(number: int) -> int:
+        if number > limit:
+            raise ValueError(f"expected a number from 0 to {limit}")
+        return number
+
+    return AfterValidator(check)
+
+
+def _distinct(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(numbers)) < len(numbers) or max(numbers, default=0) > 7:
+        raise ValueError("expected priorities from 0 to 7, each once")
+    return numbers
+
+
+_Dscp = Annotated[Integer, _at_most(63)]
+_Priorities = Annotated[Priorities, AfterValidator(_distinct)]
+
+
+class Part(BaseModel):
+    """A mapping of the file: closed, and frozen once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Class(Part):
+    """A kind of traffic, and where it must land."""
+
+    purpose: Literal["rdma", "cnp", "storage", "inband", "control", "default", "unknown"] | None = Field(
+        None, description="what it is for; default: the class's name where it is one of these words"
+    )
+    dscp: Dscps = Field(description="code points: 26, [10, 12], 8-15, or rest for all that no other class names")
+    tc: Annotated[Integer, _at_most(15)] | None = Field(None, description="traffic class in which it must land")
+    lossless: Bool | None = Field(None, description="whether PFC must protect it")
+
+
+class Port(Part):
+    """A network port of a host."""
+
+    speed: Speed | None = None
+    lanes: Annotated[Integer, _at_most(16)] | None = None
+    addresses: tuple[Text, ...] = ()
+
+
+class Host(Part):
+    """A server or storage node, and how its NICs are set."""
+
+    group: Text = ""
+    gpus: Integer = 0
+    nic: Text | None = None
+    ports: dict[Text, Port] = Field(description="by the names that `cables` uses")
+    tos: Annotated[Integer, _at_most(255)] | None = None
+    cnp_dscp: _Dscp | None = None
+    trust: Literal["dscp", "pcp"] | None = None
+    pfc: _Priorities | None = None
+    dcqcn: Bool | None = None
+    rdma_mtu: Integer | None = Field(None, description="RoCE MTU in bytes")
+
+
+class Watchdog(Part):
+    """The PFC watchdog that is wanted on one side."""
+
+    priorities: _Priorities = ()
+    detection: Time | None = None
+    restoration: Time | None = None
+    action: Literal["drop", "forward", "alert"] | None = None
+
+
+class Watchdogs(Part):
+    """PFC watchdogs at ports towards hosts, and between switches; off is a statement too."""
+
+    hosts: Watchdog | Literal["off"] | None = None
+    fabric: Watchdog | Literal["off"] | None = None
+
+
+class Policy(Part):
+    """What the owner wants of every port."""
+
+    watchdog: Watchdogs = Watchdogs()
+    rdma_mtu: Integer | None = Field(None, description="RoCE MTU in bytes")
+
+
+class Stated(Part):
+    """What no switch file can say about a fabric."""
+
+    name: Name | None = None
+    mode: Literal["lossless", "pfc-only", "lossy", "trim"] | None = None
+    classes: dict[Name, Class] | None = None
+    roles: dict[Name, Text] = Field({}, description="tier of each switch, such as leaf or spine")
+    models: dict[Name, Text] = Field({}, description="model of each switch, such as SN4700")
+    cables: tuple[Text, ...] | None = Field(
+        None, description="`leaf1:Ethernet0--spine1:Ethernet8 30m DR4`: all cables of the switches that are named"
+    )
+    hosts: dict[Name, Host] | None = None
+    policy: Policy | None = None
