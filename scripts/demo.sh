@@ -10,12 +10,14 @@ case $nodrop in /*) ;; *) nodrop=$(pwd)/$nodrop ;; esac
 
 say() { printf '\n$ %s\n' "$*"; }
 
+mkdir "$out/intents"
+cp $intent "$out/intents"
+cd "$out"
+
 say nodrop show $intent
 "$nodrop" show $intent
-cp $intent "$out/fabric-intent.yaml"
-cd "$out"
 say nodrop build $intent -o build
-"$nodrop" build fabric-intent.yaml -o build
+"$nodrop" build $intent -o build
 say ls build build/leaf1
 ls build build/leaf1
 say nodrop lint build

@@ -5,10 +5,21 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
-from random_routing import bgps, clean_texts, static_routes
+from random_routing import bgps, static_routes
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Counter, Device, Fabric, Interface, Loopback, Management, Port, Trimming
+from nodrop.fabric.fabric import (
+    MODES,
+    Counter,
+    Device,
+    Fabric,
+    Interface,
+    Loopback,
+    Management,
+    Port,
+    TrafficClass,
+    Trimming,
+)
 from nodrop.fabric.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.fabric.states import UNKNOWN
 from nodrop.hardware import switch
@@ -292,20 +303,22 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
 
 @st.composite
 def fabrics(draw: st.DrawFn) -> Fabric:
-    """One to three such devices side by side."""
+    """One to three such devices side by side, their addresses apart, so that nobody takes them for cabled."""
     count = draw(st.integers(1, 3))
-    made = tuple(draw(devices(name=f"leaf{number}")) for number in range(1, count + 1))
-    return Fabric(name=draw(st.sampled_from(["f", "pod-1.a_b"])), mode="lossless", devices=made)
+    made = tuple(_apart(draw(devices(name=f"leaf{number}")), number) for number in range(1, count + 1))
+    rdma = TrafficClass(name="rdma", purpose="rdma", dscp=(26,), tc=3, lossless=True)
+    name = draw(st.sampled_from(["f", "pod-1.a_b"]))
+    return Fabric(name=name, mode=draw(st.sampled_from(MODES)), devices=made, classes=(rdma,))
+
+
+def _apart(device: Device, number: int) -> Device:
+    ports = (
+        replace(port, addresses=tuple(one.replace("10.0.", f"10.{number}.") for one in port.addresses))
+        for port in device.interfaces
+    )
+    return replace(device, interfaces=tuple(ports))
 
 
 def alone(device: Device) -> Fabric:
     """A fabric of one device, as a writer is given it."""
     return Fabric(name="alone", mode="lossless", devices=(device,))
-
-
-def unplaced(device: Device) -> Device:
-    """The device as its files alone say it: what is at the far end of a cable is stated elsewhere."""
-    return replace(device, interfaces=tuple(replace(port, side=UNKNOWN) for port in device.interfaces))
-
-
-__all__ = ["alone", "clean_texts", "devices", "fabrics", "free_texts", "unplaced"]

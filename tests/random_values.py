@@ -78,14 +78,15 @@ def at(part: Any, path: Path) -> Any:
 
 
 @st.composite
-def altered(draw: st.DrawFn, devices: st.SearchStrategy[Device]) -> Device:
-    """A device with one field replaced by anything that its annotation allows, or with rows doubled or turned round."""
-    device = draw(devices)
+def altered(draw: st.DrawFn, device: Device) -> Device:
+    """The device with one field replaced by anything that its annotation allows, or with rows doubled or turned round."""
     path, hint = draw(st.sampled_from(list(fields(device))))
     old = at(device, path)
     if type(old) is tuple and old and draw(st.booleans()):
-        return replaced(device, path, draw(st.sampled_from([old[::-1], (*old, old[0]), old[1:]])))
-    return replaced(device, path, draw(of(hint)))
+        changed: Device = replaced(device, path, draw(st.sampled_from([old[::-1], (*old, old[0]), old[1:]])))
+    else:
+        changed = replaced(device, path, draw(of(hint)))
+    return changed
 
 
 def leads_somewhere(device: Device, path: str) -> bool:

@@ -179,14 +179,15 @@ class _Finder:
         self._forced = platform
         self._platforms = (platform,) if platform else platforms.names()
         self._seen: set[str] = set()
+        self._met = 0
+        """How often it met something to read, be it for the first time or not."""
 
     def path(self, inputs: Inputs, path: Path) -> None:
         """Look at a path that was named."""
         if _is_folder(path):
-            known = len(self._seen)
-            faults = len(inputs.problems)
+            met, faults = self._met, len(inputs.problems)
             self._tree(inputs, path)
-            if len(self._seen) == known and len(inputs.problems) == faults:
+            if (self._met, len(inputs.problems)) == (met, faults):
                 inputs.notes.append(self._nothing_in(path))
         elif not _is_file(path):
             found, hint = "not a regular file", "`-` reads standard input"
@@ -217,6 +218,7 @@ class _Finder:
 
     def _is_new(self, path: Path) -> bool:
         known = os.path.abspath(path)  # noqa: PTH100 -- following links would cost a look at every folder above
+        self._met += 1
         new = known not in self._seen
         self._seen.add(known)
         return new
@@ -285,7 +287,7 @@ class _Finder:
 
 
 def _canonical(platform: str, path: Path) -> str:
-    """Return the canonical name by which a file of another name is read: that of its kind, else the platform's first."""
+    """Return the canonical name under which a file of another name is read: one of its kind, else the first."""
     names = sorted(platforms.reader(platform).FILES)
     return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 

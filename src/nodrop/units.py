@@ -1,74 +1,108 @@
-"""Quantities as users write them (`400G`, `150kB`, `30m`, `200ms`, `60%`, `1-16, 20`), read and spelt in one place."""
+"""Quantities as users write them (`400G`, `150kB`, `30m`, `200ms`, `60%`, `1-16, 20`), read and spelt in one place.
+
+The patterns are what JSON Schemas show to editors too, so they speak of ASCII digits: `[0-9]`, never `\\d`.
+"""
 
 import re
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import pairwise
 
-_SPEED = re.compile(r"(\d+(?:\.\d+)?)([GM])")
-_BYTES = re.compile(r"(\d+(?:\.\d+)?)(B|kB|MB|KiB|MiB)")
-_FACTORS = {"B": 1, "kB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
-_TIME = re.compile(r"(\d+)(ms|s)")
-_LENGTH = re.compile(r"(\d+)m")
-_PERCENT = re.compile(r"(\d{1,3})%")
-_RANGE = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?")
+NUMBER = r"[0-9]{1,6}(\.[0-9]{1,6})?"
+INTEGER = r"[0-9]{1,18}"
+SPEED = r"[0-9]{1,6}(\.[0-9]{1,6})?[MGT]"
+SIZE = r"[0-9]{1,12}(\.[0-9]{1,6})?(B|kB|MB|KiB|MiB)"
+TIME = r"[0-9]{1,9}(ms|s)"
+LENGTH = r"[0-9]{1,6}m"
+PERCENT = r"[0-9]{1,3}%"
+IDS = r"[0-9]{1,7}(-[0-9]{1,7})?( *, *[0-9]{1,7}(-[0-9]{1,7})?)*"
+
+_MBPS = {"M": 1, "G": 10**3, "T": 10**6}
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
+_MS = {"ms": 1, "s": 10**3}
 MAX_IDS = 100_000
 
 
+class Misread(ValueError):
+    """A text that is not what was expected; `found` and `hint` say more than the text where there is more to say."""
+
+    def __init__(self, expected: str, found: str = "", hint: str = "") -> None:
+        self.expected, self.found, self.hint = expected, found, hint
+        super().__init__(f"{found}; expected {expected}" if found else f"expected {expected}")
+
+
+def integer(text: str) -> int:
+    """Read `4096`."""
+    return _whole(INTEGER, text, {"": 1}, "a whole number")
+
+
+def number(text: str) -> float:
+    """Read `1` or `3.5`."""
+    if not re.fullmatch(NUMBER, text):
+        raise Misread("a number such as 1 or 3.5")
+    return float(text)
+
+
 def speed_mbps(text: str) -> int:
-    """Read `400G` or `1000M` as Mb/s; ValueError says what was expected."""
-    found = _SPEED.fullmatch(text)
-    if not found:
-        raise ValueError("expected a speed such as 400G")
-    return round(float(found[1]) * (1000 if found[2] == "G" else 1))
+    """Read `400G`, `1.6T` or `1000M` as Mb/s."""
+    expected = "a speed such as 400G"
+    speed = _whole(SPEED, text, _MBPS, expected)
+    if not speed:
+        raise Misread(expected)
+    return speed
 
 
 def size_bytes(text: str) -> int:
     """Read `150kB` (10³ bytes), `1.5MB` (10⁶), `128KiB` (2¹⁰) or `1MiB` (2²⁰) as bytes."""
-    found = _BYTES.fullmatch(text)
-    if not found:
-        raise ValueError("expected bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)")
-    return round(float(found[1]) * _FACTORS[found[2]])
+    return _whole(SIZE, text, _BYTES, "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)")
 
 
 def time_ms(text: str) -> int:
     """Read `200ms` or `1s` as milliseconds."""
-    found = _TIME.fullmatch(text)
-    if not found:
-        raise ValueError("expected a time such as 200ms")
-    return int(found[1]) * (1000 if found[2] == "s" else 1)
+    return _whole(TIME, text, _MS, "a time such as 200ms or 1s")
 
 
 def length_m(text: str) -> int:
     """Read `30m` as metres."""
-    found = _LENGTH.fullmatch(text)
-    if not found:
-        raise ValueError("expected a length in whole metres such as 30m")
-    return int(found[1])
+    return _whole(LENGTH, text, {"m": 1}, "a length in whole metres such as 30m")
 
 
 def percent(text: str) -> int:
-    """Read `60%` as 60."""
-    found = _PERCENT.fullmatch(text)
-    if not found or int(found[1]) > 100:
-        raise ValueError("expected a percentage such as 60%")
-    return int(found[1])
+    """Read `60%` as 60; no more than 100%."""
+    value = _whole(PERCENT, text, {"%": 1}, "a percentage such as 60%")
+    if value > 100:
+        raise Misread("at most 100%")
+    return value
+
+
+def _whole(pattern: str, text: str, factors: Mapping[str, int], expected: str) -> int:
+    """Return a quantity in the unit whose factor is 1; a fraction of that unit is refused, like all that is not one."""
+    if re.fullmatch(pattern, text):
+        unit = text.lstrip("0123456789.")
+        value = Fraction(text.removesuffix(unit)) * factors[unit]
+        if value.denominator == 1:
+            return value.numerator
+    raise Misread(expected)
 
 
 def ids(text: str) -> tuple[int, ...]:
     """Read `1-16, 20` as the numbers meant, sorted; reversed, repeated and absurdly long ranges are refused."""
+    if not re.fullmatch(IDS, text.strip()):
+        raise Misread("numbers such as 1-16 or 1-4, 7")
     numbers: list[int] = []
     for part in text.split(","):
-        found = _RANGE.fullmatch(part.strip())
-        if not found:
-            raise ValueError("expected numbers such as 1-16 or 1-4, 7")
-        first = int(found[1])
-        last = int(found[2] or first)
-        if last < first:
-            raise ValueError(f"{part.strip()} runs backwards; expected {last}-{first}")
-        if len(numbers) + last - first >= MAX_IDS:
-            raise ValueError(f"more than {MAX_IDS} numbers")
-        numbers.extend(range(first, last + 1))
-    if len(set(numbers)) != len(numbers):
-        raise ValueError("a number is named twice")
-    return tuple(sorted(numbers))
+        first, _, last = part.strip().partition("-")
+        span = range(int(first), int(last or first) + 1)
+        if not span:
+            raise Misread(f"{last}-{first}", f"{part.strip()} runs backwards")
+        if len(numbers) + len(span) > MAX_IDS:
+            raise Misread(f"at most {MAX_IDS:,}", f"more than {MAX_IDS:,} numbers")
+        numbers += span
+    numbers.sort()
+    twice = tuple(sorted({one for one, other in pairwise(numbers) if one == other}))
+    if twice:
+        raise Misread("each number once", f"{show_ids(twice)} twice")
+    return tuple(numbers)
 
 
 def show_ids(numbers: tuple[int, ...]) -> str:
@@ -83,10 +117,9 @@ def show_ids(numbers: tuple[int, ...]) -> str:
 
 
 def show_speed(mbps: int) -> str:
-    """Spell Mb/s: 400000 is `400G`, 25600000 is `25.6T`."""
-    if mbps >= 1_000_000:
-        return f"{mbps / 1_000_000:g}T"
-    return f"{mbps / 1000:g}G" if mbps >= 1000 else f"{mbps}M"
+    """Spell Mb/s so that `speed_mbps` reads the same: 400000 is `400G`, 25600000 is `25.6T`."""
+    unit = next((unit for unit in "TG" if mbps >= _MBPS[unit]), "M")
+    return f"{mbps / _MBPS[unit]:.12g}{unit}"
 
 
 def show_bytes(count: int) -> str:

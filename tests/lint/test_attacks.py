@@ -245,6 +245,13 @@ def test_hostile_files_are_refused_by_name(tmp_path: Path, path: str, content: s
     assert (problem.path, f"{problem.line}:{problem.column}: {problem.found}") == (str(target), told)
 
 
+def test_an_area_that_is_not_there_is_told_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "hygeine").mkdir()
+    (tmp_path / "hygeine" / "pfc.yaml").write_text(GOOD)
+    with pytest.raises(InputProblems, match=r"no area `hygeine` \(did you mean `hygiene`\?\)$"):
+        load_rules([tmp_path])
+
+
 def test_one_hostile_file_does_not_hide_the_next(tmp_path: Path) -> None:
     for area, name, claim in (("pfc", "a", "interface.__class__"), ("ecn", "b", "range(9)"), ("ecn", "c", "true")):
         (tmp_path / area).mkdir(exist_ok=True)

@@ -15,13 +15,15 @@ from nodrop.errors import InputProblems
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import End, Fabric, Link, Policy
 from nodrop.fabric.index import Index
+from nodrop.fabric.qos import PfcWatchdog
 from nodrop.fabric.reading import Assumption, Note, Place, Reading, Remark, Source
-from nodrop.fabric.states import UNKNOWN, UnknownFact
+from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.subject import parse, text
 from nodrop.formats.places import Span
 from nodrop.lint import vocabulary
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Change, Finding, Related, Verdict
+from nodrop.lint.unknowns import advice
 from nodrop.lint.vocabulary import word
 
 WITHOUT_WATCHDOG = {
@@ -87,6 +89,8 @@ def test_each_scope_finds_its_subjects(scope: str, claim: str, expected: list[st
         ("traffic_class", "dscp", "@fabric/classes/default/dscp"),
         ("link", "length_m", "@fabric/links/leaf1:Ethernet8--spine1:Ethernet0/length_m"),
         ("link", "a.mtu_bytes", "leaf1/Ethernet8/mtu_bytes"),
+        ("link", "b.mtu_bytes", "spine1/Ethernet0/mtu_bytes"),
+        ("link", "device_a.model", "leaf1/@model"),
         ("link", "device_b.model", "spine1/@model"),
         ("interface", None, "leaf1/Ethernet0"),
     ],
@@ -123,6 +127,31 @@ def test_a_finding_says_it_all() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("policy", "watchdog", "changes"),
+    [
+        (Policy(host_watchdog=WATCHDOG), None, [(None, WATCHDOG)]),
+        (Policy(host_watchdog=WATCHDOG), UNKNOWN, [(UNKNOWN, WATCHDOG)]),
+        (Policy(host_watchdog=WATCHDOG), WATCHDOG, []),
+        (Policy(host_watchdog=None), None, []),
+        (Policy(), None, []),
+    ],
+    ids=["absent", "unknown", "as-wanted", "not-wanted", "not-stated"],
+)
+def test_a_change_leads_to_something_known_and_other(policy: Policy, watchdog: Any, changes: list[Any]) -> None:
+    keys = {"claim": "false", "set": {"interface.qos.pfc_watchdog": "fabric.policy.host_watchdog"}}
+    at_fault = port(0, qos=replace(LOSSLESS, pfc_watchdog=watchdog))
+    fix = only(judge(read(device("leaf1", at_fault), policy=policy), [rule(**keys)])).fix
+    assert fix is not None
+    assert [(change.old, change.new) for change in fix.changes] == changes
+
+
+def test_names_that_are_not_unicode_are_judged_too() -> None:
+    whole = fabric(device("leaf\udcff", port(0)))
+    finding = only(judge(Reading(fabric=whole), [rule(claim="false", message="{{ device.name }}")]))
+    assert (finding.message, finding.device) == ("leaf\udcff", "leaf\udcff")
+
+
 def test_one_evaluation_for_each_design_and_none_for_what_is_off() -> None:
     ports = [port(number, qos=NO_WATCHDOG if number % 2 else LOSSLESS) for number in range(64)]
     whole = fabric(*(device(f"leaf{number}", *ports) for number in range(10)))
@@ -133,6 +162,8 @@ def test_one_evaluation_for_each_design_and_none_for_what_is_off() -> None:
         rule("by-lanes", claim="interface.lane_mbps == 50000"),
         rule("by-queue", scope="queue", claim="queue.wred or queue.index == 0"),
         rule("by-port", claim="interface.name"),
+        rule("by-port-and-queue", scope="queue", claim="known_port(interface)"),
+        rule("by-name-and-queue", scope="queue", claim="interface.name"),
         rule("whole", claim="known_port(interface)"),
         rule("off", claim="false"),
         rule("other-mode", claim="false", modes=["lossy"]),
@@ -147,9 +178,11 @@ def test_one_evaluation_for_each_design_and_none_for_what_is_off() -> None:
         "by-lanes": 1,
         "by-queue": 4,
         "by-port": 64,
+        "by-port-and-queue": 1280,
+        "by-name-and-queue": 128,
         "whole": 640,
     }
-    assert verdict.rules == 7
+    assert verdict.rules == 9
     assert Counter(finding.rule for finding in verdict.findings) == {"by-design": 320, "by-design-and-speed": 320}
     assert {unknown.rule: unknown.subjects_count for unknown in verdict.unknown} == {"by-design-and-device": 320}
 
@@ -186,6 +219,61 @@ def test_findings_of_one_cause_share_a_group_across_ports_and_devices() -> None:
         "Ethernet0 of leaf1 pauses priority 3",
         "Ethernet8 of leaf1 pauses priorities 3 and 4",
     ]
+
+
+def test_what_the_message_shows_parts_findings_of_one_verdict() -> None:
+    whole = fabric(device("leaf1", *(port(number, mtu_bytes=1500 + number % 2) for number in range(4))))
+    keys = {"claim": "interface.qos is none", "message": "{{ interface.name }} with MTU {{ interface.mtu_bytes }}"}
+    evaluations: Counter[str] = Counter()
+    findings = judge(Reading(fabric=whole), [rule(**keys)], evaluations=evaluations).findings
+    assert evaluations["fault"] == 1
+    assert [finding.message for finding in findings] == [f"Ethernet{8 * n} with MTU {1500 + n % 2}" for n in range(4)]
+    assert [finding.facts["interface.mtu_bytes"] for finding in findings] == [1500, 1501, 1500, 1501]
+    assert findings[0].group == findings[2].group != findings[1].group == findings[3].group
+
+
+@pytest.mark.parametrize(
+    ("scope", "named"),
+    [
+        ("queue", "{{ device.name }} {{ interface.name }} {{ interface.port.panel }} {{ queue.index }}"),
+        ("priority_group", "{{ device.name }} {{ interface.name }} {{ priority_group.index }}"),
+        (
+            "neighbor",
+            "{{ device.name }} {{ neighbor.key }} {{ neighbor.address }} {{ neighbor.interface|bracketed }}",
+        ),
+        ("buffer_pool", "{{ device.name }} {{ buffer_pool.name }}"),
+        ("traffic_class", "{{ traffic_class.name }}"),
+        (
+            "link",
+            "{{ link.a }} {{ link.b.node }} {{ a.name }} {{ b.port.panel }} {{ device_a.name }}-{{ device_b.name }}",
+        ),
+        ("device", "{{ device.name }}"),
+    ],
+)
+def test_names_do_not_part_groups(scope: str, named: str) -> None:
+    findings = judge(Reading(fabric=two_leaves()), [rule(scope=scope, claim="false", message=named)]).findings
+    assert len({finding.message for finding in findings}) == len(findings) > 1
+    assert len({finding.group for finding in findings}) == 1
+    assert {tuple(finding.facts) for finding in findings} == {()}
+
+
+def test_what_a_function_answers_is_no_name() -> None:
+    whole = set_value(two_leaves(), parse("spine1/Ethernet8/mtu_bytes"), "1500")
+    keys = {
+        "when": "interface.side == 'fabric'",
+        "claim": "false",
+        "message": "{{ far_mtu(device.name, interface.name) }}",
+    }
+    findings = judge(Reading(fabric=whole), [rule(**keys)]).findings
+    assert [finding.message for finding in findings] == ["9216", "1500", "9216", "9216"]
+    assert len({finding.group for finding in findings}) == 2
+
+
+def test_ends_of_links_are_spelt() -> None:
+    keys = {"scope": "link", "claim": "a.name == 'x'", "message": "{{ link.a }} to {{ link.b }}"}
+    assert (
+        judge(Reading(fabric=two_leaves()), [rule(**keys)]).findings[0].message == "leaf1:Ethernet8 to spine1:Ethernet0"
+    )
 
 
 def test_a_fingerprint_holds_no_facts_and_no_words() -> None:
@@ -259,17 +347,17 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
     ("buffer_pool", "true", "leaf2/@buffer_pools", UNKNOWN, "device.buffer_pools",
      "a file that states device.buffer_pools", 1),
     ("link", "link.length_m", "@fabric/links/*/length_m", UNKNOWN, "link.length_m",
-     "cable lengths: state them under fabric.cables in nodrop.yaml", 2),
+     "cable lengths: state them under cables in fabric.yaml", 2),
     ("link", "a.side", "leaf1/Ethernet8/side", UNKNOWN, "a.side",
-     "cables: state them under fabric.cables in nodrop.yaml", 1),
+     "cables: state them under cables in fabric.yaml", 1),
     ("interface", "device.role", "spine1/@role", UNKNOWN, "device.role",
-     "roles of devices: state them under fabric.roles in nodrop.yaml", 2),
+     "roles of devices: state them under roles in fabric.yaml", 2),
     ("device", "device.model", "leaf1/@model", "SN4700", "device.model",
-     "models of devices: state them under fabric.models in nodrop.yaml", 2),
+     "models of devices: state them under models in fabric.yaml", 2),
     ("traffic_class", "traffic_class.tc is not none", "@fabric/classes/rdma/tc", UNKNOWN, "traffic_class.tc",
-     "traffic classes: state them under fabric.classes in nodrop.yaml", 1),
+     "traffic classes: state them under classes in fabric.yaml", 1),
     ("fabric", "fabric.policy.rdma_mtu_bytes", "@fabric/name", "x", "fabric.policy.rdma_mtu_bytes",
-     "what is wanted of every port: state them under fabric.policy in nodrop.yaml", 1),
+     "what is wanted of every port: state them under policy in fabric.yaml", 1),
 ]  # fmt: skip
 
 
@@ -282,6 +370,11 @@ def test_what_is_missing_and_who_would_tell(
     whole = set_value(two_leaves(), parse(subject), value)
     (unknown,) = judge(Reading(fabric=whole), [rule(scope=scope, claim=claim)]).unknown
     assert (unknown.missing, unknown.settled_by, unknown.subjects_count) == (missing, settled_by, count)
+    assert set(unknown.devices) == {
+        "queue": {"leaf1"}, "priority_group": {"leaf1", "leaf2", "spine1"}, "neighbor": {"leaf1", "leaf2"},
+        "buffer_pool": {"leaf2"}, "link": {"leaf1", "spine1"} | ({"leaf2"} if count == 2 else set()),
+        "interface": {"spine1"}, "device": {"leaf2", "spine1"}, "traffic_class": set(), "fabric": set(),
+    }[scope]  # fmt: skip
 
 
 def test_links_to_what_was_not_read_are_unknown_once_per_device_and_links_to_hosts_are_not() -> None:
@@ -294,6 +387,8 @@ def test_links_to_what_was_not_read_are_unknown_once_per_device_and_links_to_hos
             Link(a=End("leaf1", "Ethernet16"), b=End("spine2", "Ethernet0")),
             Link(a=End("leaf1", "Ethernet24"), b=End("spine3", "Ethernet0")),
             Link(a=End("leaf1", "Ethernet32"), b=End("spine4", "Ethernet0")),
+            Link(a=End("leaf1", "Ethernet40"), b=End("gpu1", "nic2")),
+            Link(a=End("spine7", "Ethernet0"), b=End("spine8", "Ethernet0")),
         ),
     )
     verdict = judge(Reading(fabric=alone), [rule(scope="link", claim="false")])
@@ -301,6 +396,35 @@ def test_links_to_what_was_not_read_are_unknown_once_per_device_and_links_to_hos
     (unknown,) = verdict.unknown
     assert (unknown.missing, unknown.subjects_count, unknown.devices) == ("the other end of a link", 1, ("leaf1",))
     assert unknown.settled_by == "the configurations of spine1, spine2, spine3 and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("unread", "settled_by"),
+    [
+        (["spine1"], "the configuration of spine1"),
+        (["spine1", "spine10", "spine2"], "the configurations of spine1, spine2, spine10"),
+    ],
+)
+def test_the_configurations_that_would_tell(unread: list[str], settled_by: str) -> None:
+    links = tuple(Link(a=End("leaf1", f"Ethernet{each}"), b=End(each, "Ethernet0")) for each in unread)
+    verdict = judge(read(device("leaf1", port(0)), links=links), [rule(scope="link", claim="false")])
+    assert [unknown.settled_by for unknown in verdict.unknown] == [settled_by]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("host.cnp_dscp", "hosts and what they send: state them under hosts in fabric.yaml"),
+        ("host_port.lanes", "hosts and their ports: state them under hosts in fabric.yaml"),
+        ("link.media", "kinds of cable: state them under cables in fabric.yaml"),
+        ("interface.addresses.length", "a file that states interface.addresses.length"),
+        ("interface.qos.trust", "a file that states interface.qos.trust"),
+        ("headroom_needed(interface)", "a file that states headroom_needed(interface)"),
+        ("device.nothing.at_all", "a file that states device.nothing.at_all"),
+    ],
+)
+def test_who_states_what_no_switch_file_says(path: str, expected: str) -> None:
+    assert advice(path) == expected
 
 
 def test_ports_without_qos_have_no_queues_and_devices_without_bgp_no_neighbors() -> None:
@@ -372,6 +496,8 @@ def test_options_are_the_site_s_and_typed_by_their_defaults() -> None:
         with pytest.raises(InputProblems) as refused:
             found(keys, whole, options={"fault": given})
         assert str(refused.value) == told
+    with pytest.raises(InputProblems, match=r"no option `minimum` \(it has none\)"):
+        found({"claim": "true"}, whole, options={"fault": {"minimum": 3}})
 
 
 @pytest.mark.parametrize(
@@ -383,6 +509,7 @@ def test_options_are_the_site_s_and_typed_by_their_defaults() -> None:
         ("leaf1/Ethernet8/mtu_bytes", "interface.mtu_bytes == 1", "certain"),
         ("leaf2/Ethernet0/mtu_bytes", "interface.mtu_bytes == 1", "certain"),
         ("leaf1/Ethernet0/qos", "interface.qos.trust == 'pcp'", "likely"),
+        ("leaf1", "interface.lanes == 1", "likely"),
         ("leaf1/Ethernet0/qos/pfc_watchdog/restoration_ms", "not interface.qos.pfc_watchdog", "certain"),
         ("leaf1/Ethernet0/qos/pfc_rx_priorities", "not interface.qos.pfc_priorities", "likely"),
         ("leaf1/Ethernet0/speed_mbps", "interface.lane_mbps == 1", "likely"),
@@ -447,6 +574,24 @@ def far_mtu(device: str, port: str, *, index: Index) -> int | None:
     return far.mtu_bytes
 
 
+@word("function")
+def wanted_watchdog(fabric: Fabric) -> PfcWatchdog | None | Unknown:
+    """What the owner wants, or UNKNOWN."""
+    return fabric.policy.host_watchdog
+
+
+@word("function")
+def silent(fabric: Fabric) -> int:
+    """Something that does not say what it misses."""
+    raise UnknownFact
+
+
+@word("filter")
+def bracketed(name: str | None) -> str:
+    """A name in brackets."""
+    return f"[{name}]"
+
+
 @pytest.fixture(autouse=True)
 def words_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
     here = {(each.kind, each.name): each for each in vocabulary.declared_in(sys.modules[__name__])}
@@ -471,6 +616,28 @@ def test_words_are_given_the_index_and_say_what_they_miss() -> None:
     assert verdict.findings[0].facts == {"far_mtu(device.name, interface.name)": 1500}
 
 
+@pytest.mark.parametrize(
+    ("claim", "stated", "unstated"),
+    [
+        ("wanted_watchdog(fabric)", True, "wanted_watchdog(fabric)"),
+        ("wanted_watchdog(fabric) is known", True, False),
+        ("wanted_watchdog(fabric).action == 'drop'", True, "wanted_watchdog(fabric)"),
+        ("silent(fabric) == 1", "silent(fabric)", "silent(fabric)"),
+        ("silent(fabric) is known", False, False),
+        ("fabric.policy.host_watchdog is known and wanted_watchdog(fabric)", True, False),
+    ],
+)
+def test_words_may_answer_unknown(claim: str, stated: object, unstated: object) -> None:
+    whole = two_leaves()
+    for each, expected in ((whole, stated), (replace(whole, policy=Policy()), unstated)):
+        verdict = judge(Reading(fabric=each), [rule(scope="fabric", claim=claim)])
+        assert verdict.problems == ()
+        if isinstance(expected, bool):
+            assert (verdict.findings == (), verdict.unknown) == (expected, ())
+        else:
+            assert ([unknown.missing for unknown in verdict.unknown], verdict.findings) == ([expected], ())
+
+
 ANALYSIS = """\
 from nodrop.analyses import Hit, Unsettled
 
@@ -483,7 +650,7 @@ def find(index, *, limit=0):
             raise ValueError("no spines, please")
         yield Hit(
             subject=(device.name,),
-            at=(device.name, "Ethernet0"),
+            at=(device.name, "Ethernet0") if device.name == "leaf1" else None,
             facts={"name": device.name, "ports": len(device.interfaces), "limit": limit},
             related=((("spine1",), "its spine"),),
             discriminator=f"ports-{device.name}",
@@ -523,9 +690,13 @@ def test_an_analysis_finds_and_the_rule_has_the_words() -> None:
         "leaf2 has 2 ports, more than 1 in test",
     )
     assert (text(first.subject), text(first.at), first.device) == ("leaf1", "leaf1/Ethernet0", "leaf1")
+    assert (text(second.at), second.device) == ("leaf2", "leaf2")
     assert first.facts == {"name": "leaf1", "ports": 2, "limit": 1}
     assert first.related == (Related(subject=("spine1",), message="its spine"),)
     assert first.group == second.group
+    wider = set_value(leaves(), parse("leaf2/Ethernet16"), {})
+    groups = [finding.group for finding in judge(Reading(fabric=wider), [rule(**HITS)]).findings]
+    assert groups[0] != groups[1]
     assert first.fingerprint != second.fingerprint
     assert first.fix is not None
     assert (first.fix.text, first.confidence) == ("mend it", "certain")

@@ -20,12 +20,12 @@ from nodrop.lint.nodes import text as spelt
 from nodrop.lint.scopes import SCOPES, names_of
 from nodrop.lint.written import Written
 
-OPTIONS = Record("options", (("minimum_ms", type_of(int)), ("modes", type_of(tuple[str, ...]))))
+OPTIONS = Record(
+    "options", (("minimum_ms", type_of(int)), ("modes", type_of(tuple[str, ...])), ("class", type_of(str)))
+)
 
 
-class Options:
-    minimum_ms = 200
-    modes = ("lossless",)
+OPTION_VALUES = {"minimum_ms": 200, "modes": ("lossless",), "class": "rdma"}
 
 
 def written(text: str, column: int = 11) -> Written:
@@ -42,7 +42,7 @@ def value(text: str, interface: Interface, **context: Any) -> Any:
     owner = device("leaf1", interface, **context)
     whole = fabric(owner)
     function = emit.value(("device", "interface", "fabric", "options"), checked(text))
-    return function(owner, interface, whole, Options, index=Index(whole))
+    return function(owner, interface, whole, OPTION_VALUES, index=Index(whole))
 
 
 def refusal(text: str, *, scope: str = "interface", when: str = "") -> str:
@@ -82,6 +82,7 @@ SLOW = port(0, qos=replace(LOSSLESS, pfc_watchdog=replace(WATCHDOG, detection_ms
         ("interface.qos.pfc_rx_priorities == interface.qos.pfc_tx_priorities", port(0), True),
         ("options.minimum_ms + 1", port(0), 201),
         ("fabric.mode in options.modes", port(0), True),
+        ("options.class == 'rdma'", port(0), True),
         ("interface.qos and count(interface.qos.queues)", port(0), 2),
         ("interface.speed_mbps | speed", port(0), "400G"),
         ("interface.qos and interface.qos.pfc_priorities is within((3, 4))", port(0), True),
@@ -91,6 +92,7 @@ SLOW = port(0, qos=replace(LOSSLESS, pfc_watchdog=replace(WATCHDOG, detection_ms
         ("true and none", port(0), None),
         ("(1, 2.5, 'a', false)", port(0), (1, 2.5, "a", False)),
         ("device.role == 'leaf'", port(0), True),
+        ("interface.qos.dscp_to_tc and count(interface.qos.dscp_to_tc)", port(0), 64),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -139,6 +141,12 @@ RESTORATION = "interface.qos.pfc_watchdog.restoration_ms"
         (f"{DETECTION} != 3 and {DETECTION} > 1", DETECTION, ">", 11),
         (f"{DETECTION} == {RESTORATION} and {DETECTION} > 1", DETECTION, ">", 11),
         (f"not {DETECTION} and {DETECTION} > 1", DETECTION, ">", 15),
+        (f"{DETECTION} not in (1, 2) and {DETECTION} > 1", DETECTION, ">", 11),
+        (f"not {DETECTION} in (1, 2) and {DETECTION} > 1", DETECTION, ">", 15),
+        (f"{DETECTION} in (none, 1) and {DETECTION} > 1", DETECTION, ">", 11),
+        (f"({DETECTION} and 3) > 1", f"({DETECTION} and 3)", ">", 11),
+        (f"(3 and {DETECTION}) > 1", f"(3 and {DETECTION})", ">", 11),
+        (f"({RESTORATION} or {DETECTION}) > 1", f"({RESTORATION} or {DETECTION})", ">", 11),
         ("1 in interface.qos.dscp_to_tc", "interface.qos.dscp_to_tc", "in", 16),
         ("count(interface.qos.queues)", "interface.qos.queues", "count", 17),
         ("interface.qos.pfc_priorities is within((3,))", "interface.qos.pfc_priorities", "within", 11),
@@ -344,6 +352,20 @@ def test_messages_are_text_and_expressions(pieces: Any) -> None:
         assert told in f"{refused.value.problems[0].column}: {refused.value.problems[0].message}"
 
 
+def test_limits_are_what_they_say() -> None:
+    assert checked("interface.enabled or " + "(" * 10 + "1" + ")" * 10 + " " * 458)
+    assert "501 characters" in refusal("interface.enabled" + " " * 484)
+    names = names_of(SCOPES["interface"].parts)
+    assert parse_message(written("x" * 2000), names) == ("x" * 2000,)
+    assert checked("not " * 31 + "true")
+    assert "expressions in expressions" in refusal("not " * 32 + "true")
+    assert checked("(" + "1, " * 150 + ")")
+    assert "more than 200" in refusal("(" + "1," * 200 + ")")
+    assert checked(f"'{'a' * 200}' and 9223372036854775808")
+    assert "a huge number" in refusal("9223372036854775809")
+    assert "a text of 201 characters" in refusal(f"'{'a' * 201}'")
+
+
 def test_what_is_emitted_has_no_builtins_and_only_its_own_names() -> None:
     function = emit.value(("device", "interface", "fabric", "options"), checked(f"{DETECTION} | ms"))
     assert function.__globals__["__builtins__"] == {}
@@ -356,7 +378,7 @@ def test_judging_goes_on_after_what_is_unknown_and_after_a_crash() -> None:
     when, claim = checked("interface.enabled"), checked("1 / (interface.lanes or 0) > 0.2", when="interface.enabled")
     function = emit.judge(("device", "interface"), ("fabric", "options"), when, claim)
     ports = [port(0), port(0, lanes=4), port(0, enabled=UNKNOWN), port(0, lanes=0), port(0, enabled=False), port(0)]
-    found = function([(None, each) for each in ports], None, Options, index=None)
+    found = function([(None, each) for each in ports], None, OPTION_VALUES, index=None)
     assert [type(each).__name__ for each in found] == ["bool", "bool", "Missing", "ZeroDivisionError", "bool", "bool"]
     assert [each for each in found if isinstance(each, bool)] == [True, False, False, True]
     assert str(found[2]) == "interface.enabled"
@@ -376,6 +398,14 @@ def test_emitted_code_means_what_python_would_say(profile: Any) -> None:
     restoration = watchdog.restoration_ms if watchdog else None
     by_hand = profile.pfc_rx_priorities and (not detection or (detection < 300 and restoration != 400))
     assert value(text, port(0, qos=profile)) == by_hand
+
+
+@pytest.mark.parametrize(
+    "deep", ["-" * 31 + "1", "(1 + " * 31 + "1" + ")" * 31, "(1, " * 30 + "1" + ",)" * 30, "not " * 31 + "1"]
+)
+def test_the_deepest_expression_still_is_python(deep: str) -> None:
+    function = emit.value((), checked(deep))
+    assert function(index=None) is not None
 
 
 def test_wred_of_a_queue_is_reached_by_its_names() -> None:

@@ -1,19 +1,23 @@
 """Rule files: where they lie, what they must say, and how each mistake in one is told."""
 
+import json
 import pickle
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import jsonschema
 import pytest
 from fabrics import rule, text
 
 from nodrop import analyses
 from nodrop.errors import InputProblems
 from nodrop.fabric.fabric import MODES
+from nodrop.formats.yaml import parse as parse_yaml
 from nodrop.lint.nodes import Node, path
 from nodrop.lint.nodes import text as spelt
 from nodrop.lint.rule import Example, FromOption, Rule
+from nodrop.lint.rule_file import RuleFile
 from nodrop.lint.rule_loader import loads_rule
 from nodrop.lint.rules import load_rules
 
@@ -182,6 +186,23 @@ def test_each_mistake_is_told_at_its_place(old: str, new: str, expected: str) ->
     assert told(changed(old, new)) == [expected]
 
 
+def test_the_message_may_measure_what_the_fault_leaves() -> None:
+    assert rule(
+        when="interface.speed_mbps",
+        claim="interface.mtu_bytes is none or interface.mtu_bytes == 9216",
+        message="{{ interface.mtu_bytes - 1 }} {{ interface.speed_mbps + 1 }}",
+    )
+    with pytest.raises(InputProblems, match=r"`-` with `interface\.mtu_bytes`, which may be none"):
+        rule(claim="interface.mtu_bytes == 9216", message="{{ interface.mtu_bytes - 1 }}")
+
+
+def test_a_misspelt_key_is_told_beside_the_one_that_is_missing() -> None:
+    assert told(changed("  good:", "  godo:")) == [
+        "27:3: examples.good: no good; expected the key good",
+        "32:3: examples.godo: unknown key godo (did you mean `good`?)",
+    ]
+
+
 def test_all_mistakes_of_a_file_are_told_at_once() -> None:
     content = changed("interface.qos.pfc_priorities", "interface.qs").replace("at: qos.pfc_watchdog", "at: qs")
     content = content.replace("{{ interface.name }}", "{{ name }}").replace("fabric.policy", "fabric.polcy")
@@ -312,3 +333,17 @@ def test_a_remark_brings_facts_that_are_texts() -> None:
     assert (loaded.remark, [name for name, _ in loaded.facts]) == ("duplicate-key", ["key", "first"])
     with pytest.raises(InputProblems, match="text as count of `bytes`"):
         rule(remark="duplicate-key", facts=["key"], message="{{ facts.key | bytes }}")
+
+
+def test_the_schema_for_editors_takes_what_the_loader_takes() -> None:
+    schema = RuleFile.model_json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    check = jsonschema.Draft202012Validator(schema)
+    for keys in ({"claim": "true"}, {"remark": "x", "facts": ["a"]}, {"analysis": "x", "facts": {"a": "int"}}):
+        assert list(check.iter_errors(parse_yaml(text(**keys), "x").data)) == []
+    for wrong in ({"claim": "true", "facts": {"a": "number"}}, {"claim": "true", "severty": "note"}, {"remark": 3}):
+        assert list(check.iter_errors(json.loads(json.dumps(parse_yaml(text(), "x").data | _as_written(wrong))))) != []
+
+
+def _as_written(keys: dict[str, Any]) -> dict[str, Any]:
+    return {{"claim": "assert"}.get(key, key): value for key, value in keys.items()}

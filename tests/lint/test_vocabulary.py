@@ -1,5 +1,6 @@
 """The words of every area, and how a word is declared and found."""
 
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -81,6 +82,17 @@ def test_words_belong_to_the_module_that_declares_them() -> None:
     importing.__dict__["speed"] = general.speed
     assert vocabulary.declared_in(importing) == []
     assert {each.name for each in vocabulary.declared_in(general)} >= {"speed", "bytes", "count", "known"}
+
+
+def test_two_words_of_one_name_are_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each module of the folder is asked; here each is said to declare what `general` does."""
+    monkeypatch.setattr(vocabulary, "declared_in", lambda module: [_renamed(module.__name__)])
+    with pytest.raises(TypeError, match="two filters are called speed"):
+        vocabulary.vocabulary.__wrapped__()
+
+
+def _renamed(module: str) -> vocabulary.Word:
+    return replace(vocabulary.vocabulary()["filter", "speed"], doc=f"The speed of {module}.")
 
 
 def test_every_word_has_a_page_and_types_of_the_model() -> None:

@@ -71,7 +71,7 @@ _OPTIONS = (
         type=Word(THRESHOLDS),
         default="warning",
         show_default=True,
-        help="Exit 1 from this severity up; unknown is warning, and verdicts that lack a fact.",
+        help="Exit 1 from this severity up; unknown: from warning up, and where a rule lacks a fact.",
     ),
     click.option(
         "--select", multiple=True, metavar="RULE,AREA", help="Run only these rules or areas; may be repeated."

@@ -1,8 +1,9 @@
 """Pools, thresholds and headroom: on NVIDIA ASICs SONiC's dynamic model, with true cable lengths."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from nodrop.design.boxes import LEAF, lanes_by_speed
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.qos import PriorityGroup
 from nodrop.fabric.states import UNKNOWN
@@ -28,7 +29,7 @@ EGRESS_LOSSLESS, EGRESS_LOSSY = "egress_lossless", "egress_lossy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffers:
-    """The buffers of a switch: per switch, and what its ports and queues use."""
+    """The buffers of a tier's switches: per switch, and what its ports and queues use."""
 
     pools: tuple[BufferPool, ...]
     dynamic: DynamicBuffers
@@ -50,8 +51,8 @@ def _lossy(pool: str, size_bytes: int, dynamic_th: int) -> BufferProfile:
     return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
 
 
-def design_buffers(intent: Intent, model: Switch, links: Sequence[tuple[int, int, int]]) -> Buffers:
-    """Return the buffers of a switch whose lossless ports are `links`: (speed in Mb/s, lanes, cable in m)."""
+def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
+    """Return the buffers of a tier; they follow from what the intent declares, not from who is cabled to what."""
     exponent = ALPHA_EXPONENT[intent.buffers.alpha]
     lossless = BufferProfile(
         pool=INGRESS_LOSSLESS,
@@ -69,7 +70,7 @@ def design_buffers(intent: Intent, model: Switch, links: Sequence[tuple[int, int
         ),
         dynamic=DynamicBuffers(
             dynamic_th=exponent,
-            pattern_mtu_bytes=_pattern_mtu(intent, model, links),
+            pattern_mtu_bytes=pattern_mtu(intent, role, model),
             small_packet_percent=SMALL_PACKET_PERCENT,
         ),
         lossless_group=lossless,
@@ -81,28 +82,32 @@ def design_buffers(intent: Intent, model: Switch, links: Sequence[tuple[int, int
     )
 
 
-def _pool(name: str, direction: str, percentage: int) -> BufferPool:
-    way = "ingress" if direction == "ingress" else "egress"
+def _pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -> BufferPool:
     return BufferPool(
-        name=name, direction=way, mode="dynamic", size_bytes=UNKNOWN, percentage=percentage, computed=True
+        name=name, direction=direction, mode="dynamic", size_bytes=UNKNOWN, percentage=percentage, computed=True
     )
 
 
-def _pattern_mtu(intent: Intent, model: Switch, links: Sequence[tuple[int, int, int]]) -> int:
-    """Return the stated pattern MTU, else 1024 or the RoCE MTU, whichever gives the larger xoff in all.
+def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
+    """Return the stated pattern MTU, else 1024 or the RoCE MTU, whichever gives a tier's kinds of links more xoff.
 
     A larger pattern MTU is a longer packet under way, but means fewer small packets by bytes, and so less waste in
     cells; which of the two wins depends on speed and cable.
     """
     if intent.buffers.pattern_mtu is not None:
         return intent.buffers.pattern_mtu
+    lanes = lanes_by_speed(model)
+    links = {
+        (group.speed, group.length)
+        for group in (intent.topology.uplinks, *(intent.endpoints.values() if role == LEAF else ()))
+    }
 
     def total(mtu: int) -> int:
         return sum(
             computed(
                 asic(model.asic),
                 speed_mbps=speed,
-                lanes=lanes,
+                lanes=lanes[speed],
                 mtu_bytes=intent.mtu,
                 cable_length_m=length,
                 pattern_mtu_bytes=mtu,
@@ -110,7 +115,7 @@ def _pattern_mtu(intent: Intent, model: Switch, links: Sequence[tuple[int, int, 
                 shared=False,
                 compensated=False,
             ).xoff
-            for speed, lanes, length in set(links)
+            for speed, length in links
         )
 
     return max((DEFAULT_PATTERN_MTU_BYTES, intent.hosts.rdma_mtu), key=total)

@@ -1,12 +1,16 @@
 """What an intent left out, what was taken instead, and why: printed by `nodrop show`."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
-from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES
-from nodrop.design.watchdog import BASE_DETECTION_MS, derive, scale
-from nodrop.hardware import switch
-from nodrop.intent.schema import Intent
+import netaddr
+
+from nodrop.design.addressing import slots_of
+from nodrop.design.boxes import LEAF, SPINE, boxes
+from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
+from nodrop.design.watchdog import BASE_DETECTION_MS, DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
+from nodrop.intent.schema import Intent, WatchdogTimers
 
 
 class Default(NamedTuple):
@@ -19,71 +23,90 @@ class Default(NamedTuple):
 
 def defaulted(intent: Intent) -> tuple[Default, ...]:
     """Return every default that holds for an intent that builds."""
-    return tuple((*_plain(intent), *_watchdog(intent), *_derived(intent)))
+    return (*_plain(intent), *_endpoints(intent), *_watchdog(intent), *_derived(intent))
 
 
 _PLAIN = (
-    ("", "mode", "lossless (PFC and ECN) is what most RoCEv2 fabrics run"),
-    ("", "mtu", "the largest MTU of SONiC and NVUE ports"),
-    ("topology", "max_oversubscription", "training traffic fills what it has: 1:1"),
-    ("buffers", "alpha", "SONiC's default_dynamic_th 0 (buffers_config.j2)"),
-    ("buffers", "shared_headroom", "own headroom for every port needs no estimate of simultaneous pauses"),
-    ("hosts", "tos", "DSCP 26, ECN-capable: NVIDIA's convention for RoCE"),
-    ("hosts", "cnp_dscp", "NVIDIA NICs send CNPs with DSCP 48"),
-    ("hosts", "trust", "PCP does not survive routing (Guo et al., SIGCOMM 2016)"),
-    ("hosts", "dcqcn", "the switches mark, so the NICs must listen"),
-    ("hosts", "rdma_mtu", "the largest RoCE MTU"),
-    ("routing", "protocol", "RFC 7938, use of BGP for routing in large-scale data centers"),
-    ("routing", "balancing", "ECMP is what every platform has"),
+    ("mode", "", "lossless (PFC and ECN) is what most RoCEv2 fabrics run"),
+    ("mtu", "", "the largest MTU of SONiC and NVUE ports"),
+    ("topology.max_oversubscription", "", "training traffic fills what it has: 1:1"),
+    ("buffers.alpha", "", "SONiC's default_dynamic_th 0 (buffers_config.j2)"),
+    ("buffers.lossless_pool", "%", "lossy classes need little where RDMA is the load"),
+    ("buffers.shared_headroom", "", "own headroom for every port needs no estimate of simultaneous pauses"),
+    ("hosts.tos", "", "DSCP 26, ECN-capable: NVIDIA's convention for RoCE"),
+    ("hosts.cnp_dscp", "", "NVIDIA NICs send CNPs with DSCP 48"),
+    ("hosts.trust", "", "PCP does not survive routing (Guo et al., SIGCOMM 2016)"),
+    ("hosts.pfc", "", "NVIDIA's convention: RoCE on priority 3"),
+    ("hosts.dcqcn", "", "the switches mark, so the NICs must listen"),
+    ("hosts.rdma_mtu", "", "the largest RoCE MTU"),
+    ("routing.protocol", "", "RFC 7938, use of BGP for routing in large-scale data centers"),
+    ("routing.balancing", "", "ECMP is what every platform has"),
 )
+"""Keys with a default of their own, its unit, and its source."""
 
 
 def _plain(intent: Intent) -> Iterator[Default]:
-    for section, key, source in _PLAIN:
-        part = getattr(intent, section) if section else intent
+    for path, unit, source in _PLAIN:
+        *sections, key = path.split(".")
+        part: Any = reduce(getattr, sections, intent)
         if key not in part.model_fields_set:
-            value = getattr(part, key)
-            shown = (
-                {True: "on", False: "off"}[value]
-                if isinstance(value, bool)
-                else f"{value:g}"
-                if isinstance(value, float)
-                else str(value)
-            )
-            yield Default(f"{section}.{key}".lstrip("."), shown, source)
-    if "lossless_pool" not in intent.buffers.model_fields_set:
-        source = "lossy classes need little where RDMA is the load"
-        yield Default("buffers.lossless_pool", f"{intent.buffers.lossless_pool}%", source)
-    if "pfc" not in intent.hosts.model_fields_set:
-        yield Default("hosts.pfc", str(list(intent.hosts.pfc)), "NVIDIA's convention: RoCE on priority 3")
+            yield Default(path, _spell(getattr(part, key)) + unit, source)
+
+
+def _spell(value: Any) -> str:
+    """Spell a value as an intent does."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return str(list(value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _endpoints(intent: Intent) -> Iterator[Default]:
+    for name, group in intent.endpoints.items():
+        if "ports" not in group.model_fields_set:
+            yield Default(f"endpoints.{name}.ports", str(group.ports), "one network port of each host")
+        if "spread" not in group.model_fields_set and group.ports > 1:
+            source = "a leaf may fail without cutting a host off"
+            yield Default(f"endpoints.{name}.spread", group.spread, source)
 
 
 def _watchdog(intent: Intent) -> Iterator[Default]:
-    ports = max(len(switch(tier.model).panels) for tier in (intent.topology.leaves, intent.topology.spines))
-    timers = derive(intent, ports, (), [])
-    wanted = intent.pfc.watchdog
-    base = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
-    if wanted.hosts.detection is None:
-        yield Default("pfc.watchdog.hosts.detection", f"{timers.hosts.detection_ms}ms", base)
-    if wanted.hosts.restoration is None:
-        yield Default(
-            "pfc.watchdog.hosts.restoration", f"{timers.hosts.restoration_ms}ms", "2 × detection (pfcwd start)"
-        )
-    if timers.fabric is not None and not isinstance(wanted.fabric, str):
-        later = "3 × hosts, so that the nearest hop acts first"
-        if wanted.fabric.detection is None:
-            yield Default("pfc.watchdog.fabric.detection", f"{timers.fabric.detection_ms}ms", later)
-        if wanted.fabric.restoration is None:
-            value = f"{timers.fabric.restoration_ms}ms"
-            yield Default("pfc.watchdog.fabric.restoration", value, "2 × detection (pfcwd start)")
+    ports = boxes(intent, []).most_ports
+    timers, wanted = derive(intent, ports), intent.pfc.watchdog
+    first = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
+    yield from _side("hosts", timers.hosts, wanted.hosts, first)
+    if wanted.fabric != "off" and timers.fabric:
+        later = f"{FABRIC_FACTOR} × hosts, so that the nearest hop acts first"
+        if timers.fabric.detection_ms < FABRIC_FACTOR * timers.hosts.detection_ms:
+            later = f"the platform's longest, for {FABRIC_FACTOR} × hosts is longer"
+        yield from _side("fabric", timers.fabric, wanted.fabric, later)
+    elif wanted.fabric != "off":
+        source = f"{DETECTION_MS[1]} ms, the platform's longest detection, is not later than the hosts' side"
+        yield Default("pfc.watchdog.fabric", "off", source)
     if wanted.polling is None:
         yield Default("pfc.watchdog.polling", f"{timers.polling_ms}ms", "half the smallest detection")
 
 
+def _side(name: str, side: Side, wanted: WatchdogTimers, source: str) -> Iterator[Default]:
+    if wanted.detection is None:
+        yield Default(f"pfc.watchdog.{name}.detection", f"{side.detection_ms}ms", source)
+    if wanted.restoration is None:
+        yield Default(f"pfc.watchdog.{name}.restoration", f"{side.restoration_ms}ms", "2 × detection (pfcwd start)")
+    if "action" not in wanted.model_fields_set:
+        yield Default(f"pfc.watchdog.{name}.action", side.action, "what is stuck is lost anyway (pfcwd start_default)")
+
+
 def _derived(intent: Intent) -> Iterator[Default]:
+    switches = boxes(intent, [])
+    leaf, spine = switches.leaves[0].model, switches.spines[0].model
     if intent.buffers.pattern_mtu is None:
+        of_leaves, of_spines = pattern_mtu(intent, LEAF, leaf), pattern_mtu(intent, SPINE, spine)
+        value = str(of_leaves) if of_leaves == of_spines else f"leaves {of_leaves}, spines {of_spines}"
         source = f"{DEFAULT_PATTERN_MTU_BYTES} (SONiC) or the RoCE MTU, whichever needs more headroom"
-        yield Default("buffers.pattern_mtu", "per switch, shown above", source)
+        yield Default("buffers.pattern_mtu", value, source)
     if intent.topology.slots_per_device is None:
-        yield Default("topology.slots_per_device", "per tier", "the next power of two above the model's ports × splits")
-    yield Default("addressing.oob gateway", "the last usable address", "not stated in the intent")
+        source = f"the least power of two that holds the ports × splits of {leaf.name}"
+        yield Default("topology.slots_per_device", str(slots_of(leaf)), source)
+    gateway = str(netaddr.IPNetwork(intent.addressing.oob)[-2])
+    yield Default("addressing.oob gateway", gateway, "the last usable address")

@@ -1,16 +1,20 @@
 """The interfaces of a switch: cabled ones with their QoS, the others shut."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from nodrop.design.addressing import Plan, dotted
+from nodrop.design.boxes import Node
 from nodrop.design.buffers import Buffers
+from nodrop.design.cabling import Cabling, HostCable
 from nodrop.design.classes import Classes, scheduler, wred
-from nodrop.design.layout import Cabling, HostCable, Layout, Node
+from nodrop.design.layout import Layout
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Interface, Port, Side
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue
+from nodrop.fabric.qos import QosProfile, Queue
 from nodrop.hardware.naming import port_name
+from nodrop.hardware.schema import PortGroup
 from nodrop.intent.schema import Intent
 
 RS_FEC_FROM_LANE_MBPS = 50_000
@@ -19,37 +23,46 @@ RS_FEC_FROM_LANE_MBPS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """A cable seen from one of a switch's ports."""
+    """A cable seen from one of a switch's ports: the addresses of both ends, and what is at the far one."""
 
     port: Port
     side: Side
     cabling: Cabling
-    address: str
+    address: int
+    far_address: int
     far: str
     """The far end, as a description: `spine1:Ethernet0`, `gpu3:nic1`."""
+    peer: tuple[Node, Port] | None = None
+    """The switch at the far end and its port; None where a host is there."""
+
+
+Wires = Mapping[Port, Wire]
 
 
 def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
     """Return every switch's cables by port."""
-    result: dict[str, dict[Port, Wire]] = {node.name: {} for node in layout.nodes}
+    result: dict[str, dict[Port, Wire]] = {node.name: {} for node in layout.switches.all}
     for cable in layout.fabric_cables:
         low = plan.link(cable)
-        for near, far, address in ((0, 1, low), (1, 0, low + 1)):
-            ends = ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port))
-            (node, port), (peer, peer_port) = ends[near], ends[far]
+        ends = ((cable.lower, cable.lower_port, low), (cable.upper, cable.upper_port, low + 1))
+        for (node, port, address), (peer, peer_port, far_address) in (ends, ends[::-1]):
             result[node.name][port] = Wire(
                 port=port,
                 side="fabric",
                 cabling=cable.cabling,
-                address=f"{dotted(address)}/31",
+                address=address,
+                far_address=far_address,
                 far=f"{peer.name}:{name_of(peer, peer_port)}",
+                peer=(peer, peer_port),
             )
     for host_cable in layout.host_cables:
+        address = plan.endpoint(host_cable)
         result[host_cable.leaf.name][host_cable.leaf_port] = Wire(
             port=host_cable.leaf_port,
             side="host",
             cabling=host_cable.cabling,
-            address=f"{dotted(plan.endpoint(host_cable))}/31",
+            address=address,
+            far_address=address + 1,
             far=f"{host_cable.host}:{host_port_name(host_cable)}",
         )
     return result
@@ -66,7 +79,7 @@ def name_of(node: Node, port: Port) -> str:
 
 
 class Profiles:
-    """Makes each distinct QoS profile of a switch once."""
+    """Makes each distinct QoS profile of a tier once."""
 
     def __init__(self, intent: Intent, classes: Classes, timers: Timers, buffers: Buffers) -> None:
         self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
@@ -76,11 +89,12 @@ class Profiles:
         """Return the profile of a port towards `side` at that speed."""
         key = (side, speed_mbps)
         if key not in self._made:
-            self._made[key] = self._make(self._timers.hosts if side == "host" else self._timers.fabric, speed_mbps)
+            self._made[key] = self._make(side, speed_mbps)
         return self._made[key]
 
-    def _make(self, watchdog: PfcWatchdog | None, speed_mbps: int) -> QosProfile:
+    def _make(self, side: Side, speed_mbps: int) -> QosProfile:
         classes, buffers = self._classes, self._buffers
+        timers = self._timers.hosts if side == "host" else self._timers.fabric
         queues = tuple(
             Queue(
                 index=wanted.priority,
@@ -99,7 +113,7 @@ class Profiles:
             pfc_to_priority_group=classes.pfc_to_priority_group,
             pfc_rx_priorities=classes.lossless,
             pfc_tx_priorities=classes.lossless,
-            pfc_watchdog=watchdog,
+            pfc_watchdog=timers.watchdog(classes.lossless) if timers else None,
             priority_groups=buffers.groups(classes.lossless),
             queues=queues,
             ingress_buffers=buffers.ingress,
@@ -107,43 +121,43 @@ class Profiles:
         )
 
 
-def interfaces(intent: Intent, node: Node, cables: dict[Port, Wire], profiles: Profiles) -> tuple[Interface, ...]:
+def interfaces(intent: Intent, node: Node, cables: Wires, profiles: Profiles) -> tuple[Interface, ...]:
     """Return all ports of a switch, in the order of its panel."""
     return tuple(
-        _interface(intent, node, group_lanes, max_speed, Port(panel), cables, profiles)
-        for group_lanes, max_speed, panel in (
-            (group.lanes, group.speeds[0], panel) for group in node.model.ports for panel in group.panels
-        )
+        _cabled(intent, node, group, wire, profiles)
+        if (wire := cables.get(Port(panel)))
+        else _shut(intent, node, group, Port(panel))
+        for group in node.model.ports
+        for panel in group.panels
     )
 
 
-def _interface(
-    intent: Intent,
-    node: Node,
-    lanes: int,
-    max_speed_mbps: int,
-    port: Port,
-    cables: dict[Port, Wire],
-    profiles: Profiles,
-) -> Interface:
-    wire = cables.get(port)
-    speed = wire.cabling.speed_mbps if wire else max_speed_mbps
-    fec = fec_of(speed // lanes)
-    name = name_of(node, port)
-    if wire is None:
-        return Interface(
-            name=name, port=port, enabled=False, speed_mbps=speed, lanes=lanes, fec=fec, mtu_bytes=intent.mtu, side=None
-        )
+def _shut(intent: Intent, node: Node, group: PortGroup, port: Port) -> Interface:
+    speed = group.speeds[0]
     return Interface(
-        name=name,
+        name=name_of(node, port),
         port=port,
+        enabled=False,
+        speed_mbps=speed,
+        lanes=group.lanes,
+        fec=fec_of(speed // group.lanes),
+        mtu_bytes=intent.mtu,
+        side=None,
+    )
+
+
+def _cabled(intent: Intent, node: Node, group: PortGroup, wire: Wire, profiles: Profiles) -> Interface:
+    speed = wire.cabling.speed_mbps
+    return Interface(
+        name=name_of(node, wire.port),
+        port=wire.port,
         enabled=True,
         speed_mbps=speed,
-        lanes=lanes,
-        fec=fec,
+        lanes=group.lanes,
+        fec=fec_of(speed // group.lanes),
         autoneg=True if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,
-        addresses=(wire.address,),
+        addresses=(f"{dotted(wire.address)}/31",),
         description=wire.far,
         cable_length_m=wire.cabling.length_m,
         qos=profiles.of(wire.side, speed),

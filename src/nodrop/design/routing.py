@@ -4,8 +4,11 @@ Spines share one AS number, so that a path down and up again (a valley, by which
 rejected as a loop (RFC 7938 §5.2). Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
 """
 
+from collections.abc import Mapping
+
 from nodrop.design.addressing import Plan, dotted
-from nodrop.design.layout import LEAF, Layout, Node
+from nodrop.design.boxes import LEAF, Node
+from nodrop.design.ports import Wires
 from nodrop.fabric.routing import (
     Bgp,
     BgpNeighbor,
@@ -16,7 +19,6 @@ from nodrop.fabric.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.intent.schema import Intent
 
 FABRIC, OWN, SHUTDOWN = "FABRIC", "OWN", "GSHUT"
 IMPORT, EXPORT = "FABRIC-IN", "FABRIC-OUT"
@@ -25,55 +27,50 @@ DRAINED_PREFERENCE = "0"
 SEQUENCE_STEP = 10
 
 
-def bgp(intent: Intent, layout: Layout, plan: Plan, node: Node, asns: dict[str, int], control_dscp: int | None) -> Bgp:
-    """Return a device's BGP: its own prefixes out of the leaves, those of the fabric through the spines."""
+def bgp(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int], control_dscp: int | None) -> Bgp:
+    """Return a device's BGP: its own prefixes out of the leaves, those of the fabric through the spines.
+
+    It takes as many equal paths as it has ports, so that a switch more in the fabric changes nothing here.
+    """
     loopback = dotted(plan.loopback(node))
-    networks = (f"{loopback}/32", *((plan.endpoint_block(node),) if node.role == LEAF else ()))
-    neighbors = _neighbors(layout, plan, node, asns)
+    networks = (f"{loopback}/32", *((str(plan.endpoint_block(node)),) if node.role == LEAF else ()))
     return Bgp(
         asn=asns[node.name],
         router_id=loopback,
         networks=tuple(sorted(networks)),
-        maximum_paths=max(len(neighbors), 1),
+        maximum_paths=len(node.model.panels),
         multipath_relax=True,
         session_dscp=control_dscp,
         default_ipv4_unicast=False,
-        prefix_lists=_prefix_lists(intent, plan, node, networks),
+        prefix_lists=_prefix_lists(plan, node, networks),
         community_lists=(CommunityList(name=SHUTDOWN, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),
         route_maps=_route_maps(node),
-        neighbors=neighbors,
+        neighbors=_neighbors(cables, asns),
     )
 
 
 def static_routes(plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
     """Return what keeps a leaf's endpoint block in its routing table while ports come and go."""
-    return (StaticRoute(prefix=plan.endpoint_block(node), next_hop="blackhole"),) if node.role == LEAF else ()
+    return (StaticRoute(prefix=str(plan.endpoint_block(node)), next_hop="blackhole"),) if node.role == LEAF else ()
 
 
-def _neighbors(layout: Layout, plan: Plan, node: Node, asns: dict[str, int]) -> tuple[BgpNeighbor, ...]:
-    sessions = []
-    for cable in layout.cables_of(node):
-        low = plan.link(cable)
-        up = node is cable.lower
-        peer, port, address = (cable.upper, cable.upper_port, low + 1) if up else (cable.lower, cable.lower_port, low)
-        sessions.append(
-            (
-                address,
-                BgpNeighbor(
-                    address=dotted(address),
-                    remote_asn=asns[peer.name],
-                    description=f"{peer.name} port {port.panel}",
-                    import_policy=IMPORT,
-                    export_policy=EXPORT,
-                ),
-            )
+def _neighbors(cables: Wires, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
+    sessions = [(wire.far_address, *wire.peer) for wire in cables.values() if wire.peer]
+    return tuple(
+        BgpNeighbor(
+            address=dotted(address),
+            remote_asn=asns[peer.name],
+            description=f"{peer.name} port {port.panel}",
+            import_policy=IMPORT,
+            export_policy=EXPORT,
         )
-    return tuple(neighbor for _, neighbor in sorted(sessions, key=lambda session: session[0]))
+        for address, peer, port in sorted(sessions, key=lambda session: session[0])
+    )
 
 
-def _prefix_lists(intent: Intent, plan: Plan, node: Node, networks: tuple[str, ...]) -> tuple[PrefixList, ...]:
-    loopbacks, endpoints = intent.addressing.loopbacks[0], intent.addressing.endpoints[0]
-    block_length = plan.endpoint_block_length
+def _prefix_lists(plan: Plan, node: Node, networks: tuple[str, ...]) -> tuple[PrefixList, ...]:
+    loopbacks, endpoints = str(plan.loopbacks), str(plan.endpoints)
+    block_length = plan.endpoint_block(node).prefix_length
     fabric = PrefixList(
         name=FABRIC,
         family="ipv4",

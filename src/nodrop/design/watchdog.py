@@ -1,6 +1,8 @@
 """The watchdogs' timers, derived as one set and checked once, so that the hop nearest to the fault acts first."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from nodrop.errors import Problem
 from nodrop.fabric.qos import PfcWatchdog
@@ -8,19 +10,46 @@ from nodrop.intent.schema import Intent, WatchdogTimers
 
 BASE_DETECTION_MS = 200
 """SONiC `pfcwd start_default` (sonic-utilities pfcwd/main.py): 200 ms for up to 32 ports, more in steps of 32."""
+FABRIC_FACTOR = 3
+"""The fabric's detection is that many times the hosts', as far as the range allows."""
 DETECTION_MS = (100, 5000)
 RESTORATION_MS = (100, 60000)
 POLLING_MS = (100, 1000)
 """Ranges of SONiC's YANG (sonic-pfcwd.yang); polling up to 1000 ms holds in every release."""
+
+_KEYS = ("pfc", "watchdog")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The timers of the ports of a side, and what happens to the queue that was stuck."""
+
+    detection_ms: int
+    restoration_ms: int
+    action: Literal["drop", "forward", "alert"]
+
+    def watchdog(self, lossless: tuple[int, ...]) -> PfcWatchdog:
+        """Return the watchdog of a port."""
+        return PfcWatchdog(
+            priorities=lossless,
+            detection_ms=self.detection_ms,
+            restoration_ms=self.restoration_ms,
+            action=self.action,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timers:
     """What every port of a side gets, and how often its switch looks; None is a side without a watchdog."""
 
-    hosts: PfcWatchdog
-    fabric: PfcWatchdog | None
+    hosts: Side
+    fabric: Side | None
     polling_ms: int
+
+    @property
+    def latest_ms(self) -> int:
+        """When the hosts' side has acted at the latest: its detection and two pollings."""
+        return self.hosts.detection_ms + 2 * self.polling_ms
 
 
 def scale(ports: int) -> int:
@@ -28,51 +57,60 @@ def scale(ports: int) -> int:
     return (ports - 1) // 32 + 1
 
 
-def derive(intent: Intent, ports: int, lossless: tuple[int, ...], problems: list[Problem]) -> Timers:
-    """Return the timers of a fabric whose largest switch has `ports`; a set that cannot work is a problem."""
+def derive(intent: Intent, ports: int) -> Timers:
+    """Return the timers of a fabric whose largest switch has `ports`.
+
+    Where the platform's longest detection is not later than the hosts', a fabric side that states none is off.
+    """
     wanted = intent.pfc.watchdog
-    hosts = _timers(wanted.hosts, BASE_DETECTION_MS * scale(ports), lossless)
-    assert hosts.detection_ms is not None
-    fabric = None if wanted.fabric == "off" else _timers(wanted.fabric, 3 * hosts.detection_ms, lossless)
-    detections = [side.detection_ms for side in (hosts, fabric) if side and side.detection_ms is not None]
-    polling = (
-        wanted.polling if wanted.polling is not None else min(max(min(detections) // 2, POLLING_MS[0]), POLLING_MS[1])
-    )
-    timers = Timers(hosts=hosts, fabric=fabric, polling_ms=polling)
-    _check(intent, timers, problems)
-    return timers
+    hosts = _side(wanted.hosts, BASE_DETECTION_MS * scale(ports))
+    fabric = None
+    if wanted.fabric != "off":
+        fabric = _side(wanted.fabric, min(FABRIC_FACTOR * hosts.detection_ms, DETECTION_MS[1]))
+    result = Timers(hosts=hosts, fabric=fabric, polling_ms=_polling(intent, hosts, fabric))
+    if wanted.fabric != "off" and wanted.fabric.detection is None and result.latest_ms >= DETECTION_MS[1]:
+        return Timers(hosts=hosts, fabric=None, polling_ms=_polling(intent, hosts, None))
+    return result
 
 
-def _timers(wanted: WatchdogTimers, detection_ms: int, lossless: tuple[int, ...]) -> PfcWatchdog:
+def _side(wanted: WatchdogTimers, detection_ms: int) -> Side:
     detection = wanted.detection if wanted.detection is not None else detection_ms
     restoration = wanted.restoration if wanted.restoration is not None else 2 * detection
-    return PfcWatchdog(priorities=lossless, detection_ms=detection, restoration_ms=restoration, action=wanted.action)
+    return Side(detection_ms=detection, restoration_ms=restoration, action=wanted.action)
 
 
-def _check(intent: Intent, timers: Timers, problems: list[Problem]) -> None:
-    keys = ("pfc", "watchdog")
-    low, high = POLLING_MS
-    if not low <= timers.polling_ms <= high:
-        problems.append(intent.problem((*keys, "polling"), f"{timers.polling_ms} ms", f"{low} to {high} ms"))
+def _polling(intent: Intent, hosts: Side, fabric: Side | None) -> int:
+    if intent.pfc.watchdog.polling is not None:
+        return intent.pfc.watchdog.polling
+    smallest = min(side.detection_ms for side in (hosts, fabric) if side)
+    return min(max(smallest // 2, POLLING_MS[0]), POLLING_MS[1])
+
+
+def watchdog_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+    """Yield what is wrong with a set of timers."""
+    yield from _range_fault(intent, ("polling",), timers.polling_ms, POLLING_MS)
     for name, side in (("hosts", timers.hosts), ("fabric", timers.fabric)):
-        if side is None or side.detection_ms is None or side.restoration_ms is None:
-            continue
-        for key, value, (least, most) in (
-            ("detection", side.detection_ms, DETECTION_MS),
-            ("restoration", side.restoration_ms, RESTORATION_MS),
-        ):
-            if not least <= value <= most:
-                problems.append(intent.problem((*keys, name, key), f"{value} ms", f"{least} to {most} ms"))
-        if side.detection_ms < 2 * timers.polling_ms:
-            found = f"detection {side.detection_ms} ms at a polling of {timers.polling_ms} ms"
-            expected = f"at least two pollings, {2 * timers.polling_ms} ms"
-            problems.append(intent.problem((*keys, name), found, expected))
-        if side.restoration_ms < side.detection_ms:
-            found = f"restoration {side.restoration_ms} ms is less than detection {side.detection_ms} ms"
-            problems.append(intent.problem((*keys, name, "restoration"), found))
-    if timers.fabric and timers.fabric.detection_ms is not None and timers.hosts.detection_ms is not None:
-        latest = timers.hosts.detection_ms + 2 * timers.polling_ms
-        if not latest < timers.fabric.detection_ms:
-            found = f"fabric detection {timers.fabric.detection_ms} ms"
-            expected = f"more than {latest} ms: hosts' detection and two pollings, so that the nearest hop acts first"
-            problems.append(intent.problem((*keys, "fabric"), found, expected))
+        if side:
+            yield from _side_faults(intent, name, side, timers.polling_ms)
+    if timers.fabric and timers.fabric.detection_ms <= timers.latest_ms:
+        found = f"{timers.fabric.detection_ms} ms is too early"
+        expected = f"more than {timers.latest_ms} ms, the hosts' detection and two pollings"
+        hint = "so that the hop nearest to the fault acts first"
+        yield intent.problem((*_KEYS, "fabric", "detection"), found, expected, hint)
+
+
+def _side_faults(intent: Intent, name: str, side: Side, polling_ms: int) -> Iterator[Problem]:
+    yield from _range_fault(intent, (name, "detection"), side.detection_ms, DETECTION_MS)
+    yield from _range_fault(intent, (name, "restoration"), side.restoration_ms, RESTORATION_MS)
+    if side.detection_ms < 2 * polling_ms:
+        found = f"{side.detection_ms} ms is less than two pollings of {polling_ms} ms"
+        yield intent.problem((*_KEYS, name, "detection"), found, f"at least {2 * polling_ms} ms")
+    if side.restoration_ms < side.detection_ms:
+        found = f"{side.restoration_ms} ms is less than detection"
+        yield intent.problem((*_KEYS, name, "restoration"), found, f"at least {side.detection_ms} ms")
+
+
+def _range_fault(intent: Intent, keys: tuple[str, ...], value_ms: int, bounds: tuple[int, int]) -> Iterator[Problem]:
+    low, high = bounds
+    if not low <= value_ms <= high:
+        yield intent.problem((*_KEYS, *keys), f"{value_ms} ms", f"{low} to {high} ms")

@@ -1,16 +1,18 @@
 """From the text of an intent to its schema; every fault names file, line, column, what was found and expected."""
 
 import difflib
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.places import read_limited
+from nodrop.formats.places import on_one_line, read_limited
 from nodrop.formats.yaml import Document, parse
 from nodrop.intent.schema import Intent
+from nodrop.units import Misread
 
 MAX_BYTES = 8_000_000
 
@@ -18,8 +20,8 @@ LATER: Mapping[str, str] = {
     "extra": "raw tables and lines of one's own",
     "devices": "settings per device, such as drained",
     "telemetry": "telemetry exporters",
-    "bfd": "BFD; SONiC starts its daemon only under the management framework",
-    "out_of_order": "out-of-order NICs",
+    "bfd": "SONiC starts its daemon only under the management framework",
+    "out_of_order": "NICs that take packets out of order",
 }
 """Keys of the design that this release refuses by name, and what they are."""
 
@@ -30,8 +32,21 @@ LATER_VALUES: Mapping[str, Sequence[str]] = {
     "spread": ("rails",),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("adaptive", "dlb"),
+    "shared_headroom": ("on",),
 }
 """Values of the design that this release refuses by name."""
+
+_EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "too_short": "at least one entry",
+    "tuple_type": "a list",
+}
+"""What pydantic's other kinds of error ask for, in plain words."""
+
+_Words = tuple[str, str, str]
+"""Found, expected, hint."""
 
 
 def load(path: Path, display: str | None = None) -> Intent:
@@ -43,8 +58,6 @@ def load(path: Path, display: str | None = None) -> Intent:
 def loads(raw: bytes, path: str) -> Intent:
     """Read an intent from its text; `path` is how problems name it."""
     document = parse(raw, path)
-    if not isinstance(document.data, dict):
-        raise InputProblems([Problem(path=path, line=1, column=1, found="no mapping", expected="an intent")])
     try:
         intent = Intent.model_validate(document.data)
     except ValidationError as error:
@@ -59,17 +72,15 @@ def problems_of(document: Document, error: ValidationError, schema: type[BaseMod
 
 
 def _problem(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:
-    loc = _keys(document.data, detail["loc"])
-    last = str(detail["loc"][-1]) if detail["loc"] else ""
-    kind = detail["type"]
-    of = "key" if kind == "extra_forbidden" else "value"
-    line, column = document.place(loc, of=of)
-    found, expected, hint = _words(kind, last, detail, _siblings(detail["loc"], schema))
+    keys = _keys(document.data, detail["loc"])
+    of_key = detail["type"] == "extra_forbidden" or detail["loc"][-1:] == ("[key]",)
+    line, column = document.place(keys, of="key" if of_key else "value")
+    found, expected, hint = _words(detail, schema)
     return Problem(
         path=document.path,
         line=line,
         column=column,
-        where=".".join(str(key) for key in loc),
+        where=".".join(on_one_line(str(key)) for key in keys),
         found=found,
         expected=expected,
         hint=hint,
@@ -77,7 +88,7 @@ def _problem(document: Document, detail: Any, schema: type[BaseModel]) -> Proble
 
 
 def _keys(data: Any, loc: Sequence[Any]) -> list[Any]:
-    """Return the steps of a pydantic location that the document has, and a missing last key; union tags drop out."""
+    """Return the steps of a pydantic location that the document has; tags of unions and what is missing drop out."""
     keys: list[Any] = []
     for step in loc:
         if (isinstance(data, dict) and step in data) or (
@@ -88,58 +99,92 @@ def _keys(data: Any, loc: Sequence[Any]) -> list[Any]:
     return keys
 
 
-def _siblings(loc: Sequence[Any], schema: type[BaseModel]) -> list[str]:
-    """Return the keys that the schema knows beside the last step of a location."""
-    model: Any = schema
-    for step in loc[:-1]:
-        model = _inner(model, step)
-    return list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
-
-
-def _inner(model: Any, step: Any) -> Any:
-    if isinstance(model, type) and issubclass(model, BaseModel) and step in model.model_fields:
-        model = model.model_fields[step].annotation
-        for option in getattr(model, "__args__", ()):
-            if isinstance(option, type) and issubclass(option, BaseModel):
-                return model if getattr(model, "__origin__", None) is dict else option
-        return model
-    if getattr(model, "__origin__", None) is dict:
-        return model.__args__[1]
-    return model
-
-
-def _words(kind: str, last: str, detail: Any, siblings: list[str]) -> tuple[str, str, str]:
-    value = detail["input"]
+def _words(detail: Any, schema: type[BaseModel]) -> _Words:
+    kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
+    last = on_one_line(str(detail["loc"][-1])) if detail["loc"] else ""
     if kind == "missing":
-        return f"no {last}", f"the key {last}", ""
+        return _missing(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "extra_forbidden":
-        if last in LATER:
-            return f"{last} ({LATER[last]}) is not built by this release", "", "remove it"
-        close = difflib.get_close_matches(last, siblings, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(siblings)}" if siblings else ""
-        return f"unknown key {last}", "", hint
-    found = _show(value)
+        return _unknown_key(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "literal_error":
-        expected = detail["ctx"]["expected"].replace("'", "")
-        if value in LATER_VALUES.get(last, ()):
-            return f"{found} is not built by this release", expected, ""
-        close = difflib.get_close_matches(str(value), expected.replace(" or ", ", ").split(", "), n=1)
-        return found, expected, f"did you mean {close[0]}?" if close else ""
-    message = detail["msg"].removeprefix("Value error, ")
-    head, said, expected = message.partition("expected ")
-    if said:
-        return f"{found}{' ' + head.rstrip('; ') if head else ''}", expected, ""
-    return found, message[:1].lower() + message[1:], ""
+        return _other_word(last, _show(value), context["expected"].replace("'", ""))
+    if kind == "value_error" and isinstance(context["error"], Misread):
+        wrong = context["error"]
+        return on_one_line(wrong.found) or _show(value), wrong.expected, wrong.hint
+    expected = _EXPECTED.get(kind) or detail["msg"].removeprefix("expected ")
+    return _show(value), expected, _keys_of(_model_at(schema, detail["loc"]))
+
+
+def _missing(key: str, model: type[BaseModel] | None) -> _Words:
+    field = model.model_fields[key] if model else None
+    inner = _model_at(model, [key]) if model else None
+    return f"{key} is missing", "", (field and field.description) or _keys_of(inner)
+
+
+def _unknown_key(key: str, model: type[BaseModel] | None) -> _Words:
+    if key in LATER:
+        return f"{key} ({LATER[key]}) is not built by this release", "", "remove it"
+    return f"unknown key {key}", "", _nearest(key, list(model.model_fields) if model else [], "known keys")
+
+
+def _other_word(key: str, found: str, expected: str) -> _Words:
+    if found in LATER_VALUES.get(key, ()):
+        return f"{found} is not built by this release", expected, ""
+    return found, expected, _nearest(found, expected.replace(" or ", ", ").split(", "), "")
+
+
+def _nearest(word: str, known: Sequence[str], all_of_them: str) -> str:
+    """Return a hint naming the nearest known word, else all of them where they have a name."""
+    close = difflib.get_close_matches(word, known, n=1)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"{all_of_them}: {', '.join(known)}" if all_of_them and known else ""
+
+
+def _model_at(schema: type[BaseModel], loc: Sequence[Any]) -> type[BaseModel] | None:
+    """Return the model of the mapping at a location, None where the schema has something else there."""
+    annotation: Any = schema
+    for step in loc:
+        annotation = _inside(annotation, step)
+    return next((part for part in _parts(annotation) if _is_model(part)), None)
+
+
+def _inside(annotation: Any, step: Any) -> Any:
+    """Return the type of what stands at a key; the tag of a union leads nowhere."""
+    for part in _parts(annotation):
+        if get_origin(part) is dict:
+            return get_args(part)[1]
+        if _is_model(part) and step in part.model_fields:
+            return part.model_fields[step].annotation
+    return annotation
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """Yield a type, or the types of a union, without what `Annotated` says about them."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        yield from _parts(get_args(annotation)[0])
+    elif origin in (Union, types.UnionType):
+        for part in get_args(annotation):
+            yield from _parts(part)
+    else:
+        yield annotation
+
+
+def _is_model(part: Any) -> bool:
+    return isinstance(part, type) and issubclass(part, BaseModel)
+
+
+def _keys_of(model: type[BaseModel] | None) -> str:
+    return f"keys: {', '.join(model.model_fields)}" if model else ""
 
 
 def _show(value: Any) -> str:
+    """Return a value of a document as a message may hold it."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
-    if value is None:
-        return "nothing"
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
-    return text if len(text) <= 60 else text[:57] + "..."
+    return "nothing" if value is None else on_one_line(str(value))

@@ -5,46 +5,52 @@ worked out in `design/`, so a field that may be left out is None here.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
+from nodrop.fabric.fabric import Purpose
+from nodrop.formats.places import on_one_line
 from nodrop.formats.yaml import Document
 from nodrop.intent.types import (
-    Address,
+    Addresses,
     AsnRule,
     Bool,
     Bytes,
-    Dscps,
+    DscpsOrRest,
     Ids,
-    Integer,
     Length,
     Name,
     Network,
     Networks,
-    Number,
-    OnOff,
     Percent,
     Priorities,
     Speed,
     Text,
     Time,
+    number,
+    numbers,
+    one_of,
+    percentage,
+    whole,
 )
 
 
 class Part(BaseModel):
     """A mapping of an intent: closed, and frozen once read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class LeafPorts(Part):
     """Which panel ports of every leaf face what."""
 
-    endpoints: Ids = Field(description="panel ports towards servers and storage")
-    uplinks: Ids = Field(description="panel ports towards spines")
-    dead: Ids | tuple[()] = Field((), description="panel ports that must not be used")
+    endpoints: Ids = Field(description="panel ports towards servers and storage, such as 1-16")
+    uplinks: Ids = Field(description="panel ports towards spines, such as 17-32")
+    dead: Annotated[tuple[int, ...], numbers(1, empty=True)] = Field(
+        (), description="panel ports that must stay shut, such as those that a split neighbor takes; in no other list"
+    )
 
 
 class Tier(Part):
@@ -59,78 +65,74 @@ class Tier(Part):
 class Leaves(Tier):
     """The leaf tier."""
 
-    ports: LeafPorts
+    ports: LeafPorts = Field(description="endpoints and uplinks: which panel ports face what")
 
 
 class Uplinks(Part):
     """The links between the two tiers."""
 
-    per_spine: Integer = Field(ge=1, le=64, description="links from each leaf to each spine")
-    speed: Speed
+    per_spine: Annotated[int, whole(1, 64)] = Field(description="links from each leaf to each spine")
+    speed: Speed = Field(description="speed of each link, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")
-    spine_slots: Integer | None = Field(
-        None,
-        ge=1,
-        le=512,
-        description="spines among whom a leaf's uplink ports are shared out evenly; default: halving",
+    spine_slots: Annotated[int, whole(1, 512)] | None = Field(
+        None, description="spines among whom a leaf's uplink ports are shared out evenly; default: halving"
     )
-    leaf_slots: Integer | None = Field(
-        None, ge=1, le=512, description="leaves among whom a spine's ports are shared out evenly; default: halving"
+    leaf_slots: Annotated[int, whole(1, 512)] | None = Field(
+        None, description="leaves among whom a spine's ports are shared out evenly; default: halving"
     )
 
 
 class LeafSpine(Part):
     """A two-tier Clos: every leaf has links to every spine."""
 
-    kind: Literal["leaf-spine"]
+    kind: Literal["leaf-spine"] = Field(description="leaf-spine")
     spines: Tier
     leaves: Leaves
     uplinks: Uplinks
-    max_oversubscription: Number = Field(
+    max_oversubscription: Annotated[float, number(0.01, 1000)] = Field(
         1.0, description="downlink bandwidth of a leaf over its uplink bandwidth, at most"
     )
-    slots_per_device: Integer | None = Field(
+    slots_per_device: Annotated[int, one_of(*(str(2**n) for n in range(5, 13)), read=int)] | None = Field(
         None,
-        ge=1,
-        le=4096,
-        description="link addresses set aside per device; default: the next power of two above its ports",
+        description="links for which every leaf has addresses set aside; a power of two, for they are one prefix; "
+        "default: the smallest that holds the leaf model's ports times splits",
     )
 
 
 class Endpoints(Part):
     """A group of servers or storage nodes that are alike."""
 
-    ids: Ids
-    gpus: Integer = Field(0, le=64, description="GPUs in each")
+    ids: Ids = Field(description="numbers of the hosts; a host is named group + number, and keeps it for life")
+    gpus: Annotated[int, whole(0, 64)] = Field(0, description="GPUs in each")
     nic: Text = Field(description="network adapter, such as ConnectX-7")
-    ports: Integer = Field(1, ge=1, le=64, description="network ports of each")
+    ports: Annotated[int, whole(1, 64)] = Field(1, description="network ports of each")
     spread: Literal["leaves", "one-leaf"] = Field(
         "leaves", description="each port on a leaf of its own, or all on one leaf"
     )
-    leaf_group: Integer = Field(ge=1, le=4096, description="how many of them share a leaf, or a set of leaves")
+    leaf_group: Annotated[int, whole(1, 4096)] = Field(description="how many of them share a leaf, or a set of leaves")
     leaf_ports: Ids | None = Field(
         None, description="the leaves' panel ports for this group; needed where there are several groups"
     )
-    speed: Speed
-    media: Text
-    length: Length
+    speed: Speed = Field(description="speed of each port, such as 400G")
+    media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
+    length: Length = Field(description="cable length in metres, the longest of the group")
 
 
 class Ecn(Part):
     """When the switch marks: from `min` bytes of queue depth, reaching `probability` at `max`."""
 
-    min: Bytes
-    max: Bytes
-    probability: Percent
+    min: Bytes = Field(description="queue depth from which packets are marked, such as 150kB")
+    max: Bytes = Field(description="queue depth at which the probability is reached, such as 1500kB")
+    probability: Percent = Field(description="share of packets marked at max; above max, all are")
 
 
 class TrafficClass(Part):
     """One kind of traffic, from its DSCP to its queue."""
 
-    dscp: Dscps = Field(description="code points: 26, [10, 12], 8-15, or rest for all that no other class names")
-    priority: Integer = Field(le=7, description="traffic class, queue and PFC priority: one number")
-    purpose: Literal["rdma", "cnp", "storage", "inband", "control", "default", "unknown"] | None = Field(
+    dscp: DscpsOrRest = Field(description="code points: 26, [10, 12], 8-15, or rest for all that no other class names")
+    priority: Annotated[int, whole(0, 7)] = Field(description="traffic class, queue and PFC priority: one number")
+    purpose: Purpose | None = Field(
         None, description="what it is for; default: the class's name where it is one of these words"
     )
     lossless: Bool = Field(False, description="protected by PFC")
@@ -150,32 +152,46 @@ class WatchdogTimers(Part):
     action: Literal["drop", "forward", "alert"] = "drop"
 
 
+def _timers_or_off(value: Any) -> str | None:
+    return "off" if value == "off" else "timers" if isinstance(value, dict | WatchdogTimers) else None
+
+
+TimersOrOff = Annotated[
+    Annotated[WatchdogTimers, Tag("timers")] | Annotated[Literal["off"], Tag("off")],
+    Discriminator(
+        _timers_or_off, custom_error_type="neither", custom_error_message="expected a mapping of timers, or off"
+    ),
+]
+
+
 class Watchdog(Part):
     """PFC watchdogs: leaf ports towards servers, and links between switches, later than those."""
 
-    hosts: WatchdogTimers = WatchdogTimers()
-    fabric: WatchdogTimers | Literal["off"] = WatchdogTimers()
+    hosts: WatchdogTimers = Field(default_factory=WatchdogTimers)
+    fabric: TimersOrOff = Field(default_factory=WatchdogTimers)
     polling: Time | None = None
 
 
 class Pfc(Part):
     """Priority flow control."""
 
-    watchdog: Watchdog = Watchdog()
+    watchdog: Watchdog = Field(default_factory=Watchdog)
 
 
 class Buffers(Part):
     """How the packet memory is shared out."""
 
-    lossless_pool: Percent = Field(90, ge=1, le=99, description="share of the available memory for the lossless pool")
-    alpha: Literal["1/8", "1/4", "1/2", "1", "2", "4", "8"] = Field(
+    lossless_pool: Annotated[int, percentage(1, 99)] = Field(
+        90,
+        description="share of the available memory for the lossless pool",
+        json_schema_extra={"default": "90%"},
+    )
+    alpha: Annotated[str, one_of("1/8", "1/4", "1/2", "1", "2", "4", "8")] = Field(
         "1", description="dynamic threshold: alpha times the free pool"
     )
-    shared_headroom: OnOff = Field(False, description="only off is built by this release")
-    pattern_mtu: Integer | None = Field(
+    shared_headroom: Literal["off"] = Field("off", description="only off is built by this release")
+    pattern_mtu: Annotated[int, whole(64, 9216)] | None = Field(
         None,
-        ge=64,
-        le=9216,
         description="MTU of the lossless traffic pattern; default: 1024 or the RoCE MTU, whichever needs more",
     )
 
@@ -183,19 +199,23 @@ class Buffers(Part):
 class Hosts(Part):
     """How the servers' NICs are set; the fabric is checked against it."""
 
-    tos: Integer = Field(106, le=255, description="IP ToS byte of RoCE packets: DSCP times 4, plus 2 for ECN")
-    cnp_dscp: Integer = Field(48, le=63)
+    tos: Annotated[int, whole(0, 255)] = Field(
+        106, description="IP ToS byte of RoCE packets: DSCP times 4, plus 2 for ECN"
+    )
+    cnp_dscp: Annotated[int, whole(0, 63)] = Field(48, description="DSCP of the CNPs that the NICs send")
     trust: Literal["dscp", "pcp"] = "dscp"
     pfc: Priorities = Field((3,), description="priorities with PFC on the NIC")
     dcqcn: Bool = True
-    rdma_mtu: Integer = Field(4096, ge=256, le=4096, description="RoCE MTU in bytes")
+    rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
+        4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
+    )
 
 
 class Asns(Part):
     """AS numbers: one for all spines (valley-free under failures), one per leaf."""
 
-    spines: AsnRule
-    leaves: AsnRule
+    spines: AsnRule = Field(description="the AS number of all spines")
+    leaves: AsnRule = Field(description="a number with +, to which each leaf's id is added")
 
 
 class Routing(Part):
@@ -209,35 +229,35 @@ class Routing(Part):
 class Addressing(Part):
     """Pools from which addresses follow; a device's addresses depend on its number and ports alone."""
 
-    loopbacks: Networks
-    links: Networks
-    endpoints: Networks
+    loopbacks: Networks = Field(description="pool of the switches' loopbacks, such as 10.0.0.0/16")
+    links: Networks = Field(description="pool of the links between switches, such as 10.1.0.0/16")
+    endpoints: Networks = Field(description="pool of the links to hosts, such as 10.2.0.0/16")
     oob: Network = Field(description="out-of-band management; the gateway is its last usable address")
 
 
 class Services(Part):
     """Services in the management VRF."""
 
-    ntp: tuple[Address, ...] = ()
-    syslog: tuple[Address, ...] = ()
+    ntp: Addresses = ()
+    syslog: Addresses = ()
 
 
 class Intent(Part):
     """A fabric as its owner describes it."""
 
-    nodrop: Literal["1"] = Field(description="version of this format")
-    fabric: Name
+    nodrop: Annotated[str, one_of("1")] = Field(description="version of this format")
+    fabric: Name = Field(description="name of the fabric")
     mode: Literal["lossless"] = "lossless"
-    mtu: Integer = Field(9216, ge=1280, le=9216, description="MTU of every port in the fabric, bytes")
+    mtu: Annotated[int, whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
     topology: LeafSpine
-    endpoints: dict[Name, Endpoints] = Field(min_length=1)
-    classes: dict[Name, TrafficClass] = Field(min_length=1)
-    pfc: Pfc = Pfc()
-    buffers: Buffers = Buffers()
-    hosts: Hosts = Hosts()
+    endpoints: dict[Name, Endpoints] = Field(min_length=1, description="groups of hosts by name, such as gpu")
+    classes: dict[Name, TrafficClass] = Field(min_length=1, description="traffic classes by name, such as rdma")
+    pfc: Pfc = Field(default_factory=Pfc)
+    buffers: Buffers = Field(default_factory=Buffers)
+    hosts: Hosts = Field(default_factory=Hosts)
     routing: Routing
     addressing: Addressing
-    services: Services = Services()
+    services: Services = Field(default_factory=Services)
     _document: Document | None = PrivateAttr(None)
 
     def attach(self, document: Document) -> None:
@@ -250,5 +270,5 @@ class Intent(Part):
         if self._document is not None:
             line, column = self._document.place(keys)
         path = self._document.path if self._document is not None else self.fabric
-        where = ".".join(map(str, keys))
+        where = ".".join(on_one_line(str(key)) for key in keys)
         return Problem(path=path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)

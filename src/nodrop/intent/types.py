@@ -1,155 +1,196 @@
-"""Scalars of an intent: text that the YAML loader left as it stood, typed by the schema."""
+"""Scalars of an intent: text that the YAML loader left as it stood, read as the schema says.
+
+Every type reads text and tells editors, as JSON Schema, what it reads.
+"""
 
 import re
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import netaddr
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, WithJsonSchema
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, StrictBool
+from pydantic_core import CoreSchema, core_schema
 
 from nodrop import units
+from nodrop.units import Misread
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 MAX_ASN = 4294967294
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_Json = dict[str, Any]
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("expected text")
-    return value
+class Scalar:
+    """What pydantic is told about a type: how its value is read, and its JSON Schema."""
+
+    def __init__(self, read: Callable[[Any], object], schema: _Json) -> None:
+        self._read, self._schema = read, schema
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _Json:
+        return self._schema
 
 
-def _reader(read: Any) -> BeforeValidator:
-    def convert(value: Any) -> Any:
-        return read(_text(value)) if not isinstance(value, int | float | tuple) or isinstance(value, bool) else value
+class Several:
+    """What pydantic is told about a list, each entry once, that may be written as its only entry."""
 
-    return BeforeValidator(convert)
+    def __init__(self, *, empty: bool = False) -> None:
+        self._empty = empty
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self._entries, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _Json:
+        several = handler(schema) | {"minItems": 0 if self._empty else 1, "uniqueItems": True}
+        return {"anyOf": [several["items"], several]}
+
+    def _entries(self, value: Any) -> list[Any]:
+        entries = value if isinstance(value, list) else [value]
+        twice = [entry for index, entry in enumerate(entries) if entry in entries[:index]]
+        if twice:
+            raise Misread("each once", f"{twice[0]} twice")
+        if not entries and not self._empty:
+            raise Misread("at least one", "an empty list")
+        return entries
 
 
-def _integer(text: str) -> int:
-    if not re.fullmatch(r"\d{1,18}", text):
-        raise ValueError("expected a whole number")
-    return int(text)
+def _text(read: Callable[[str], object], pattern: str, *, numeric: str | None = None, **bounds: float) -> Scalar:
+    """Return a type that is text of this pattern; `numeric` is what YAML makes of it where it looks like one."""
+    kind = [numeric, "string"] if numeric else "string"
+    schema: _Json = {"type": kind, "pattern": f"^({pattern})$"} | bounds
+    return Scalar(lambda value: read(value if isinstance(value, str) else ""), schema)
+
+
+def _within(read: Callable[[str], float], low: float, high: float, what: str, unit: str = "") -> Callable[[str], float]:
+    def bounded(text: str) -> float:
+        try:
+            value = read(text)
+            if low <= value <= high:
+                return value
+        except Misread:
+            pass
+        raise Misread(f"{what} from {low}{unit} to {high}{unit}")
+
+    return bounded
+
+
+def whole(low: int, high: int) -> Scalar:
+    """Return the type of a whole number within bounds."""
+    read = _within(units.integer, low, high, "a whole number")
+    return _text(read, units.INTEGER, numeric="integer", minimum=low, maximum=high)
+
+
+def number(low: float, high: float) -> Scalar:
+    """Return the type of a number within bounds."""
+    read = _within(units.number, low, high, "a number")
+    return _text(read, units.NUMBER, numeric="number", minimum=low, maximum=high)
+
+
+def percentage(low: int, high: int) -> Scalar:
+    """Return the type of a percentage within bounds."""
+    return _text(_within(units.percent, low, high, "a percentage", "%"), units.PERCENT)
+
+
+def cable(low: int, high: int) -> Scalar:
+    """Return the type of a length within bounds."""
+    return _text(_within(units.length_m, low, high, "a length", "m"), units.LENGTH)
+
+
+def one_of(*texts: str, read: Callable[[str], object] = str) -> Scalar:
+    """Return the type of one of these words; editors may take `1` for a number, which is the same here."""
+
+    def chosen(value: Any) -> object:
+        if value not in texts:
+            raise Misread(" or ".join((", ".join(texts[:-1]), texts[-1])) if texts[1:] else texts[0])
+        return read(value)
+
+    return Scalar(chosen, {"enum": [*texts, *(int(text) for text in texts if text.isdecimal())]})
+
+
+def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str | None = None) -> Scalar:
+    """Return the type of a set of numbers: `1-16, 20`, a list of such, or `word`; `empty` allows an empty list."""
+
+    def read(value: Any) -> tuple[int, ...] | str:
+        if word is not None and value == word:
+            return word
+        if empty and value == []:
+            return ()
+        parts = value if isinstance(value, list) else [value]
+        found = units.ids(", ".join(part if isinstance(part, str) else "?" for part in parts))
+        outside = tuple(one for one in found if one < low or (high is not None and one > high))
+        if outside:
+            raise Misread(f"numbers from {low}" + ("" if high is None else f" to {high}"), units.show_ids(outside))
+        return found
+
+    bounds = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
+    one = {"type": ["integer", "string"], "pattern": f"^({units.IDS})$"} | bounds
+    several = {"type": "array", "items": one, "minItems": 0 if empty else 1}
+    return Scalar(read, {"anyOf": [one, several, *([{"const": word}] if word else [])]})
 
 
 def _name(text: str) -> str:
     if not re.fullmatch(NAME_PATTERN, text):
-        raise ValueError("expected a name of letters, digits, dots, dashes and underscores, 63 at most")
+        raise Misread(
+            "a name of letters, digits, dots, dashes and underscores, 63 at most, the first a letter or digit"
+        )
     return text
 
 
-def _plain_text(text: str) -> str:
-    if _CONTROL.search(text):
-        raise ValueError("expected text without control characters")
+def _plain(text: str) -> str:
+    if not text or _CONTROL.search(text):
+        raise Misread("text without control characters")
     return text
-
-
-def _number(text: str) -> float:
-    if not re.fullmatch(r"\d{1,6}(\.\d{1,6})?", text):
-        raise ValueError("expected a number such as 1 or 3.5")
-    return float(text)
-
-
-def _on_off(text: str) -> bool:
-    if text not in ("on", "off"):
-        raise ValueError("expected on or off")
-    return text == "on"
 
 
 def _network(text: str) -> str:
     try:
         network = netaddr.IPNetwork(text)
     except (netaddr.AddrFormatError, ValueError):
-        raise ValueError("expected a network such as 10.0.0.0/16") from None
+        raise Misread("a network such as 10.0.0.0/16") from None
     if "/" not in text:
-        raise ValueError("expected a network with its prefix length, such as 10.0.0.0/16")
+        raise Misread("a network with its prefix length, such as 10.0.0.0/16")
     if network.version != 4:
-        raise ValueError("expected an IPv4 network; IPv6 is not built by this release")
+        raise Misread("an IPv4 network", hint="IPv6 is not built by this release")
     if network.ip != network.network:
-        raise ValueError(f"has host bits set; expected {network.cidr}")
+        raise Misread(str(network.cidr), f"{text} has host bits set")
+    if network.first >> 24 in (0, 127) or network.first >> 28 >= 0b1110:
+        raise Misread("addresses that a port can have, such as 10.0.0.0/16")
     return str(network.cidr)
 
 
 def _address(text: str) -> str:
     try:
-        address = netaddr.IPAddress(text, flags=netaddr.INET_PTON)
+        return str(netaddr.IPAddress(text, flags=netaddr.INET_PTON))
     except (netaddr.AddrFormatError, ValueError):
-        raise ValueError("expected an address such as 192.0.2.10") from None
-    return str(address)
+        raise Misread("an address such as 192.0.2.10") from None
 
 
 def _asn_rule(text: str) -> tuple[int, bool]:
-    found = re.fullmatch(r"(\d{1,10})(\+?)", text)
+    found = re.fullmatch(r"([0-9]{1,10})(\+?)", text)
     if not found or not 1 <= int(found[1]) <= MAX_ASN:
-        raise ValueError("expected an AS number, or one with + to which each device's id is added")
+        raise Misread("an AS number, or one with + to which each device's id is added")
     return int(found[1]), bool(found[2])
 
 
-def _dscps(value: Any) -> Any:
-    if value == "rest":
-        return value
-    parts = value if isinstance(value, list) else [value]
-    numbers = tuple(sorted(number for part in parts for number in units.ids(_text(part))))
-    if any(number > 63 for number in numbers):
-        raise ValueError("expected DSCPs from 0 to 63")
-    return numbers
-
-
-def _one_or_more(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
-
-
-def _json(pattern: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": ["string", "integer", "number"], "pattern": pattern})
-
-
-Name = Annotated[
-    str,
-    BeforeValidator(_text),
-    AfterValidator(_name),
-    WithJsonSchema({"type": "string", "pattern": f"^{NAME_PATTERN}$"}),
-]
-Text = Annotated[str, BeforeValidator(_text), AfterValidator(_plain_text)]
-Integer = Annotated[int, _reader(_integer), _json(r"^\d+$")]
-Number = Annotated[float, _reader(_number), _json(r"^\d+(\.\d+)?$")]
+Name = Annotated[str, _text(_name, NAME_PATTERN)]
+Text = Annotated[str, _text(_plain, "[^\\x00-\\x1f\\x7f]+")]
 Bool = StrictBool
-OnOff = Annotated[
-    bool,
-    BeforeValidator(lambda v: v if isinstance(v, bool) else _on_off(_text(v))),
-    WithJsonSchema({"enum": ["on", "off"]}),
-]
-Speed = Annotated[int, _reader(units.speed_mbps), WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?[GM]$"})]
-Bytes = Annotated[
-    int, _reader(units.size_bytes), WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?(B|kB|MB|KiB|MiB)$"})
-]
-Time = Annotated[int, _reader(units.time_ms), WithJsonSchema({"type": "string", "pattern": r"^\d+(ms|s)$"})]
-Length = Annotated[int, _reader(units.length_m), WithJsonSchema({"type": "string", "pattern": r"^\d+m$"})]
-Percent = Annotated[int, _reader(units.percent), WithJsonSchema({"type": "string", "pattern": r"^\d{1,3}%$"})]
-Ids = Annotated[tuple[int, ...], _reader(units.ids), _json(r"^\d+(-\d+)?(,\s*\d+(-\d+)?)*$")]
-Dscps = Annotated[
-    Any,
-    BeforeValidator(_dscps),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"const": "rest"},
-                {"type": ["integer", "string"]},
-                {"type": "array", "items": {"type": ["integer", "string"]}},
-            ]
-        }
-    ),
-]
-Network = Annotated[str, BeforeValidator(_text), AfterValidator(_network)]
-Networks = Annotated[
-    tuple[Network, ...],
-    BeforeValidator(_one_or_more),
-    Field(min_length=1),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
-]
-Address = Annotated[str, BeforeValidator(_text), AfterValidator(_address)]
-AsnRule = Annotated[tuple[int, bool], _reader(_asn_rule), _json(r"^\d+\+?$")]
-Priorities = Annotated[
-    tuple[int, ...],
-    BeforeValidator(lambda v: tuple(sorted(_integer(_text(p)) for p in _one_or_more(v)))),
-    WithJsonSchema({"type": "array", "items": {"type": "integer"}}),
+Integer = Annotated[int, _text(units.integer, units.INTEGER, numeric="integer")]
+Speed = Annotated[int, _text(units.speed_mbps, units.SPEED)]
+Bytes = Annotated[int, _text(units.size_bytes, units.SIZE)]
+Time = Annotated[int, _text(units.time_ms, units.TIME)]
+Length = Annotated[int, cable(1, 100_000)]
+Percent = Annotated[int, percentage(1, 100)]
+Ids = Annotated[tuple[int, ...], numbers(1)]
+Dscps = Annotated[tuple[int, ...], numbers(0, 63, empty=True)]
+DscpsOrRest = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, word="rest")]
+Priorities = Annotated[tuple[int, ...], numbers(0, 7, empty=True)]
+Network = Annotated[str, _text(_network, r"[0-9.]+/[0-9]{1,2}")]
+Networks = Annotated[tuple[Network, ...], Several()]
+Address = Annotated[str, _text(_address, r"[0-9A-Fa-f.:]+")]
+Addresses = Annotated[tuple[Address, ...], Several(empty=True)]
+AsnRule = Annotated[
+    tuple[int, bool], _text(_asn_rule, r"[0-9]{1,10}\+?", numeric="integer", minimum=1, maximum=MAX_ASN)
 ]

@@ -9,8 +9,9 @@
                 outcomes.append(why)
         return outcomes
 
-Only checked nodes come here: names are the scope's, behind `n_`; attributes are the model's; constants are written by
-`repr`; words are reached as `w0`, `w1` …. There are no builtins, and nothing else to name.
+Only checked nodes come here: names are the scope's, behind `n_`; attributes are the model's; options and facts are
+keys; constants are written by `repr`; words are reached as `w0`, `w1` …. There are no builtins, and nothing else to
+name.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from nodrop.fabric.states import UNKNOWN, UnknownFact
+from nodrop.fabric.types import Record
 from nodrop.lint.nodes import (
     Arithmetic,
     Attribute,
@@ -139,7 +141,9 @@ class _Source:
             tests = [f"({kept} := {owner}) is {stops[0]}", *(f"{kept} is {stop}" for stop in stops[1:])]
             owner, guard = kept, f"{kept} if {' or '.join(tests)} else "
         read = f"{owner}.{node.name}"
-        if node.derived:
+        if isinstance(node.of.type.owners[0], Record):
+            read = f"{owner}[{node.name!r}]"
+        elif node.derived:
             read = f"property_of({owner}, {node.name!r}, {text(node)!r}, {lenient})"
         if node.type.unknown and not lenient:
             read = self.raising(read, text(node))

@@ -7,7 +7,6 @@ subject; neither keeps the others from being judged.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from types import SimpleNamespace
 from typing import Literal, TypeVar
 
 from nodrop import analyses
@@ -26,7 +25,7 @@ from nodrop.lint.finding import Finding, Severity, Verdict
 from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.lint.scopes import Gap
 from nodrop.lint.telling import Evidence, Teller
-from nodrop.lint.unknowns import Unknowns, missing
+from nodrop.lint.unknowns import Unknowns
 
 BATCH = 4096
 """How many cases are judged at a time: a rule that looks at each of 640,000 ports need not hold as many cases."""
@@ -78,7 +77,7 @@ class _Session:
         self.unknowns = Unknowns()
         self.problems: list[Problem] = []
 
-    def judge(self, rule: Rule, severity: Severity, options: SimpleNamespace) -> None:
+    def judge(self, rule: Rule, severity: Severity, options: Mapping[str, object]) -> None:
         """Note all that one rule says."""
         teller = Teller(
             rule=rule,
@@ -118,7 +117,7 @@ class _Session:
 
     def _unknown(self, rule: Rule, case: Case, unknown: UnknownFact) -> None:
         devices = rule.scope.devices(case.items, case.places)
-        self.unknowns.add(rule.name, missing(unknown), devices, len(case.places))
+        self.unknowns.add(rule.name, str(unknown), devices, len(case.places))
 
     def _tell(self, rule: Rule, teller: Teller, case: Case) -> None:
         try:
@@ -129,7 +128,7 @@ class _Session:
     def _hits(self, rule: Rule, teller: Teller) -> None:
         subject: Subject = (FABRIC,)
         given = {
-            name: getattr(teller.options, value.name) if isinstance(value, FromOption) else value
+            name: teller.options[value.name] if isinstance(value, FromOption) else value
             for name, value in rule.arguments.items()
         }
         self.evaluations[rule.name] += 1
@@ -156,7 +155,7 @@ class _Session:
         try:
             return teller.holds(rule.when, hit.facts)
         except UnknownFact as unknown:
-            self.unknowns.add(rule.name, missing(unknown), self._devices(hit.subject))
+            self.unknowns.add(rule.name, str(unknown), self._devices(hit.subject))
             return False
 
     def _devices(self, subject: Subject) -> list[str]:
@@ -190,7 +189,7 @@ def _by_name(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
     return next((table[name] for name in (rule.name, *rule.aliases) if name in table), otherwise)
 
 
-def _options(rule: Rule, given: Mapping[str, object]) -> SimpleNamespace:
+def _options(rule: Rule, given: Mapping[str, object]) -> Mapping[str, object]:
     """The options of a rule, those that were given over the defaults."""
     known = {option.name: option for option in rule.options}
     values = {name: option.default for name, option in known.items()}
@@ -203,7 +202,7 @@ def _options(rule: Rule, given: Mapping[str, object]) -> SimpleNamespace:
             found, _, expected = str(error).partition("; expected ")
             problem = Problem(path="options", where=f"{rule.name}.{name}", found=found, expected=expected)
             raise InputProblems([problem]) from None
-    return SimpleNamespace(**values)
+    return values
 
 
 def _order(finding: Finding) -> tuple[object, ...]:

@@ -33,15 +33,13 @@ def parse(written: Written, names: Mapping[str, Type], surely: frozenset[Node] =
     """The typed tree of an expression over `names`, where the nodes in `surely` are known not to be None."""
     if found := next((brace for brace in _BRACES if brace in written.text), ""):
         raise written.fault(f"`{found}`", "an expression without braces around or in it", at=found)
-    pieces = _pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
-    if len(pieces) != 1:
-        raise written.fault("text after the end of the expression", "one expression")
-    return Checker(written, names).check(pieces[0], surely)
+    (node,) = _pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
+    return Checker(written, names).check(node, surely)
 
 
 def parse_path(written: Written, names: Mapping[str, Type], scope: str) -> Attribute | Name:
     """A path of the model: one that begins with a name, or what follows the scope's name (`qos.pfc_priorities`)."""
-    if written.text.partition(".")[0] not in names and scope in names:
+    if written.text.partition(".")[0] not in names:
         written = written.below(scope)
     node = parse(written, names)
     if not isinstance(node, Attribute | Name):

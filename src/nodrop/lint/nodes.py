@@ -231,10 +231,8 @@ def may_be_none(node: Node, surely: frozenset[Node] = frozenset()) -> bool:
     match node:
         case Attribute():
             return node.type.none or may_be_none(node.of, surely)
-        case Logic(word="and"):
-            return may_be_none(node.left, surely) or may_be_none(node.right, surely | present(node.left, holds=True))
         case Logic():
-            return may_be_none(node.right, surely | present(node.left, holds=False))
+            return may_be_none(node.right, surely) or (node.word == "and" and may_be_none(node.left, surely))
         case Constant() | Name() | Call():
             return node.type.none
         case _:

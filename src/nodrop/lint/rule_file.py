@@ -1,8 +1,8 @@
 """The shape of a rule file: which keys there are and what they hold. What the expressions say is checked later."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import MODES, Mode
@@ -37,6 +37,20 @@ _EXPECTED = {
     "model_type": "a mapping",
 }
 """By pydantic's kind of error, what it should have been."""
+
+
+_FACTS_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "array", "items": {"type": "string", "pattern": _NAME}},
+            {
+                "type": "object",
+                "propertyNames": {"pattern": _NAME},
+                "additionalProperties": {"enum": list(get_args(FactType))},
+            },
+        ]
+    }
+)
 
 
 class _Part(BaseModel):
@@ -93,7 +107,7 @@ class RuleFile(_Part):
     analysis: _Text | None = None
     arguments: Annotated[dict[_Name, Any], Field(alias="with")] = {}
     remark: _Text | None = None
-    facts: Annotated[dict[_Name, FactType], BeforeValidator(_names_or_types)] = {}
+    facts: Annotated[dict[_Name, FactType], BeforeValidator(_names_or_types), _FACTS_SCHEMA] = {}
     at: _Text | None = None
     message: _Text
     why: _Text

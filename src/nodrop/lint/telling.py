@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from nodrop.analyses import Hit
@@ -55,7 +54,7 @@ class Teller:
 
     rule: Rule
     severity: Severity
-    options: SimpleNamespace
+    options: Mapping[str, object]
     reading: Reading
     index: Index
     evidence: Evidence
@@ -79,7 +78,7 @@ class Teller:
 
     def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""
-        return condition is None or bool(self._value(condition, (SimpleNamespace(**facts),)))
+        return condition is None or bool(self._value(condition, (facts,)))
 
     def _shared(self, item: Item) -> "_Shared":
         """What is equal for items that are alike, worked out for the first of them."""
@@ -96,7 +95,7 @@ class Teller:
             pieces=tuple(pieces),
             group=_digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
             facts={name: fact for name, value in facts.items() for fact in _fact(value)},
-            changes=tuple(change for change in changes if change[2] is not UNKNOWN),
+            changes=tuple((where, old, new) for where, old, new in changes if _differ(old, new)),
         )
 
     def _finding(self, item: Item, shared: "_Shared") -> Finding:
@@ -137,7 +136,7 @@ class Teller:
         located: Located | None = None,
     ) -> Finding:
         """A finding whose facts came with it. In its group, words that only name the subject do not count."""
-        rule, names = self.rule, (SimpleNamespace(**facts),)
+        rule, names = self.rule, (facts,)
         pieces = [piece if isinstance(piece, str) else shown(self._known(piece, names)) for piece in rule.message]
         cause = (
             piece
@@ -211,9 +210,15 @@ def _fact(value: object) -> Iterator[Fact]:
         yield shown(value)
 
 
+def _differ(old: object, new: object) -> bool:
+    """Whether there is a change to make: to something known, and other than what is there."""
+    return new is not UNKNOWN and (old is UNKNOWN or old != new)
+
+
 def _digest(*parts: str) -> str:
-    """BLAKE2b-128 of the parts (contract 9.13)."""
-    return hashlib.blake2b(_SEPARATOR.join(part.encode() for part in parts), digest_size=16).hexdigest()
+    """BLAKE2b-128 of the parts (contract 9.13); names of files may hold half of a surrogate pair."""
+    joined = _SEPARATOR.join(part.encode("utf-8", "surrogatepass") for part in parts)
+    return hashlib.blake2b(joined, digest_size=16).hexdigest()
 
 
 def _device(subject: Subject, at: Subject) -> str | None:

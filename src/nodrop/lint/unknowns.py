@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodrop.fabric.fabric import Fabric, Host, HostPort, Policy
-from nodrop.fabric.states import UnknownFact
 from nodrop.fabric.subject import natural
 from nodrop.fabric.types import attributes
 from nodrop.lint.finding import UnknownVerdict
 from nodrop.lint.scopes import SCOPES
 
-_STATED = "state them under fabric.{key} in nodrop.yaml"
+_STATED = "state them under {key} in fabric.yaml"
 _ADVICE: Mapping[tuple[str, str], str] = {
     ("Link", "length_m"): f"cable lengths: {_STATED.format(key='cables')}",
     ("Link", "media"): f"kinds of cable: {_STATED.format(key='cables')}",
@@ -66,11 +65,6 @@ class Unknowns:
             )
             for (rule, missing), tally in sorted(self._tallies.items())
         )
-
-
-def missing(unknown: UnknownFact) -> str:
-    """The path that an UnknownFact names."""
-    return str(unknown) or "a fact"
 
 
 def advice(path: str) -> str:

@@ -6,7 +6,7 @@ The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c):
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
 from nodrop.fabric.states import known
-from nodrop.platforms.sayable import check_plain, check_rows, on_one_line, refuse
+from nodrop.platforms.sayable import Plain, check_rows, on_one_line, refuse
 
 MATCHES = (
     "ip address prefix-list",
@@ -19,6 +19,7 @@ MATCHES = (
 SETS = ("local-preference", "metric", "community", "as-path prepend", "ip next-hop", "weight", "origin", "tag")
 """What a route map can match and set, as far as the model goes."""
 
+_PLAIN = Plain("matches", "sets", description=on_one_line)
 _LARGEST = 2**32 - 1
 _LARGEST_SEQUENCE = 65535
 _LENGTH = {"ipv4": 32, "ipv6": 128}
@@ -34,8 +35,8 @@ def check(device: Device) -> Bgp:
     bgp = known(device.bgp)
     if bgp is None:
         raise refuse(["bgp"], "without BGP there is no frr.conf")
-    check_plain(bgp, "bgp", skipped=("matches", "sets"), free={"description": on_one_line})
-    check_plain(device.static_routes, "static_routes")
+    _PLAIN.check(bgp, "bgp")
+    _PLAIN.check(device.static_routes, "static_routes")
     _check_numbers(bgp)
     for network in bgp.networks:
         if ":" in network:

@@ -5,8 +5,10 @@ paths of `Unsupported` go by attributes and by the names of rows, from the devic
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from operator import attrgetter
+from types import NoneType
 from typing import Any
 
 from nodrop.errors import Unsupported
@@ -25,61 +27,63 @@ UNKNOWN_FACT = "is unknown, and a configuration cannot say so"
 Fault = tuple[Subject, str]
 """Where a part of the model cannot be said, from that part on, and why."""
 
-FreeText = Mapping[str, Callable[[Any], str | None]]
-"""Fields that are more than a word, each with what tells what is wrong with a value, or None."""
-
 
 def refuse(path: Iterable[object], reason: str) -> Unsupported:
     """Return the error for the part of a device at `path`."""
     return Unsupported(text(tuple(map(str, path))), reason)
 
 
-def check_plain(
-    part: Any,
-    *path: object,
-    skipped: Container[str] = (),
-    free: Mapping[str, Callable[[Any], str | None]] | None = None,
-) -> None:
-    """Raise Unsupported where a scalar of `part` (at `path`), however deep, cannot stand in a configuration.
+class Plain:
+    """The check that every scalar of a part of the model, however deep, can stand in a configuration.
 
-    Fields named in `skipped` are not looked at. What is shared by value is looked at once.
+    Fields named in `skipped` are not looked at. `free` names those that are more than a word, each with what tells
+    what is wrong with a text, or None.
     """
-    if fault := _Plain(skipped, free or {}).fault_of(part):
-        raise refuse((*path, *fault[0]), fault[1])
 
-
-class _Plain:
-    def __init__(self, skipped: Container[str], free: FreeText) -> None:
+    def __init__(self, *skipped: str, **free: Callable[[str], str | None]) -> None:
         self._skipped, self._free = skipped, free
-        self._seen: set[int] = set()
+        self._plans: dict[type[Any], tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {}
 
-    def _fault_in(self, part: Any) -> Fault | None:
-        if id(part) in self._seen:
+    def check(self, part: Any, *path: object) -> None:
+        """Raise Unsupported where a scalar cannot; what is shared by value is looked at once."""
+        if fault := self._fault_of(part, set()):
+            raise refuse((*path, *fault[0]), fault[1])
+
+    def _plan(self, kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+        """Return the fields of a kind of part that are looked at, and how to read them all at once."""
+        if kind not in self._plans:
+            names = tuple(name for name in fields(kind) if name not in self._skipped)
+            self._plans[kind] = names, attrgetter(*names, "__class__")  # two names or more, so that it gives a tuple
+        return self._plans[kind]
+
+    def _fault_of(self, part: Any, seen: set[int]) -> Fault | None:
+        if type(part) is tuple:
+            return self._fault_in_rows(part, seen)
+        if id(part) in seen:
             return None
-        self._seen.add(id(part))
-        for name in fields(type(part)):
-            value = getattr(part, name)
-            if value is None or value is True or value is False or name in self._skipped:
+        seen.add(id(part))
+        names, content = self._plan(type(part))
+        for name, value in zip(names, content(part), strict=False):
+            kind = type(value)
+            if kind is NoneType or kind is bool:
                 continue
-            if isinstance(value, Unknown):
+            if kind is int or kind is str:
+                if reason := self._free.get(name, _wrong)(value):
+                    return (name,), reason
+            elif kind is Unknown:
                 if not _is_computed(part):
                     return (name,), UNKNOWN_FACT
-            elif name in self._free:
-                if reason := self._free[name](value):
-                    return (name,), reason
-            elif fault := self.fault_of(value):
+            elif fault := self._fault_of(value, seen):
                 return (name, *fault[0]), fault[1]
         return None
 
-    def fault_of(self, value: Any) -> Fault | None:
-        kind = type(value)
-        if kind is int or kind is str:
-            reason = _wrong(value)
-            return ((), reason) if reason else None
-        if kind is not tuple:
-            return self._fault_in(value)
-        for position, row in enumerate(value):
-            if row is not None and (fault := self.fault_of(row)):
+    def _fault_in_rows(self, rows: tuple[Any, ...], seen: set[int]) -> Fault | None:
+        for position, row in enumerate(rows):
+            kind = type(row)
+            if kind is int or kind is str:
+                if reason := _wrong(row):
+                    return (str(position),), reason
+            elif row is not None and (fault := self._fault_of(row, seen)):
                 return (key_of(row, position), *fault[0]), fault[1]
         return None
 

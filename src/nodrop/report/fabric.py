@@ -152,7 +152,8 @@ def _scheduling(queue: Queue | None, interface: Interface | None) -> str:
         return f"weight {scheduler.weight}"
     if scheduler.peak_bytes_per_s is None or interface is None or not isinstance(interface.speed_mbps, int):
         return "strict"
-    return f"strict, at most {show_speed(scheduler.peak_bytes_per_s * 8 // 1_000_000)} of {show_speed(interface.speed_mbps)}"
+    peak_mbps = scheduler.peak_bytes_per_s * 8 // 1_000_000
+    return f"strict, at most {show_speed(peak_mbps)} of {show_speed(interface.speed_mbps)}"
 
 
 def _ecn(queue: Queue | None) -> Facts | None:
@@ -231,7 +232,7 @@ def _headroom(fabric: Fabric) -> Iterator[Facts]:
 def _marking(fabric: Fabric) -> Iterator[Facts]:
     """Yield where RDMA queues mark and where their senders are paused."""
     seen: set[tuple[Any, ...]] = set()
-    for device, interface, qos in _profiles(fabric):
+    for device, _, qos in _profiles(fabric):
         for index in effects.rdma_queues(fabric, qos):
             ecn = _ecn(effects.queue(qos, index))
             try:

@@ -14,8 +14,9 @@ FILE = "config_db.json"
 WHOLE = frozenset({"DEVICE_METADATA", "PORT"})
 """A file with these tables is a whole configuration; any other is a part, silent about the tables that it lacks."""
 
-_NUMBER = re.compile(r"\s*-?\d{1,18}\s*")
-_RANGE = re.compile(r"(\d{1,2})(?:-(\d{1,2}))?")
+_NUMBER = re.compile(r"\s*-?[0-9]{1,18}\s*")
+_RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
+_PRIORITY = re.compile(r"[0-7]")
 _BRACKET = re.compile(r"\[([A-Z0-9_]+)\|([^\]]*)\]")
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 MAX_REMARKS = 2000
@@ -32,6 +33,7 @@ class Config:
         self._raw = raw
         self.whole = data.keys() >= WHOLE
         self.remarks: list[Remark] = []
+        self._remarked: set[tuple[object, ...]] = set()
         self.read: set[str] = set()
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
@@ -116,9 +118,9 @@ class Config:
         """Return `3,4` as priorities; what is none of 0 to 7 is left out, with a remark."""
         text = row.get(field, "")
         parts = [part.strip() for part in text.split(",")] if text.strip() else []
-        if any(not (part.isdigit() and int(part) <= 7) for part in parts):
+        if not all(map(_PRIORITY.fullmatch, parts)):
             self.malformed((*keys, field), text, "priorities from 0 to 7, such as 3,4")
-        return tuple(sorted({int(part) for part in parts if part.isdigit() and int(part) <= 7}))
+        return tuple(sorted({int(part) for part in parts if _PRIORITY.fullmatch(part)}))
 
     def reference(self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject) -> Row | None:
         """Return the row that a field names; None where the field is absent, or names nothing (with a remark)."""
@@ -127,10 +129,9 @@ class Config:
 
     def named(self, keys: tuple[str, ...], name: str, table: str, subject: Subject) -> Row | None:
         """Return the row `name` of `table`; None, with a remark, where a table that is here has no such row."""
-        bracket = _BRACKET.fullmatch(name)
-        if bracket:
-            self.remark("bracket-reference", subject, keys, reference=name, name=bracket[2])
-            name = bracket[2]
+        reference, name = name, bare(name)
+        if reference != name:
+            self.remark("bracket-reference", subject, keys, reference=reference, name=name)
         found = self.rows(table).get(name)
         if found is None and self.covers(table):
             self.remark("dangling-reference", subject, keys, kind=table, name=name, field=keys[-1])
@@ -142,8 +143,10 @@ class Config:
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
 
     def remark(self, kind: str, subject: Subject, keys: tuple[str, ...], /, **facts: str) -> None:
-        """Remember something wrong in the text at `keys`; `subject` is below the device."""
-        if len(self.remarks) < MAX_REMARKS:
+        """Remember something wrong in the text at `keys`, once; `subject` is below the device."""
+        fault = (kind, keys, *facts.values())
+        if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
+            self._remarked.add(fault)
             place = self.place(keys)
             self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
 
@@ -175,6 +178,12 @@ class Config:
         facts = {"path": "/".join(map(str, double.keys)), "first": str(double.first.line)}
         place = Place(FILE, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
+
+
+def bare(reference: str) -> str:
+    """Return the name in a reference: the reference itself, or `x` of the old `[TABLE|x]`."""
+    bracket = _BRACKET.fullmatch(reference)
+    return bracket[2] if bracket else reference
 
 
 def _is_plain(rows: Any) -> bool:

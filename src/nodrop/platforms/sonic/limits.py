@@ -7,26 +7,25 @@ from typing import Any
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import PfcWatchdog, QosProfile
-from nodrop.fabric.states import known
+from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.schema import Switch
-from nodrop.platforms.sayable import check_distinct, check_plain, check_rows, quotable, refuse
+from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, quotable, refuse
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _RELEASE = re.compile(r"[0-9]{6}")
 _LONGEST_CABLE_M = 999_999
-_ELSEWHERE = frozenset({"bgp", "static_routes", "link_pause", "side"})
-"""Fields that other files say, or none at all."""
-_FREE = {"description": quotable}
+_PLAIN = Plain("bgp", "static_routes", "link_pause", "side", "port", description=quotable)
+"""Routing is for frr.conf to say, what is at the far end of a cable for no file, and a port for its own check."""
 _SILENT = PfcWatchdog(priorities=(), detection_ms=None, restoration_ms=None, action=None)
 
 
 def check(device: Device) -> Switch:
     """Return the facts of the device's model; Unsupported where a table or field for something is wanting."""
-    check_plain(device, skipped=_ELSEWHERE, free=_FREE)
+    _PLAIN.check(device)
     facts = _check_device(device)
     pools = known(device.buffer_pools)
     _check_pools(device, pools)
@@ -63,6 +62,9 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
+    for name in ("bgp", "static_routes"):
+        if isinstance(getattr(device, name), Unknown):
+            raise refuse([name], UNKNOWN_FACT)
     if device.bgp is None and device.static_routes:
         raise refuse(["static_routes"], "are written into frr.conf, which a device without BGP does not have")
     if (trimming := known(device.trimming)) is not None and trimming.queue is None:
@@ -102,7 +104,9 @@ def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
 
 def _check_port(facts: Switch, interface: Interface) -> None:
     path = ("interfaces", interface.name)
-    port = known(interface.port)
+    port = interface.port
+    if isinstance(port, Unknown):
+        raise refuse((*path, "port"), UNKNOWN_FACT)
     group = facts.group(port.panel) if port else None
     if port is None or group is None or port.split:
         raise refuse((*path, "port"), f"{facts.name} has no such unsplit port")

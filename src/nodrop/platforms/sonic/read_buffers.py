@@ -6,7 +6,7 @@ from typing import Any
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import Trimming
 from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.tables import POOL_SUFFIX
 
 
@@ -15,7 +15,7 @@ def buffer_profile(config: Config, name: str, row: Row) -> BufferProfile:
     keys = ("BUFFER_PROFILE", name)
     pool = row.get("pool")
     if pool is not None:
-        pool = pool[1:-1].partition("|")[2] if pool.startswith("[") else pool
+        pool = bare(pool)
         config.reference(keys, row, "pool", "BUFFER_POOL", ("@buffer_pools", pool_identity(pool)))
     xoff = config.integer(keys, row, "xoff")
     headroom = None

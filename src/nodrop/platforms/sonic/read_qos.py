@@ -1,8 +1,9 @@
 """QoS and buffers of a config_db.json: each distinct combination of rows is read once and shared by its ports."""
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from nodrop.fabric.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.qos import (
@@ -18,10 +19,12 @@ from nodrop.fabric.qos import (
 )
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
-from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, MAPS
 
+_T = TypeVar("_T")
+_INDEX = re.compile(r"[0-9]{1,3}")
 TRUE_FALSE = {"true": True, "false": False}
 ACTIONS = {"drop": "drop", "forward": "forward", "alert": "alert"}
 _SCHEDULERS = {"STRICT": "strict", "DWRR": "dwrr", "WRR": "wrr"}
@@ -31,10 +34,6 @@ _COLOR_FIELDS = tuple(
 )
 BINDINGS = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 INDEXED = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
-
-AddedGroups = Callable[[str, tuple[int, ...]], tuple[PriorityGroup, ...]]
-"""What a switch adds to a port's priority groups by itself, given the port's PFC priorities and group numbers."""
-
 
 TABLES = (
     *BINDINGS,
@@ -87,7 +86,7 @@ class QosReader:
             for port, index, key, row in config.split(table):
                 by_port[port][slot].append((index, key, row))
         by_port.pop("GLOBAL", None)
-        self.switch_row = (by_port.pop("global", None) or [None])[0]
+        self.switch_row: Row | None = (by_port.pop("global", None) or [None])[0]
         by_port.pop("CPU", None)
 
     def remember(self) -> None:
@@ -113,7 +112,8 @@ class QosReader:
         found = self._by_port.get(port)
         if found is None and not added:
             return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
-        binding, watchdog, ingress, egress, queues, queue_buffers, groups = found or [None] * 4 + [[], [], []]
+        own: list[Any] = found or [None] * 4 + [[], [], []]
+        binding, watchdog, ingress, egress, queues, queue_buffers, groups = own
         signature = (
             asymmetric,
             added,
@@ -124,7 +124,7 @@ class QosReader:
             *(tuple((index, *row.items()) for index, _, row in rows) for rows in (queues, queue_buffers, groups)),
         )
         if signature not in self._read:
-            self._read[signature] = self._make(port, asymmetric, added, found or [None] * 4 + [[], [], []])
+            self._read[signature] = self._make(port, asymmetric, added, own)
         return self._read[signature]
 
     def pause(self, port: str) -> tuple[int, ...]:
@@ -132,10 +132,19 @@ class QosReader:
         row = self._by_port[port][0] if port in self._by_port else None
         return self._config.priorities(("PORT_QOS_MAP", port), row, "pfc_enable") if row else ()
 
-    def group_indexes(self, port: str) -> set[int]:
-        """Return the priority groups for which a port has rows."""
+    def group_profiles(self, port: str) -> dict[int, str]:
+        """Return what the rows of a port's priority groups name as their profile, by group."""
         rows = self._by_port[port][6] if port in self._by_port else ()
-        return {number for index, key, _ in rows for number in self._config.numbers(("BUFFER_PG", key), index, 7)}
+        return {
+            number: bare(row.get("profile", ""))
+            for index, key, row in rows
+            for number in self._config.numbers(("BUFFER_PG", key), index, 7)
+        }
+
+    def profile_named(self, name: str) -> BufferProfile | None:
+        """Return the buffer profile of that name, if there is one."""
+        row = self._config.rows("BUFFER_PROFILE").get(name)
+        return None if row is None else self._made("BUFFER_PROFILE", name, row, self._buffer_profile)
 
     def _make(self, port: str, asymmetric: bool, added: tuple[PriorityGroup, ...], found: list[Any]) -> QosProfile:
         config = self._config
@@ -172,17 +181,20 @@ class QosReader:
         found = self._config.reference(keys, row, field, table, subject)
         if found is None:
             return None if self._config.covers(table) else UNKNOWN
-        name = row[field]
+        return self._made(table, bare(row[field]), found, lambda name, row: self._map((table, name), row, size))
+
+    def _made(self, table: str, name: str, row: Row, make: Callable[[str, Row], _T]) -> _T:
+        """Return what `make` reads from a row, read once."""
         if (table, name) not in self._memo:
-            self._memo[table, name] = self._map((table, name), found, size)
-        made: Map = self._memo[table, name]
+            self._memo[table, name] = make(name, row)
+        made: _T = self._memo[table, name]
         return made
 
     def _map(self, keys: tuple[str, ...], row: Row, size: int) -> Map:
         targets: list[int | None] = [None] * size
         for index in row:
             target = self._config.integer(keys, row, index)
-            if not index.isdigit() or int(index) >= size:
+            if not _INDEX.fullmatch(index) or int(index) >= size:
                 self._config.malformed((*keys, index), index, f"a key from 0 to {size - 1}")
             elif target is not None:
                 targets[int(index)] = target
@@ -206,15 +218,16 @@ class QosReader:
             return UNKNOWN
         parts: dict[int, dict[str, Any]] = defaultdict(dict)
         for index, key, row in rows:
-            scheduler = wred = None
+            stated: dict[str, Any] = {}
             numbers = config.numbers(("QUEUE", key), index, 9)
             subject = (port, "qos", "queues", str(numbers[0]) if numbers else index)
             if "scheduler" in row:
-                scheduler = self._named(("QUEUE", key), row, "scheduler", "SCHEDULER", subject, self._scheduler)
+                found = self._named(("QUEUE", key), row, "scheduler", "SCHEDULER", subject, self._scheduler)
+                stated["scheduler"] = found
             if "wred_profile" in row:
-                wred = self._named(("QUEUE", key), row, "wred_profile", "WRED_PROFILE", subject, self._wred)
+                stated["wred"] = self._named(("QUEUE", key), row, "wred_profile", "WRED_PROFILE", subject, self._wred)
             for number in numbers:
-                parts[number] |= {"scheduler": scheduler, "wred": wred}
+                parts[number] |= stated
         for index, key, row in buffers:
             buffer = self._buffer(("BUFFER_QUEUE", key), row, (port, "qos", "queues", index))
             for number in config.numbers(("BUFFER_QUEUE", key), index, 9):
@@ -231,11 +244,8 @@ class QosReader:
         groups = {group.index: group for group in added}
         for index, key, row in rows:
             keys, subject = ("BUFFER_PG", key), (port, "qos", "priority_groups", index)
-            buffer: Any
-            if row.get("profile") == COMPUTED and self.dynamic is not None:
-                buffer = self.computed()
-            else:
-                buffer = self._buffer(keys, row, subject)
+            computes = row.get("profile") == COMPUTED
+            buffer = self.computed() if computes else self._buffer(keys, row, subject)
             for number in self._config.numbers(keys, index, 7):
                 groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
         return tuple(groups[number] for number in sorted(groups))
@@ -257,7 +267,9 @@ class QosReader:
         names = [name for name in row.get("profile_list", "").split(",") if name]
         subject = (port, "qos", f"{direction.lower()}_buffers")
         rows = ({"profile": name} for name in names)
-        found = (self._buffer((table, port, "profile_list"), one, subject, field=None) for one in rows)
+        found = [self._buffer((table, port, "profile_list"), one, subject, field=None) for one in rows]
+        if any(isinstance(buffer, Unknown) for buffer in found):
+            return UNKNOWN
         return tuple(buffer for buffer in found if isinstance(buffer, BufferProfile))
 
     def _buffer(
@@ -275,15 +287,13 @@ class QosReader:
         return self._resolved((*keys, field), row[field], table, subject, make)
 
     def _resolved(
-        self, keys: tuple[str, ...], name: str, table: str, subject: Subject, make: Callable[[str, Row], Any]
-    ) -> Any:
+        self, keys: tuple[str, ...], name: str, table: str, subject: Subject, make: Callable[[str, Row], _T]
+    ) -> _T | None | Unknown:
         """Return what `make` reads from the row `name` of `table`, once; None or UNKNOWN where it is not there."""
         row = self._config.named(keys, name, table, subject)
         if row is None:
             return None if self._config.covers(table) else UNKNOWN
-        if (table, name) not in self._memo:
-            self._memo[table, name] = make(name, row)
-        return self._memo[table, name]
+        return self._made(table, bare(name), row, make)
 
     def _scheduler(self, name: str, row: Row) -> Scheduler | Unknown:
         config, keys = self._config, ("SCHEDULER", name)

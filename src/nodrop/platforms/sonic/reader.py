@@ -7,7 +7,7 @@ from typing import Any
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.fabric import Counter, Device, End, Interface, Loopback, Management, Port
+from nodrop.fabric.fabric import Device, End, Interface, Port
 from nodrop.fabric.qos import PriorityGroup
 from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
@@ -21,6 +21,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import FILE, Config, Row
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
+from nodrop.platforms.sonic.read_services import counters, loopbacks, management, names_of, watchdog_polling
 from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, NOT_READ, ROLE_OF_TYPE
 
 FRR_FILE = "frr.conf"
@@ -33,7 +34,6 @@ _TABLE = re.compile(rb'"[A-Z][A-Z0-9_]+"\s*:\s*\{')
 _FECS: dict[str, Any] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
 _ON_OFF = {"on": True, "off": False}
 _UP_DOWN = {"up": True, "down": False}
-_ENABLE = {"enable": True, "disable": False}
 
 
 def detect(name: str, head: bytes) -> bool:
@@ -81,6 +81,7 @@ class _Device:
         self._sources, self._problems, self._routing = sources, problems, routing
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
+        self._source: Source | None
         self._source, data, raw = config or (None, {}, b"{}")
         self._has_config = config is not None
         self._config = Config(name, data, raw)
@@ -131,20 +132,20 @@ class _Device:
             role=self._role(),
             mac=self._localhost.get("mac", None if config.whole else UNKNOWN),
             interfaces=interfaces,
-            loopbacks=self._loopbacks(),
-            management=self._management(),
+            loopbacks=loopbacks(config),
+            management=management(config),
             bgp=routing.bgp if routing else self._none_unless("bgp_asn", "BGP_NEIGHBOR", None),
             static_routes=routing.static_routes if routing else self._none_unless("", "STATIC_ROUTE", ()),
             buffer_model=dynamic,
             dynamic_buffers=qos.dynamic,
             buffer_pools=pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
             switch_dscp_to_tc=qos.switch_map(),
-            watchdog_polling_ms=self._polling(),
-            counters=self._counters(),
+            watchdog_polling_ms=watchdog_polling(config),
+            counters=counters(config),
             trimming=trimming(config),
             hash_seed=self._hash_seed(),
-            ntp_servers=self._names_of("NTP_SERVER"),
-            syslog_servers=self._names_of("SYSLOG_SERVER"),
+            ntp_servers=names_of(config, "NTP_SERVER"),
+            syslog_servers=names_of(config, "SYSLOG_SERVER"),
         )
         qos.remember()
         return device
@@ -152,7 +153,7 @@ class _Device:
     def _version(self) -> Any:
         """Return the release by which the database is versioned (`version_202505_01`); older schemes name none."""
         text = self._config.rows("VERSIONS").get("DATABASE", {}).get("VERSION", "")
-        found = re.fullmatch(r"version_(\d{6})_\d{2}", text)
+        found = re.fullmatch(r"version_([0-9]{6})_[0-9]{2}", text)
         return found[1] if found else UNKNOWN
 
     def _known_model(self) -> Any:
@@ -191,52 +192,6 @@ class _Device:
         own_files = self._localhost.get("docker_routing_config_mode", "").startswith("split")
         silent = not own_files and not self._localhost.get(field) and not self._config.data.get(table)
         return none if self._config.whole and silent else UNKNOWN
-
-    def _polling(self) -> Any:
-        config = self._config
-        if not config.covers("PFC_WD"):
-            return UNKNOWN
-        return config.integer(("PFC_WD", "GLOBAL"), config.rows("PFC_WD").get("GLOBAL", {}), "POLL_INTERVAL")
-
-    def _counters(self) -> Any:
-        config = self._config
-        if not config.covers("FLEX_COUNTER_TABLE"):
-            return UNKNOWN
-        found = []
-        for group, row in sorted(config.rows("FLEX_COUNTER_TABLE").items()):
-            keys = ("FLEX_COUNTER_TABLE", group)
-            enabled = config.word(keys, row, "FLEX_COUNTER_STATUS", _ENABLE)
-            interval = config.integer(keys, row, "POLL_INTERVAL")
-            found.append(Counter(group=group, enabled=enabled is True, interval_ms=interval))
-        return tuple(found)
-
-    def _names_of(self, table: str) -> Any:
-        return tuple(sorted(self._config.rows(table))) if self._config.covers(table) else UNKNOWN
-
-    def _loopbacks(self) -> Any:
-        config = self._config
-        if not config.covers("LOOPBACK_INTERFACE"):
-            return UNKNOWN
-        addresses: dict[str, list[str]] = {}
-        for key in config.rows("LOOPBACK_INTERFACE"):
-            name, _, address = key.partition("|")
-            addresses.setdefault(name, []).extend([address] if address else [])
-        return tuple(Loopback(name=name, addresses=tuple(own)) for name, own in sorted(addresses.items()))
-
-    def _management(self) -> Any:
-        config = self._config
-        if not config.covers("MGMT_INTERFACE"):
-            return UNKNOWN
-        rows = config.rows("MGMT_INTERFACE")
-        own_vrf = config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") == "true"
-        config.rows("MGMT_PORT")
-        keys = [key.split("|", 1) for key in rows if "|" in key]
-        if not keys:
-            return None
-        first = keys[0][0]
-        gateway = next((row["gwaddr"] for row in rows.values() if "gwaddr" in row), None)
-        addresses = tuple(address for name, address in keys if name == first)
-        return Management(interface=first, addresses=addresses, gateway=gateway, own_vrf=own_vrf)
 
     def _interfaces(self, qos: QosReader, dynamic: Any) -> Iterator[Interface]:
         config = self._config
@@ -294,39 +249,52 @@ class _Device:
     def _added_groups(
         self, name: str, qos: QosReader, dynamic: Any, speed: int | None, cable: Any, enabled: bool
     ) -> tuple[PriorityGroup, ...]:
-        """Return the lossless priority groups that buffermgrd adds in the traditional model.
+        """Return the priority groups that buffermgrd writes in the traditional model, over any that are stated.
 
-        It writes one for every number of pfc_enable, from the row of the SKU's table for the port's speed and
-        cable length; without such a row it writes none (sonic-swss cfgmgr/buffermgr.cpp doSpeedUpdateTask).
+        Each number of pfc_enable gets pg_lossless_<speed>_<cable>_profile: yours if there is one of that name, else
+        the row of the SKU's table; where the table has no row, all stays as it is (sonic-swss cfgmgr/buffermgr.cpp).
         """
-        if isinstance(dynamic, Unknown) or dynamic != "traditional" or not enabled:
+        if isinstance(dynamic, Unknown) or dynamic != "traditional" or not enabled or not self._config.whole:
             return ()
-        if not self._config.whole or speed is None or isinstance(cable, Unknown) or not cable:
+        if speed is None or isinstance(cable, Unknown) or not cable:
             return ()
-        missing = sorted(set(qos.pause(name)) - qos.group_indexes(name))
-        if not missing:
+        made = f"pg_lossless_{speed}_{cable}m_profile"
+        stated = qos.group_profiles(name)
+        wanted = [index for index in qos.pause(name) if stated.get(index) != made]
+        buffer: Any = qos.profile_named(made) if wanted else None
+        if isinstance(self._model, Unknown):
+            wanted = [index for index in wanted if index not in stated]
+            buffer = buffer or UNKNOWN
+        elif wanted:
+            from_table = self._from_table(speed, cable)
+            buffer = from_table and (buffer or from_table)
+        if buffer is None:
             return ()
-        buffer: Any = UNKNOWN
-        if not isinstance(self._model, Unknown):
-            sku = switch(self._model).sonic
-            rows = [row for row in sku.headroom_table if row[:2] == (speed, cable)]
-            if not rows:
-                return ()
-            _, _, size, xon, xoff = rows[0]
-            buffer = BufferProfile(
-                pool="ingress_lossless",
-                size_bytes=size,
-                dynamic_th=sku.headroom_dynamic_th,
-                headroom=Headroom(xoff_bytes=xoff, xon_bytes=xon),
-            )
-        reason = "buffermgrd adds it from the SKU's pg_profile_lookup.ini"
-        for index in missing:
+        reason = f"buffermgrd writes it, for pg_profile_lookup.ini has a row for {speed} and {cable}m"
+        for index in wanted:
             self._derived[self.name, name, "qos", "priority_groups", str(index)] = reason
-        return tuple(PriorityGroup(index=index, buffer=buffer) for index in missing)
+        return tuple(PriorityGroup(index=index, buffer=buffer) for index in wanted)
+
+    def _from_table(self, speed: int, cable: int) -> BufferProfile | None:
+        """Return the lossless profile of the SKU's table; None where it has no row, or the pool is not there yet."""
+        sku = switch(self._model).sonic
+        row = sku.headroom_row(speed, cable)
+        mode = self._config.rows("BUFFER_POOL").get("ingress_lossless_pool", {}).get("mode")
+        if row is None or mode is None:
+            return None
+        _, _, size, xon, xoff = row
+        threshold = sku.headroom_dynamic_th
+        return BufferProfile(
+            pool="ingress_lossless",
+            size_bytes=size,
+            dynamic_th=None if mode == "static" else threshold,
+            static_th_bytes=threshold if mode == "static" else None,
+            headroom=Headroom(xoff_bytes=xoff, xon_bytes=xon),
+        )
 
     def _metres(self, name: str, port: str, row: Row) -> int | None:
         text = row[port]
-        if not re.fullmatch(r"\d{1,6}m", text):
+        if not re.fullmatch(r"[0-9]{1,6}m", text):
             self._config.malformed(("CABLE_LENGTH", name, port), text, "metres, such as 40m")
             return None
         return int(text[:-1])

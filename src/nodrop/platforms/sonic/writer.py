@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.buffers import BufferPool, BufferProfile
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, End, Fabric, Interface
 from nodrop.fabric.qos import COLORS, PriorityGroup, QosProfile
 from nodrop.fabric.states import known
+from nodrop.fabric.values import changed
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.hardware.schema import Switch
 from nodrop.platforms import frr
@@ -51,17 +52,37 @@ def _services_vrf(device: Device) -> str:
     return "mgmt" if management is not None and management.own_vrf else "default"
 
 
+_SETTLED: OrderedDict[Any, tuple[Any, tuple[BufferPool, ...]]] = OrderedDict()
+
+
 def _as_configured(device: Device) -> Device:
     """Return the device as its tables state it, the rest left to the switch, which must come to the same.
 
-    Shared headroom is stated where the switch would not work out that very size.
+    That is worked out once for all devices that have the same ports, profiles and pools.
     """
     if device.buffer_model != "dynamic":
         return device
+    ports = device.interfaces
+    of_ports = tuple((id(p.qos), p.enabled, p.speed_mbps, p.lanes, p.mtu_bytes, p.cable_length_m) for p in ports)
+    key = (device.model, device.version, of_ports, device.buffer_pools, device.dynamic_buffers)
+    if key not in _SETTLED:
+        kept = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
+        _remember(_SETTLED, key, (kept, _stated_pools(device)))
+    return changed(device, buffer_pools=_SETTLED[key][1])
+
+
+def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    memory[key] = value
+    if len(memory) > _CACHED_DESIGNS:
+        memory.popitem(last=False)
+
+
+def _stated_pools(device: Device) -> tuple[BufferPool, ...]:
+    """Return the pools with shared headroom only where the switch would not work out that very size."""
     bare = as_configured(device)
     for stated in (bare, device):
         if _same_buffers(resolve(stated), device):
-            return stated
+            return known(stated.buffer_pools)
     found = next(differences(resolve(bare), device))
     raise refuse(found.path, f"the switch works out {found.a}")
 
@@ -163,9 +184,8 @@ def _qos(device: Device, facts: Switch) -> str:
         spelling = Spelling(device, ports)
         names = {"device": device, "ports": ports, "cables": cables, "spelling": spelling, "say": _Say(spelling)}
         kept = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
-        _RENDERED[key] = (kept, spelling, "".join(_render(name, **names) for name in ("maps", "bindings", "buffers")))
-        if len(_RENDERED) > _CACHED_DESIGNS:
-            _RENDERED.popitem(last=False)
+        text = "".join(_render(name, **names) for name in ("maps", "bindings", "buffers"))
+        _remember(_RENDERED, key, (kept, spelling, text))
     _, spelling, text = _RENDERED[key]
     if device.buffer_model == "traditional":
         for port in ports:

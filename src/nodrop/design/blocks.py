@@ -1,0 +1,62 @@
+"""Which ports of a switch each of its peers gets: a block that follows from the peer's id.
+
+Nothing moves when a peer is added or when every peer gets more ports.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+def halving(index: int, slots: int) -> int:
+    """Return where the `index`-th of a growing number of blocks starts among `slots`: 0, ½, ¼, ¾, ⅛, …
+
+    The van der Corput sequence in base 2: every new block lands in the middle of the largest gap, so blocks that
+    exist never move, and each can grow until it meets the next.
+    """
+    numerator, denominator = 0, 1
+    while index:
+        numerator, denominator = numerator * 2 + index % 2, denominator * 2
+        index //= 2
+    return slots * numerator // denominator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peers:
+    """The switches of one role that a switch of the other has links to, and the panel ports that they share."""
+
+    role: str
+    ids: tuple[int, ...]
+    ports: tuple[int, ...]
+    slots: int | None
+    """Peers among whom the ports are shared out evenly; None shares them out by halving."""
+
+    def block(self, number: int, each: int) -> tuple[int, ...]:
+        """Return the ports of a peer."""
+        start = self._start(number)
+        return self.ports[start : start + each]
+
+    def clash(self, each: int) -> str:
+        """Return why blocks of `each` ports cannot be, empty if they can."""
+        return next(self._clashes(each), "")
+
+    def _clashes(self, each: int) -> Iterator[str]:
+        if self.slots is not None and self.slots > len(self.ports):
+            yield f"{self.slots} slots are more than the {len(self.ports)} ports"
+        taken: dict[int, int] = {}
+        for number in self.ids:
+            if self.slots is not None and number > self.slots:
+                yield f"{self.role}{number} is past the {self.slots} slots"
+            start = self._start(number)
+            for position in range(start, start + each):
+                if position >= len(self.ports):
+                    yield f"{self.role}{number} would need ports past the last"
+                elif position in taken:
+                    other = f"{self.role}{taken[position]}"
+                    yield f"{other} and {self.role}{number} would both get port {self.ports[position]}"
+                taken[position] = number
+
+    def _start(self, number: int) -> int:
+        """Return where a peer's block starts, counted from 0."""
+        if self.slots is None:
+            return halving(number - 1, len(self.ports))
+        return (number - 1) * (len(self.ports) // self.slots)

@@ -1,0 +1,68 @@
+"""The switches of an intent: a name, a role, a number for life, and what is known of the model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nodrop.errors import Problem
+from nodrop.hardware import nearest, switch, switches
+from nodrop.hardware.schema import Switch
+from nodrop.intent.schema import Intent, Tier
+
+LEAF, SPINE = "leaf", "spine"
+TIERS = (LEAF, SPINE)
+"""Roles from the hosts upwards; a role's index numbers its sub-pools of addresses."""
+
+KEYS = {LEAF: "leaves", SPINE: "spines"}
+"""The intent's key of a tier."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A switch to be built."""
+
+    name: str
+    role: str
+    id: int
+    tier: Tier
+    model: Switch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boxes:
+    """All switches, each tier sorted by id."""
+
+    leaves: tuple[Node, ...]
+    spines: tuple[Node, ...]
+
+    @property
+    def all(self) -> tuple[Node, ...]:
+        """Leaves, then spines."""
+        return self.leaves + self.spines
+
+    @property
+    def most_ports(self) -> int:
+        """Ports of the largest model."""
+        return max(len(tier[0].model.panels) for tier in (self.leaves, self.spines))
+
+
+def lanes_by_speed(model: Switch) -> Mapping[int, int]:
+    """Return the lanes that an unsplit fabric port of a model uses, by its speed in Mb/s."""
+    return {speed: group.lanes for group in model.ports if not group.service for speed in group.speeds}
+
+
+def boxes(intent: Intent, problems: list[Problem]) -> Boxes:
+    """Return the switches of an intent; a model that is not in the catalogue is a problem, and its tier is empty."""
+    topology = intent.topology
+    return Boxes(
+        leaves=_tier(intent, LEAF, topology.leaves, problems), spines=_tier(intent, SPINE, topology.spines, problems)
+    )
+
+
+def _tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tuple[Node, ...]:
+    if tier.model not in switches():
+        keys = ("topology", KEYS[role], "model")
+        hint = nearest(tier.model, switches())
+        problems.append(intent.problem(keys, tier.model, "a switch model of the catalogue", hint))
+        return ()
+    model = switch(tier.model)
+    return tuple(Node(name=f"{role}{number}", role=role, id=number, tier=tier, model=model) for number in tier.ids)

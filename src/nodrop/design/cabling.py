@@ -1,0 +1,117 @@
+"""Cables: what joins which ports, and whether the medium that an intent names can."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nodrop.design.boxes import Node
+from nodrop.errors import Problem
+from nodrop.fabric.fabric import Port
+from nodrop.hardware import media, nearest
+from nodrop.hardware.schema import Medium
+from nodrop.intent.schema import Endpoints, Intent, Uplinks
+from nodrop.units import show_speed
+
+_SLOW_LANE_MBPS = 50_000
+"""Above, passive copper has the shorter reach of 100 Gb/s lanes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cabling:
+    """What a group of links has in common, and the intent's path to it."""
+
+    speed_mbps: int
+    media: Medium
+    length_m: int
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FabricCable:
+    """A link between two switches; the lower one owns its addresses."""
+
+    lower: Node
+    lower_port: Port
+    upper: Node
+    upper_port: Port
+    cabling: Cabling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCable:
+    """A link from a leaf to a port (numbered from 1) of a host."""
+
+    leaf: Node
+    leaf_port: Port
+    host: str
+    host_port: int
+    host_lanes: int
+    group: str
+    cabling: Cabling
+
+
+class Ends(NamedTuple):
+    """A kind of device at one end of a group of links: its model, and the lanes of its ports by speed."""
+
+    model: str
+    lanes: Mapping[int, int]
+
+
+class _Misfit(NamedTuple):
+    key: str
+    found: str
+    expected: str = ""
+
+
+def cabling(
+    intent: Intent, keys: tuple[str, ...], wanted: Uplinks | Endpoints, ends: Sequence[Ends], problems: list[Problem]
+) -> Cabling | None:
+    """Return what a group of links has in common; None where its medium or speed is a problem."""
+    medium = media().get(wanted.media)
+    if medium is None:
+        hint = nearest(wanted.media, tuple(media()))
+        problems.append(intent.problem((*keys, "media"), wanted.media, "a medium of the catalogue", hint))
+    faults = _speed_faults(intent, keys, wanted.speed, ends)
+    problems += faults
+    if medium is None or faults:
+        return None
+    misfit = _misfit(medium, wanted, ends)
+    if misfit:
+        problems.append(intent.problem((*keys, misfit.key), misfit.found, misfit.expected, _fitting(wanted, ends)))
+    return Cabling(speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys)
+
+
+def _speed_faults(intent: Intent, keys: tuple[str, ...], speed: int, ends: Sequence[Ends]) -> list[Problem]:
+    common = sorted(set.intersection(*(set(end.lanes) for end in ends)), reverse=True)
+    return [
+        intent.problem(
+            (*keys, "speed"),
+            f"{model} has no {show_speed(speed)} port",
+            f"a speed of both ends: {', '.join(map(show_speed, common))}",
+        )
+        for model in dict.fromkeys(end.model for end in ends if speed not in end.lanes)
+    ]
+
+
+def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[Ends]) -> _Misfit | None:
+    """Return why a medium cannot make the links; every end is known to have a port of their speed."""
+    speed = show_speed(wanted.speed)
+    if wanted.speed not in medium.speeds:
+        return _Misfit("media", f"{medium.name} does not carry {speed}")
+    one, other = (end.lanes[wanted.speed] for end in ends)
+    if medium.passive and one != other:
+        joined = f"{one} lanes of {ends[0].model} to {other} lanes of {ends[1].model} at {speed}"
+        return _Misfit("media", f"{medium.name} is passive and cannot join {joined}")
+    reach, fast = medium.max_length_m, ""
+    if medium.max_length_m_100g_lanes is not None and wanted.speed / one > _SLOW_LANE_MBPS:
+        reach, fast = medium.max_length_m_100g_lanes, " at 100 Gb/s a lane"
+    if wanted.length > reach:
+        return _Misfit("length", f"{wanted.length}m", f"at most {reach}m on {medium.name}{fast}")
+    return None
+
+
+def _fitting(wanted: Uplinks | Endpoints, ends: Sequence[Ends]) -> str:
+    """Return a hint naming the media that can make the links."""
+    names = [name for name, medium in media().items() if _misfit(medium, wanted, ends) is None]
+    links = f"{show_speed(wanted.speed)} over {wanted.length}m"
+    return f"for {links}: {', '.join(names)}" if names else f"no medium of the catalogue runs {links}"

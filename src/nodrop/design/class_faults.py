@@ -1,0 +1,137 @@
+"""What contradicts itself in the intent's classes, and between them and how the hosts are set."""
+
+from collections.abc import Iterator
+
+from nodrop.design.classes import LOSSY_GROUP, PRIORITIES, lossless_priorities, purpose_of, unclaimed
+from nodrop.errors import Problem
+from nodrop.intent.schema import Intent, TrafficClass
+from nodrop.units import show_bytes, show_ids
+
+ROCE_OVERHEAD_BYTES = 100
+"""Room for what surrounds a RoCE payload: IPv6 40, UDP 8, BTH 12, the longest extended headers 28 + 4, ICRC 4."""
+
+_ECN_CAPABLE = 2
+
+
+def class_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield every contradiction."""
+    yield from _doubles(intent)
+    for name, wanted in intent.classes.items():
+        yield from _faults_of(intent, name, wanted)
+    yield from _rest_faults(intent)
+    yield from _share_faults(intent)
+    yield from _rdma_faults(intent)
+    yield from _host_faults(intent)
+
+
+def _doubles(intent: Intent) -> Iterator[Problem]:
+    """Yield priorities and DSCPs that two classes claim."""
+    priorities: dict[int, str] = {}
+    dscps: dict[int, str] = {}
+    for name, wanted in intent.classes.items():
+        other = priorities.setdefault(wanted.priority, name)
+        if other != name:
+            free = set(range(PRIORITIES)) - {one.priority for one in intent.classes.values()}
+            expected = f"one that is free: {show_ids(tuple(free))}" if free else "fewer classes"
+            keys = ("classes", name, "priority")
+            yield intent.problem(keys, f"priority {wanted.priority} already belongs to {other}", expected)
+        doubled: dict[str, list[int]] = {}
+        for dscp in () if wanted.dscp == "rest" else wanted.dscp:
+            other = dscps.setdefault(dscp, name)
+            if other != name:
+                doubled.setdefault(other, []).append(dscp)
+        for other, both in doubled.items():
+            found = f"DSCP {show_ids(tuple(both))} already belongs to {other}"
+            yield intent.problem(("classes", name, "dscp"), found, "each DSCP in one class")
+
+
+def _faults_of(intent: Intent, name: str, wanted: TrafficClass) -> Iterator[Problem]:
+    keys = ("classes", name)
+    if wanted.strict == (wanted.share is not None):
+        found = "both strict and a share" if wanted.strict else "neither strict nor a share"
+        yield intent.problem(keys, found, "strict: true, or share: N%")
+    if wanted.max_rate is not None and (wanted.lossless or not wanted.strict):
+        kind = "a lossless class" if wanted.lossless else "a class with a share"
+        yield intent.problem((*keys, "max_rate"), f"a cap on {kind}", "one on a strict, lossy class only", "remove it")
+    if wanted.lossless and wanted.strict:
+        hint = "strict, it would starve CNPs and control traffic"
+        yield intent.problem(keys, "both lossless and strict", "lossless: true and share: N%", hint)
+    if wanted.lossless and wanted.priority == LOSSY_GROUP:
+        found = f"a lossless class on priority {LOSSY_GROUP}, whose priority group takes all lossy traffic"
+        yield intent.problem((*keys, "priority"), found, f"a priority from 1 to {PRIORITIES - 1}")
+    if wanted.ecn and wanted.ecn.min >= wanted.ecn.max:
+        expected = f"more than min, {show_bytes(wanted.ecn.min)}"
+        yield intent.problem((*keys, "ecn", "max"), show_bytes(wanted.ecn.max), expected)
+
+
+def _rest_faults(intent: Intent) -> Iterator[Problem]:
+    takers = [name for name, wanted in intent.classes.items() if wanted.dscp == "rest"]
+    left = unclaimed(intent)
+    if len(takers) > 1:
+        found = f"{' and '.join(takers)} both take the rest"
+        yield intent.problem(("classes", takers[-1], "dscp"), found, "one class with dscp: rest")
+    elif left and not takers:
+        found = f"DSCP {show_ids(left)} has no class"
+        hint = "what has no class lands wherever the platform likes"
+        yield intent.problem(("classes",), found, "one class with dscp: rest", hint)
+
+
+def _share_faults(intent: Intent) -> Iterator[Problem]:
+    shares = {name: wanted.share for name, wanted in intent.classes.items() if wanted.share is not None}
+    total = sum(shares.values())
+    if total == 100:
+        return
+    fixes = (f"{name}: {right}%" for name, share in shares.items() if 0 < (right := share + 100 - total) <= 100)
+    *_, hint = "", *fixes
+    found = f"shares of {' + '.join(f'{share}%' for share in shares.values()) or 'no class'} add up to {total}%"
+    yield intent.problem(("classes",), found, "100%", hint)
+
+
+def _rdma_faults(intent: Intent) -> Iterator[Problem]:
+    rdma = _of_purpose(intent, "rdma")
+    if not rdma:
+        yield intent.problem(("classes",), "no RDMA class", "a class named rdma, or with purpose: rdma")
+    for name, wanted in rdma.items():
+        if not wanted.lossless:
+            found = f"RDMA in a lossy class, in mode {intent.mode}"
+            yield intent.problem(("classes", name), found, "lossless: true")
+        if wanted.ecn is None:
+            hint = f"in mode {intent.mode}, RDMA is marked before it is paused"
+            yield intent.problem(("classes", name), "no ecn", "ecn: {min, max, probability}", hint)
+        if wanted.dscp == "rest":
+            yield intent.problem(("classes", name, "dscp"), "rest", "DSCPs that only RDMA has, such as 26")
+
+
+def _host_faults(intent: Intent) -> Iterator[Problem]:
+    hosts = intent.hosts
+    rdma, cnp = (_dscps(_of_purpose(intent, purpose)) for purpose in ("rdma", "cnp"))
+    if rdma and hosts.tos >> 2 not in rdma:
+        found = f"ToS {hosts.tos}{_left_out(intent, 'tos')} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
+        expected = " or ".join(str(dscp << 2 | _ECN_CAPABLE) for dscp in rdma)
+        yield intent.problem(("hosts", "tos"), found, expected)
+    if cnp and hosts.cnp_dscp not in cnp:
+        found = f"DSCP {hosts.cnp_dscp}{_left_out(intent, 'cnp_dscp')} is not of the CNP class"
+        yield intent.problem(("hosts", "cnp_dscp"), found, " or ".join(map(str, cnp)))
+    lossless = lossless_priorities(intent)
+    if hosts.pfc != lossless:
+        found = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}{_left_out(intent, 'pfc')}"
+        yield intent.problem(("hosts", "pfc"), found, f"[{show_ids(lossless)}], the lossless priorities")
+    if hosts.rdma_mtu + ROCE_OVERHEAD_BYTES > intent.mtu:
+        found = f"RoCE MTU {hosts.rdma_mtu}{_left_out(intent, 'rdma_mtu')} and its headers do not fit MTU {intent.mtu}"
+        fitting = max(size for size in (256, 512, 1024, 2048) if size + ROCE_OVERHEAD_BYTES <= intent.mtu)
+        hint = f"or mtu: {hosts.rdma_mtu + ROCE_OVERHEAD_BYTES}"
+        yield intent.problem(("hosts", "rdma_mtu"), found, f"at most {fitting}", hint)
+
+
+def _of_purpose(intent: Intent, purpose: str) -> dict[str, TrafficClass]:
+    return {name: wanted for name, wanted in intent.classes.items() if purpose_of(name, wanted) == purpose}
+
+
+def _dscps(classes: dict[str, TrafficClass]) -> tuple[int, ...]:
+    """Return the DSCPs that classes name, sorted."""
+    return tuple(sorted(dscp for wanted in classes.values() if wanted.dscp != "rest" for dscp in wanted.dscp))
+
+
+def _left_out(intent: Intent, key: str) -> str:
+    """Say of a setting of the hosts that it is not written anywhere."""
+    return "" if key in intent.hosts.model_fields_set else ", the default,"

@@ -1,0 +1,74 @@
+"""The switches as the model has them: ports, addresses, routing, buffers, watchdogs and services put together."""
+
+from collections.abc import Mapping
+
+from nodrop.design.addressing import Plan, dotted
+from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
+from nodrop.design.buffers import design_buffers
+from nodrop.design.classes import Classes
+from nodrop.design.ports import Profiles, Wires, interfaces
+from nodrop.design.routing import bgp, static_routes
+from nodrop.design.watchdog import Timers
+from nodrop.fabric.fabric import Counter, Device, Loopback, Management
+from nodrop.fabric.intern import Interner
+from nodrop.hardware.dynamic import resolve
+from nodrop.intent.schema import Intent
+
+HASH_SEED = {LEAF: 0, SPINE: 10}
+"""One seed per tier, so that no two tiers hash alike (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""
+
+COUNTERS = (
+    "BUFFER_POOL_WATERMARK",
+    "PFCWD",
+    "PG_DROP",
+    "PG_WATERMARK",
+    "PORT",
+    "PORT_BUFFER_DROP",
+    "QUEUE",
+    "QUEUE_WATERMARK",
+    "RIF",
+)
+"""What makes a pause storm visible; the groups that SONiC's init_cfg.json.j2 turns on."""
+
+
+class Devices:
+    """Makes switches: buffers and profiles once for each tier, equal parts one object."""
+
+    def __init__(
+        self, intent: Intent, switches: Boxes, plan: Plan, asns: Mapping[str, int], classes: Classes, timers: Timers
+    ) -> None:
+        self._intent, self._plan, self._asns, self._classes, self._timers = intent, plan, asns, classes, timers
+        self._interner = Interner()
+        models = {LEAF: switches.leaves[0].model, SPINE: switches.spines[0].model}
+        self._buffers = {role: design_buffers(intent, role, model) for role, model in models.items()}
+        self._profiles = {role: Profiles(intent, classes, timers, buffers) for role, buffers in self._buffers.items()}
+
+    def made(self, node: Node, cables: Wires) -> Device:
+        """Return a switch, with what it will compute itself filled in."""
+        plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
+        device = Device(
+            name=node.name,
+            platform=node.tier.platform,
+            version=node.tier.version,
+            model=node.model.name,
+            role=node.role,
+            interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),
+            loopbacks=(Loopback(name="Loopback0", addresses=(f"{dotted(plan.loopback(node))}/32",)),),
+            management=Management(
+                interface="eth0",
+                addresses=(f"{dotted(plan.management(node))}/{plan.oob.prefix_length}",),
+                gateway=dotted(plan.gateway),
+                own_vrf=True,
+            ),
+            bgp=bgp(plan, node, cables, self._asns, self._classes.control_dscp),
+            static_routes=static_routes(plan, node),
+            buffer_model="dynamic",
+            dynamic_buffers=buffers.dynamic,
+            buffer_pools=buffers.pools,
+            watchdog_polling_ms=self._timers.polling_ms,
+            counters=tuple(Counter(group=group, enabled=True) for group in COUNTERS),
+            hash_seed=HASH_SEED[node.role],
+            ntp_servers=tuple(sorted(services.ntp)),
+            syslog_servers=tuple(sorted(services.syslog)),
+        )
+        return self._interner.device(resolve(device))

@@ -1,0 +1,63 @@
+"""What a config_db.json says of the switch itself: loopbacks, management port, counters, servers, watchdog polling."""
+
+from nodrop.fabric.fabric import Counter, Loopback, Management
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.platforms.sonic.config import Config
+
+_ENABLE = {"enable": True, "disable": False}
+
+
+def watchdog_polling(config: Config) -> int | None | Unknown:
+    """Return how often the switch looks for PFC storms, in ms."""
+    if not config.covers("PFC_WD"):
+        return UNKNOWN
+    return config.integer(("PFC_WD", "GLOBAL"), config.rows("PFC_WD").get("GLOBAL", {}), "POLL_INTERVAL")
+
+
+def counters(config: Config) -> tuple[Counter, ...] | Unknown:
+    """Return the groups of counters, sorted; one without a status is not polled."""
+    if not config.covers("FLEX_COUNTER_TABLE"):
+        return UNKNOWN
+    found = []
+    for group, row in sorted(config.rows("FLEX_COUNTER_TABLE").items()):
+        keys = ("FLEX_COUNTER_TABLE", group)
+        enabled = config.word(keys, row, "FLEX_COUNTER_STATUS", _ENABLE)
+        interval = config.integer(keys, row, "POLL_INTERVAL")
+        found.append(Counter(group=group, enabled=enabled is True, interval_ms=interval))
+    return tuple(found)
+
+
+def names_of(config: Config, table: str) -> tuple[str, ...] | Unknown:
+    """Return the names of a table's rows, sorted."""
+    return tuple(sorted(config.rows(table))) if config.covers(table) else UNKNOWN
+
+
+def loopbacks(config: Config) -> tuple[Loopback, ...] | Unknown:
+    """Return the loopback interfaces, sorted by name."""
+    if not config.covers("LOOPBACK_INTERFACE"):
+        return UNKNOWN
+    rows = config.rows("LOOPBACK_INTERFACE")
+    addresses: dict[str, list[str]] = {}
+    for key in rows:
+        name, _, address = key.partition("|")
+        addresses.setdefault(name, []).extend([address] if address else [])
+    return tuple(
+        Loopback(name=name, addresses=tuple(own), vrf=rows.get(name, {}).get("vrf_name"))
+        for name, own in sorted(addresses.items())
+    )
+
+
+def management(config: Config) -> Management | None | Unknown:
+    """Return the out-of-band port that has an address, the first where there are several."""
+    config.rows("MGMT_PORT")
+    own_vrf = config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") == "true"
+    if not config.covers("MGMT_INTERFACE"):
+        return UNKNOWN
+    rows = config.rows("MGMT_INTERFACE")
+    keys = [key.split("|", 1) for key in rows if "|" in key]
+    if not keys:
+        return None
+    first = keys[0][0]
+    gateway = next((row["gwaddr"] for row in rows.values() if "gwaddr" in row), None)
+    addresses = tuple(address for name, address in keys if name == first)
+    return Management(interface=first, addresses=addresses, gateway=gateway, own_vrf=own_vrf)

@@ -1,0 +1,55 @@
+"""The command line as tests run it: in this process, or as a process of its own."""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from nodrop.cli.main import run
+
+SCRIPT = "from nodrop.cli.main import main; main()"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+def nodrop(*args: str | Path, stdin: bytes = b"") -> Done:
+    """Run a command in this process, with streams of bytes as a shell gives them."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+    given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch.object(sys, "stdin", given):
+        code = run(list(map(str, args)))
+    return Done(code, _written(out), _written(err))
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue().decode()
+
+
+def process(*args: str | Path, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Done:
+    """Run a command as a process of its own, in the working directory of the test."""
+    command = [sys.executable, "-c", SCRIPT, *map(str, args)]
+    done = subprocess.run(command, input=stdin, capture_output=True, check=False, env={**os.environ, **(env or {})})
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def built(intent: str | Path, directory: str | Path, *options: str) -> None:
+    """Build an intent, which must go well."""
+    done = nodrop("build", intent, "-o", directory, *options)
+    if done.code:
+        pytest.fail(f"{intent} was not built: {done}")

@@ -1,0 +1,201 @@
+"""What is written reads back as it was, over the shipped intents, random intents and random devices, sense or nonsense."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import random_values
+from hypothesis import given
+from hypothesis import strategies as st
+from random_fabrics import alone, devices, fabrics
+from random_intents import built
+
+import nodrop
+from nodrop import collect, platforms
+from nodrop.errors import Unsupported
+from nodrop.fabric.compare import differences, project
+from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.reading import DeviceReading, Reading
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.platforms import not_carried
+from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.sonic import read_qos, writer
+from nodrop.resources import home
+
+INTENTS = sorted(home("intents").glob("*.yaml"))
+
+
+@cache
+def shipped(path: Path) -> Fabric:
+    return nodrop.build(nodrop.load(path))
+
+
+def written(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
+    return platforms.writer(device.platform).write(device, fabric)
+
+
+def read(artifacts: Iterable[Artifact]) -> DeviceReading:
+    (reading,) = collect.read_artifacts(list(artifacts), {"sonic": "sonic"} | dict.fromkeys(NAMES, "sonic"), "")
+    return reading
+
+
+NAMES = [f"{role}{number}" for role in ("leaf", "spine") for number in range(1, 10)]
+
+
+def assert_same(a: Any, b: Any) -> None:
+    found = list(differences(a, b))
+    assert not found, "\n".join(map(str, found))
+    assert a == b
+
+
+def assert_round_trip(device: Device, fabric: Fabric) -> None:
+    """Read what was written: the same device, nothing to remark, and the same bytes when it is written again."""
+    artifacts = written(device, fabric)
+    reading = read(artifacts)
+    assert_same(project(device, not_carried("sonic")), reading.device)
+    assert (reading.remarks, reading.notes, reading.problems, reading.derived) == ((), (), (), {})
+    assert written(reading.device, fabric) == artifacts
+
+
+def as_read(fabric: Fabric, *, placed: bool) -> Fabric:
+    """The fabric as reading gives it: what is at the far end of a cable comes back where the cables are stated."""
+    paths = [path for path in not_carried("sonic") if not (placed and path.endswith("/side"))]
+    return replace(fabric, devices=tuple(project(device, paths) for device in fabric.devices))
+
+
+def heard(reading: Reading) -> tuple[Any, ...]:
+    """All of a reading but where its sources lie."""
+    return reading.fabric, reading.remarks, reading.notes, reading.problems, reading.derived, reading.assumed
+
+
+@pytest.mark.parametrize("path", INTENTS, ids=lambda path: path.stem)
+def test_shipped_intents_round_trip(path: Path) -> None:
+    fabric = shipped(path)
+    for device in fabric.devices:
+        assert_round_trip(device, fabric)
+
+
+@pytest.mark.parametrize("path", INTENTS, ids=lambda path: path.stem)
+def test_a_shipped_fabric_comes_back_whole_from_memory_and_from_disk(path: Path, tmp_path: Path) -> None:
+    fabric = shipped(path)
+    artifacts = list(nodrop.write(fabric))
+    reading = nodrop.read_back(artifacts, fabric)
+    assert_same(as_read(fabric, placed=True), reading.fabric)
+    assert heard(reading)[1:] == ((), (), (), {}, ())
+    assert list(nodrop.write(reading.fabric)) == artifacts
+    for artifact in artifacts:
+        (tmp_path / artifact.device).mkdir(exist_ok=True)
+        (tmp_path / artifact.device / artifact.path).write_text(artifact.text)
+    assert heard(nodrop.read([str(tmp_path)])) == heard(reading)
+
+
+@given(built())
+def test_random_intents_come_back_whole(fabric: Fabric) -> None:
+    artifacts = list(nodrop.write(fabric))
+    reading = nodrop.read_back(artifacts, fabric)
+    assert_same(as_read(fabric, placed=True), reading.fabric)
+    assert heard(reading)[1:] == ((), (), (), {}, ())
+    assert list(nodrop.write(reading.fabric)) == artifacts
+
+
+@given(devices())
+def test_random_devices_round_trip(device: Device) -> None:
+    assert_round_trip(device, alone(device))
+
+
+@given(fabric=fabrics())
+def test_random_fabrics_come_back_whole_from_memory_and_from_disk(
+    fabric: Fabric, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    artifacts = list(nodrop.write(fabric))
+    reading = nodrop.read_back(artifacts, fabric)
+    assert_same(as_read(fabric, placed=False), reading.fabric)
+    assert heard(reading)[1:] == ((), (), (), {}, ())
+    folder = tmp_path_factory.mktemp("fabric")
+    for artifact in artifacts:
+        (folder / artifact.device).mkdir(exist_ok=True)
+        (folder / artifact.device / artifact.path).write_text(artifact.text)
+    assert heard(nodrop.read([str(folder)])) == heard(reading)
+
+
+@given(st.data())
+def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject) -> None:
+    device = data.draw(devices())
+    for _ in range(6):
+        other = data.draw(random_values.altered(device))
+        try:
+            artifacts = written(other, alone(other))
+        except Unsupported as error:
+            assert random_values.leads_somewhere(other, error.path), str(error)
+            continue
+        reading = read(artifacts)
+        assert_same(project(other, not_carried("sonic")), reading.device)
+        assert {remark.kind for remark in reading.remarks} <= {"dangling-reference"}
+        assert (reading.notes, reading.problems, reading.derived) == ((), (), {})
+
+
+CARRIED = [
+    ("/".join(map(str, path)), path)
+    for path, hint in random_values.fields(shipped(INTENTS[0]).devices[0])
+    if Unknown in getattr(hint, "__args__", ()) and (len(path) < 2 or path[1] in ("neighbors", 0))
+]
+
+
+@pytest.mark.parametrize(("name", "path"), CARRIED, ids=[name for name, _ in CARRIED])
+def test_an_unknown_fact_is_refused_by_its_path(name: str, path: random_values.Path) -> None:
+    """Every field of a device and of its first port that may be UNKNOWN: a file cannot say so."""
+    fabric = shipped(INTENTS[0])
+    device = random_values.replaced(fabric.devices[0], path, UNKNOWN)
+    if name in ("interfaces/0/link_pause", "interfaces/0/side") or ".computed" in name:
+        assert_round_trip(device, fabric)
+        return
+    with pytest.raises(Unsupported) as caught:
+        written(device, fabric)
+    assert random_values.leads_somewhere(device, caught.value.path)
+    assert caught.value.reason == "is unknown, and a configuration cannot say so" or "computed" in str(device)
+    assert caught.value.path.split("/")[-1] == name.split("/")[-1]
+
+
+def test_qos_is_rendered_once_for_each_design(monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = shipped(home("intents") / "reference-256.yaml")
+    renders: Counter[str] = Counter()
+    render = writer._render
+
+    def counted(name: str, **names: Any) -> str:
+        renders[name] += 1
+        return render(name, **names)
+
+    monkeypatch.setattr(writer, "_render", counted)
+    writer._RENDERED.clear()
+    list(nodrop.write(fabric))
+    per_switch, per_design = len(fabric.devices), 2
+    assert renders == {
+        "device": per_switch,
+        "ports": per_switch,
+        "services": per_switch,
+        "maps": per_design,
+        "bindings": per_design,
+        "buffers": per_design,
+    }
+
+
+def test_a_profile_is_read_once_for_each_combination_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = shipped(home("intents") / "reference-256.yaml")
+    artifacts = list(nodrop.write(fabric))
+    made: list[str] = []
+    make = read_qos.QosReader._make
+
+    def counted(self: read_qos.QosReader, port: str, *others: Any) -> Any:
+        made.append(port)
+        return make(self, port, *others)
+
+    monkeypatch.setattr(read_qos.QosReader, "_make", counted)
+    read_qos._RECENT.clear()
+    reading = nodrop.read_back(artifacts, fabric)
+    assert made == ["Ethernet0", "Ethernet128", "Ethernet0"]  # a leaf's two sides, a spine's one
+    distinct = {id(port.qos) for device in reading.fabric.devices for port in device.interfaces}
+    assert len(distinct) == 3
