@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
-from random_routing import bgps, static_routes
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import (
@@ -25,13 +24,27 @@ from nodrop.fabric.states import UNKNOWN
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
+from random_routing import bgps, static_routes
 
 ALL = tuple(range(8))
 SEEDS = {"leaf": 0, "spine": 10, "superspine": 25}
 POOLS = ("egress_lossless", "egress_lossy", "ingress_lossless", "ingress_lossy")
 COUNTERS = ("BUFFER_POOL_WATERMARK", "PFCWD", "PG_DROP", "PORT", "QUEUE", "RIF", "WRED_ECN_QUEUE")
 free_texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
-    ['",\n    }', "\\", '"', "\\u0041", '",\n', "}},\n{{", "{% raw %}", "{{ x }}", "é\u2028𝄞", "", "  a  b ", "a,\n        }"]
+    [
+        '",\n    }',
+        "\\",
+        '"',
+        "\\u0041",
+        '",\n',
+        "}},\n{{",
+        "{% raw %}",
+        "{{ x }}",
+        "é\u2028𝄞",
+        "",
+        "  a  b ",
+        "a,\n        }",
+    ]
 )
 bytes_ = st.sampled_from([0, 1, 1024, 9216, 38912, 2**31]) | st.integers(0, 10**9)
 priorities = st.sets(st.integers(0, 7), max_size=4).map(lambda found: tuple(sorted(found)))
@@ -188,12 +201,12 @@ def dynamic_buffers(draw: st.DrawFn) -> DynamicBuffers:
 
 
 @st.composite
-def interfaces(
-    draw: st.DrawFn, model: str, designs: Sequence[QosProfile], traditional: bool
-) -> tuple[Interface, ...]:
+def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], traditional: bool) -> tuple[Interface, ...]:
     """Some of a model's ports: a few kinds, each of several ports."""
     facts = switch(model)
-    chosen = sorted(draw(st.sets(st.integers(1, max(max(group.panels) for group in facts.ports)), min_size=1, max_size=6)))
+    chosen = sorted(
+        draw(st.sets(st.integers(1, max(max(group.panels) for group in facts.ports)), min_size=1, max_size=6))
+    )
     made = []
     for panel in chosen:
         group = facts.group(panel)
@@ -254,9 +267,7 @@ loopbacks = st.sets(st.sampled_from(["Loopback0", "Loopback1", "Loopback10", "Lo
 counters = st.sets(st.sampled_from(COUNTERS), max_size=3).flatmap(
     lambda groups: st.tuples(
         *(
-            st.builds(
-                Counter, group=st.just(group), enabled=st.booleans(), interval_ms=maybe(st.integers(100, 60000))
-            )
+            st.builds(Counter, group=st.just(group), enabled=st.booleans(), interval_ms=maybe(st.integers(100, 60000)))
             for group in sorted(groups)
         )
     )

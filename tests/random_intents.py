@@ -116,7 +116,9 @@ def texts(draw: st.DrawFn) -> str:
             "rdma_mtu": draw(st.sampled_from([1024, 2048, 4096])),
         },
         "routing": {
-            "asn": draw(st.sampled_from([{"spines": 65000, "leaves": "65100+"}, {"spines": "65000+", "leaves": "65100+"}]))
+            "asn": draw(
+                st.sampled_from([{"spines": 65000, "leaves": "65100+"}, {"spines": "65000+", "leaves": "65100+"}])
+            )
         },
         "addressing": {
             "loopbacks": "10.0.0.0/16",

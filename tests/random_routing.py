@@ -63,7 +63,9 @@ def prefix_rules(draw: st.DrawFn, prefixes: Sequence[str], most: int) -> list[Pr
 
 @st.composite
 def community_lists(draw: st.DrawFn) -> tuple[CommunityList, ...]:
-    communities = st.lists(st.sampled_from(["graceful-shutdown", "65000:1", "no-export"]), min_size=1, max_size=2, unique=True)
+    communities = st.lists(
+        st.sampled_from(["graceful-shutdown", "65000:1", "no-export"]), min_size=1, max_size=2, unique=True
+    )
     rules = st.lists(st.tuples(st.sampled_from(["permit", "deny"]), communities.map(tuple)), min_size=1, max_size=2)
     return tuple(CommunityList(name=name, rules=tuple(draw(rules))) for name in rows(draw, LISTS, 2))
 
@@ -110,7 +112,9 @@ def route_maps(
 def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbor, ...]:
     """Sessions to addresses and over interfaces, each once, in any order."""
     ends = draw(
-        st.lists(st.sampled_from(["10.1.0.1", "10.1.0.3", "2001:db8::1", "Ethernet0", "Ethernet8"]), max_size=4, unique=True)
+        st.lists(
+            st.sampled_from(["10.1.0.1", "10.1.0.3", "2001:db8::1", "Ethernet0", "Ethernet8"]), max_size=4, unique=True
+        )
     )
     policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
     return tuple(
@@ -157,8 +161,6 @@ static_routes = st.lists(
         next_hop=st.sampled_from(["blackhole", "10.0.0.9", "Ethernet0"]),
         vrf=maybe(st.just("Vrf-a")),
     )
-    | st.builds(
-        StaticRoute, prefix=st.just("2001:db8:1::/48"), next_hop=st.sampled_from(["2001:db8::9", "blackhole"])
-    ),
+    | st.builds(StaticRoute, prefix=st.just("2001:db8:1::/48"), next_hop=st.sampled_from(["2001:db8::9", "blackhole"])),
     max_size=3,
 ).map(tuple)

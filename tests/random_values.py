@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import text
 from nodrop.fabric.types import key_of
 
 Path = tuple[str | int, ...]
@@ -77,9 +78,18 @@ def at(part: Any, path: Path) -> Any:
     return part
 
 
+def named(part: Any, path: Path) -> str:
+    """The path as errors spell it: rows by their names."""
+    names = []
+    for step in path:
+        names.append(key_of(part[step], step) if isinstance(step, int) else step)
+        part = at(part, (step,))
+    return text(tuple(names))
+
+
 @st.composite
 def altered(draw: st.DrawFn, device: Device) -> Device:
-    """The device with one field replaced by anything that its annotation allows, or with rows doubled or turned round."""
+    """The device with one field replaced by anything that its annotation allows, or with its rows turned round."""
     path, hint = draw(st.sampled_from(list(fields(device))))
     old = at(device, path)
     if type(old) is tuple and old and draw(st.booleans()):
@@ -91,16 +101,14 @@ def altered(draw: st.DrawFn, device: Device) -> Device:
 
 def leads_somewhere(device: Device, path: str) -> bool:
     """Whether a path by attributes and names of rows, as an error states it, is one of the device's."""
-    part: Any = device
+    parts: list[Any] = [device]
     for step in path.split("/"):
         name = step.replace("%2F", "/").replace("%25", "%")
-        if isinstance(part, tuple) and not hasattr(part, "_fields"):
-            rows = {key_of(row, position): row for position, row in enumerate(part)}
-            if name not in rows:
-                return False
-            part = rows[name]
-        elif not hasattr(type(part), name):
-            return False
-        else:
-            part = getattr(part, name)
-    return True
+        parts = [inner for part in parts for inner in _inside(part, name)]
+    return bool(parts)
+
+
+def _inside(part: Any, name: str) -> list[Any]:
+    if type(part) is tuple:
+        return [row for position, row in enumerate(part) if key_of(row, position) == name]
+    return [getattr(part, name)] if name in hints(type(part)) else []

@@ -119,8 +119,8 @@ def hosts(draw: st.DrawFn, name: str) -> Host:
         ports=tuple(
             HostPort(
                 name=port,
-                speed_mbps=draw(unknown_or(st.integers(0, 4 * 10**6))),
-                lanes=draw(unknown_or(st.integers(0, 16))),
+                speed_mbps=draw(unknown_or(st.integers(1, 4 * 10**6))),
+                lanes=draw(unknown_or(st.integers(1, 16))),
                 addresses=tuple(draw(st.lists(texts, max_size=2, unique=True))),
             )
             for port in ports
@@ -130,7 +130,7 @@ def hosts(draw: st.DrawFn, name: str) -> Host:
         trust=draw(unknown_or(st.sampled_from(["dscp", "pcp"]))),
         pfc_priorities=draw(unknown_or(priorities)),
         dcqcn=draw(unknown_or(st.booleans())),
-        rdma_mtu_bytes=draw(unknown_or(st.integers(0, 9216))),
+        rdma_mtu_bytes=draw(unknown_or(st.integers(256, 9216))),
     )
 
 
@@ -138,7 +138,7 @@ def hosts(draw: st.DrawFn, name: str) -> Host:
 def links(draw: st.DrawFn) -> tuple[Link, ...]:
     ports = names | st.sampled_from(["Ethernet0", "swp1s0", "et-0/0/1", "a:b", "--", "a--b:c", "p--q", ":", "#"])
     ends = draw(st.lists(st.builds(End, names, ports), unique=True, max_size=8))
-    media = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,5}", fullmatch=True)
+    media = st.from_regex(r"[A-Za-z][A-Za-z0-9._+-]{0,5}", fullmatch=True)
     return tuple(
         Link(
             a=min(pair),
@@ -249,6 +249,13 @@ def test_ends_that_no_cable_can_name_are_refused(end: End) -> None:
         spell(fabric)
 
 
+@pytest.mark.parametrize("media", ["", "30m", "100G DR", "DR4\n", "\u0661"])
+def test_media_that_no_cable_can_have_are_refused(media: str) -> None:
+    link = Link(a=End("a", "p"), b=End("b", "p"), media=media)
+    with pytest.raises(Unsupported, match="cannot be written"):
+        spell(Fabric(name="pod", mode="lossy", devices=(), links=(link,)))
+
+
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "{}", "roles: {}\n"])
 def test_all_may_be_left_out(text: str) -> None:
     assert read(text) == Declared()
@@ -290,6 +297,7 @@ EXAMPLE = "expected leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
         ("- a\n", ["1:1: no mapping; expected keys with values"]),
         ("text\n", ["1:1: no mapping; expected keys with values"]),
         ("cables: [x]\n", [f"1:10: cables.0: x; {EXAMPLE}"]),
+        ("cables:\n  - a:p--b:q 30\n", [f"2:5: cables.0: a:p--b:q 30; {EXAMPLE}"]),
         ("cables:\n  - a:p--b:q 3 m\n", [f"2:5: cables.0: a:p--b:q 3 m; {EXAMPLE}"]),
         ("cables:\n  - a:p--b:q 30m DR4 x\n", [f"2:5: cables.0: a:p--b:q 30m DR4 x; {EXAMPLE}"]),
         ("cables:\n  - a:p-b:q\n  - b--c\n", [f"2:5: cables.0: a:p-b:q; {EXAMPLE}", f"3:5: cables.1: b--c; {EXAMPLE}"]),
@@ -310,12 +318,12 @@ EXAMPLE = "expected leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
             "classes:\n  a: {dscp: rest}\n  b: {dscp: rest}\n",
             ["3:13: classes.b.dscp: rest, which belongs to a; expected each code point once"],
         ),
-        ("classes:\n  a: {dscp: 1, tc: 16}\n", ["2:20: classes.a.tc: 16; expected a number from 0 to 15"]),
+        ("classes:\n  a: {dscp: 1, tc: 16}\n", ["2:20: classes.a.tc: 16; expected a whole number from 0 to 15"]),
         (
             "hosts: {h: {ports: {}, tos: 256, cnp_dscp: 64}}\n",
             [
-                "1:29: hosts.h.tos: 256; expected a number from 0 to 255",
-                "1:44: hosts.h.cnp_dscp: 64; expected a number from 0 to 63",
+                "1:29: hosts.h.tos: 256; expected a whole number from 0 to 255",
+                "1:44: hosts.h.cnp_dscp: 64; expected a whole number from 0 to 63",
             ],
         ),
     ],
@@ -338,7 +346,7 @@ def test_what_means_nothing_is_refused(text: str, said: list[str]) -> None:
         ("classes: {rdma: {dscp: 1, purpose: gpu}}\n", "1:36: classes.rdma.purpose: "),
         ("classes: []\n", "1:10: classes: "),
         ("roles: {leaf 1: leaf}\n", "1:9: roles.leaf 1: "),
-        ("models: {leaf1: }\n", "1:10: models.leaf1: "),
+        ("models: {leaf1: }\n", "1:17: models.leaf1: "),
         ("cables: a:p--b:q\n", "1:9: cables: "),
         ("hosts: {h: {gpus: 8}}\n", "1:12: hosts.h: "),
         ("hosts: {h: {ports: {p: {speed: 400}}}}\n", "1:32: hosts.h.ports.p.speed: "),

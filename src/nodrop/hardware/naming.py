@@ -6,7 +6,7 @@ from functools import lru_cache
 from nodrop.fabric.fabric import Port
 from nodrop.hardware import switch, switches
 
-_SONIC = re.compile(r"Ethernet(\d+)")
+_SONIC = re.compile(r"Ethernet([0-9]{1,5})")
 
 
 @lru_cache(maxsize=65536)

@@ -30,7 +30,7 @@ class Scalar:
         return core_schema.no_info_plain_validator_function(self._read)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _Json:
-        return self._schema
+        return dict(self._schema)  # pydantic adds to it what belongs to one field
 
 
 class Several:

@@ -14,11 +14,11 @@ from nodrop.fabric.qos import PfcWatchdog
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.formats.yaml import Document, parse
 from nodrop.intent.load import problems_of
-from nodrop.stated.schema import Class, Host, Policy, Stated, Watchdog
+from nodrop.stated.schema import MEDIUM, Class, Host, Policy, Stated, Watchdog
 
 MAX_BYTES = 64_000_000
-_CABLE = re.compile(r"([^\s:]+):(\S+)(?:--| -- )([^\s:]+):(\S+)(?: ([0-9]{1,7})m)?(?: ([\w.+-]+))?")
-"""Two ends, a length, a medium; spaces around the dashes where a name holds two dashes itself."""
+_CABLE = re.compile(r"([^\s:]+):(\S+)(?:--| -- )([^\s:]+):(\S+)(?: ([0-9]{1,7})m)?(?: (" + MEDIUM + "))?")
+"""Two ends, a length, a medium, which begins with a letter; spaces around the dashes where a name holds two itself."""
 _EXAMPLE = "leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
 _T = TypeVar("_T")
 

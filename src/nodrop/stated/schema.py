@@ -2,28 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from nodrop.intent.types import Bool, Dscps, Integer, Name, Priorities, Speed, Text, Time
+from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, numbers, whole
 
+MEDIUM = r"[A-Za-z][A-Za-z0-9_.+-]*"
 
-def _at_most(limit: int) -> AfterValidator:
-    def check(number: int) -> int:
-        if number > limit:
-            raise ValueError(f"expected a number from 0 to {limit}")
-        return number
-
-    return AfterValidator(check)
-
-
-def _distinct(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    if len(set(numbers)) < len(numbers) or max(numbers, default=0) > 7:
-        raise ValueError("expected priorities from 0 to 7, each once")
-    return numbers
-
-
-_Dscp = Annotated[Integer, _at_most(63)]
-_Priorities = Annotated[Priorities, AfterValidator(_distinct)]
+Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
+RoceMtu = Annotated[int, whole(256, 9216)]
 
 
 class Part(BaseModel):
@@ -39,7 +25,7 @@ class Class(Part):
         None, description="what it is for; default: the class's name where it is one of these words"
     )
     dscp: Dscps = Field(description="code points: 26, [10, 12], 8-15, or rest for all that no other class names")
-    tc: Annotated[Integer, _at_most(15)] | None = Field(None, description="traffic class in which it must land")
+    tc: Annotated[int, whole(0, 15)] | None = Field(None, description="traffic class in which it must land")
     lossless: Bool | None = Field(None, description="whether PFC must protect it")
 
 
@@ -47,7 +33,7 @@ class Port(Part):
     """A network port of a host."""
 
     speed: Speed | None = None
-    lanes: Annotated[Integer, _at_most(16)] | None = None
+    lanes: Annotated[int, whole(1, 16)] | None = None
     addresses: tuple[Text, ...] = ()
 
 
@@ -58,18 +44,18 @@ class Host(Part):
     gpus: Integer = 0
     nic: Text | None = None
     ports: dict[Text, Port] = Field(description="by the names that `cables` uses")
-    tos: Annotated[Integer, _at_most(255)] | None = None
-    cnp_dscp: _Dscp | None = None
+    tos: Annotated[int, whole(0, 255)] | None = None
+    cnp_dscp: Annotated[int, whole(0, 63)] | None = None
     trust: Literal["dscp", "pcp"] | None = None
-    pfc: _Priorities | None = None
+    pfc: Priorities | None = None
     dcqcn: Bool | None = None
-    rdma_mtu: Integer | None = Field(None, description="RoCE MTU in bytes")
+    rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
 
 
 class Watchdog(Part):
     """The PFC watchdog that is wanted on one side."""
 
-    priorities: _Priorities = ()
+    priorities: Priorities = ()
     detection: Time | None = None
     restoration: Time | None = None
     action: Literal["drop", "forward", "alert"] | None = None
@@ -86,7 +72,7 @@ class Policy(Part):
     """What the owner wants of every port."""
 
     watchdog: Watchdogs = Watchdogs()
-    rdma_mtu: Integer | None = Field(None, description="RoCE MTU in bytes")
+    rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
 
 
 class Stated(Part):

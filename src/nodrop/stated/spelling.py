@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy, TrafficClass
+from nodrop.fabric.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
 from nodrop.fabric.qos import PfcWatchdog
 from nodrop.fabric.states import Unknown
+from nodrop.stated.schema import MEDIUM
 from nodrop.units import show_ids
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
-_PLAIN_CABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+: -]*")
+_PLAIN_CABLE = re.compile(r"(?!.*:(?: |$))[A-Za-z0-9][A-Za-z0-9._/+: -]*")
 _WORDS = ("null", "true", "false")
 """What YAML takes for something else than text."""
 
@@ -76,8 +77,7 @@ def _class(one: TrafficClass) -> str:
 
 def _cable(link: Link) -> str:
     """Spell a cable, with spaces around the dashes where those in a name would leave open which ones they are."""
-    for end in (link.a, link.b):
-        _require_spellable(end)
+    _require_spellable(link)
     dashes = " -- " if "--" in link.a.port or "--" in link.b.node or "--" in link.b.port else "--"
     length = "" if isinstance(link.length_m, Unknown) or link.length_m is None else f" {link.length_m}m"
     media = "" if isinstance(link.media, Unknown) or link.media is None else f" {link.media}"
@@ -85,9 +85,12 @@ def _cable(link: Link) -> str:
     return text if _PLAIN_CABLE.fullmatch(text) else _quoted(text)
 
 
-def _require_spellable(end: End) -> None:
-    if not re.fullmatch(r"[^\s:]+", end.node) or not re.fullmatch(r"\S+", end.port):
-        raise Unsupported(f"cables/{end}", "spaces in names, or a colon in that of a device, cannot be written")
+def _require_spellable(link: Link) -> None:
+    for end in (link.a, link.b):
+        if not re.fullmatch(r"[^\s:]+", end.node) or not re.fullmatch(r"\S+", end.port):
+            raise Unsupported(f"cables/{end}", "spaces in names, or a colon in that of a device, cannot be written")
+    if isinstance(link.media, str) and not re.fullmatch(MEDIUM, link.media):
+        raise Unsupported(f"cables/{link.a}", f"a medium called {link.media!r} cannot be written")
 
 
 def _host(host: Host) -> str:
@@ -106,14 +109,16 @@ def _host(host: Host) -> str:
 
 
 def _port(port: HostPort) -> str:
-    speed = port.speed_mbps
-    if not isinstance(speed, Unknown):
-        speed_text = f"{speed // 1000}G" if speed % 1000 == 0 else f"{speed}M"
     return _flow(
-        speed=speed if isinstance(speed, Unknown) else speed_text,
+        speed=port.speed_mbps if isinstance(port.speed_mbps, Unknown) else _gigabits(port.speed_mbps),
         lanes=port.lanes,
         addresses=f"[{', '.join(map(_quoted, port.addresses))}]" if port.addresses else None,
     )
+
+
+def _gigabits(mbps: int) -> str:
+    """Spell a speed exactly, however odd: 400G, 2.5G."""
+    return f"{mbps // 1000}.{mbps % 1000:03}".rstrip("0").rstrip(".") + "G"
 
 
 def _policy(policy: Policy) -> Iterator[str]:
