@@ -31,8 +31,8 @@ test-slow: setup ## the longer tests
 check: setup ## ruff, mypy --strict, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py
 
-golden: setup ## write golden/ anew; read the difference before committing it
-	@$(BIN)/python -m pytest -q tests/test_golden.py --update-golden
+golden: setup ## write golden/, help texts and the table of README anew; read the difference before committing it
+	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py --update-golden
 
 bench: setup ## speed and memory per switch, as ratios in one run
 	@$(BIN)/python benchmarks/pod.py

@@ -318,6 +318,13 @@ EXAMPLE = "expected leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
             "classes:\n  a: {dscp: rest}\n  b: {dscp: rest}\n",
             ["3:13: classes.b.dscp: rest, which belongs to a; expected each code point once"],
         ),
+        (
+            "policy: {watchdog: {hosts: {detection: 1}, fabric: on}}\n",
+            [
+                "1:40: policy.watchdog.hosts.detection: 1; expected a time such as 200ms or 1s",
+                "1:52: policy.watchdog.fabric: on; expected a mapping of timers, or off (keys: priorities, detection, restoration, action)",
+            ],
+        ),
         ("classes:\n  a: {dscp: 1, tc: 16}\n", ["2:20: classes.a.tc: 16; expected a whole number from 0 to 15"]),
         (
             "hosts: {h: {ports: {}, tos: 256, cnp_dscp: 64}}\n",
@@ -353,7 +360,6 @@ def test_what_means_nothing_is_refused(text: str, said: list[str]) -> None:
         ("hosts: {h: {ports: {}, pfc: [3, 8]}}\n", "1:29: hosts.h.pfc: "),
         ("hosts: {h: {ports: {}, pfc: [3, 3]}}\n", "1:29: hosts.h.pfc: "),
         ("policy: {watchdog: {hosts: {detection: 200}}}\n", "1:40: policy.watchdog.hosts.detection: "),
-        ("policy: {watchdog: {fabric: on}}\n", "1:29: policy.watchdog.fabric: "),
         ("name: a\nname: b\n", "2:1: name: the key 'name' again"),
         ("name: [\n", "2:1: the end of the file"),
     ],

@@ -12,6 +12,9 @@ The public verbs; each is a pure function where it can be:
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+# The verb `lint` has the name of a package: loaded first, the package leaves it the name; loaded later, it would take it.
+from nodrop import lint as _lint  # noqa: F401
+
 if TYPE_CHECKING:
     from pathlib import Path
 

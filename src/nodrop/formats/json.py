@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
@@ -57,15 +56,23 @@ def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> Any:
 
     Of equal keys in one object the last counts; `duplicate_keys` finds them.
     """
+    return parse_counting(raw, path, max_bytes=max_bytes)[0]
+
+
+def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tuple[Any, int]:
+    """What `parse` gives, and how many keys its objects have together."""
     refuse_oversize(len(raw), path, max_bytes)
     try:
         data = orjson.loads(raw.removeprefix(BOM.encode()))
     except orjson.JSONDecodeError as error:
         raise InputProblems([_fault(decode(raw, path), path, error.pos, error.msg)]) from None
-    if _is_deep(data):
-        text = decode(raw, path)
-        raise InputProblems([_fault(text, path, len(text), "")])
-    return data
+    keys = 0
+    for depth, level in enumerate(_levels(data), 1):
+        if depth > MAX_LEVELS:
+            text = decode(raw, path)
+            raise InputProblems([_fault(text, path, len(text), "")])
+        keys += sum(len(container) for container in level if type(container) is dict)
+    return data, keys
 
 
 def _levels(data: Any) -> Iterator[list[Any]]:
@@ -81,18 +88,12 @@ def _levels(data: Any) -> Iterator[list[Any]]:
         ]
 
 
-def _is_deep(data: Any) -> bool:
-    """Whether lists and objects are nested over 64 levels deep."""
-    return next(islice(_levels(data), MAX_LEVELS, None), None) is not None
+def _spells(raw: bytes, keys: int) -> bool:
+    """Whether a text certainly spells no more than so many keys.
 
-
-def _has_as_many_keys(raw: bytes, data: Any) -> bool:
-    """Whether `data`, which is what `parse` made of `raw`, certainly has as many keys as the text spells.
-
-    Every key ends with a quote and a colon; text inside quotes can only add such pairs. So equal counts mean that no
-    key was lost, wherever no space stands before a colon.
+    Every key ends with a quote and a colon; text inside quotes can only add such pairs. So an equal count means that
+    no key was lost, wherever no space stands before a colon.
     """
-    keys = sum(len(container) for level in _levels(data) for container in level if type(container) is dict)
     return raw.count(b'":') == keys and _SPACED_COLON.search(raw) is None
 
 
@@ -219,13 +220,13 @@ class Duplicate:
     first: Span
 
 
-def duplicate_keys(raw: bytes, data: Any = None, *, limit: int = 1000) -> list[Duplicate]:
+def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000) -> list[Duplicate]:
     """The keys that stand twice in one object, at most `limit`, in the order of a text that `parse` accepts.
 
-    Given the `data` that `parse` made of it, a text without any costs next to nothing, and otherwise one pass at C
+    Given what `parse_counting` counted, a text without any costs next to nothing, and otherwise one pass at C
     speed; only containers that hold some are gone through to find their places.
     """
-    if data is not None and _has_as_many_keys(raw, data):
+    if counted is not None and _spells(raw, counted):
         return []
     text, doubled = raw.decode().removeprefix(BOM), 0
     found: list[Duplicate] = []

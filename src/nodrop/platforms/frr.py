@@ -29,41 +29,71 @@ def where(text: str) -> Callable[[Subject], Span | None]:
 
 _NEIGHBOR_WORDS = {
     "remote_asn": "remote-as",
-    "import_policy": "route-map",
-    "export_policy": "route-map",
-    "description": "description",
+    "import_policy": "in",
+    "export_policy": "out",
     "enabled": "shutdown",
     "active": "activate",
-    "bfd": "bfd",
     "allowas_in": "allowas-in",
 }
 _BGP_WORDS = {
+    "asn": ("router", "bgp"),
     "router_id": ("bgp", "router-id"),
     "maximum_paths": ("maximum-paths",),
     "multipath_relax": ("bgp", "bestpath"),
     "session_dscp": ("bgp", "session-dscp"),
+    "default_ipv4_unicast": ("no", "bgp", "default"),
     "networks": ("network",),
-    "asn": ("router", "bgp"),
+}
+_POLICIES = {
+    "prefix_lists": (("ip", "prefix-list"), ("ipv6", "prefix-list")),
+    "community_lists": (("bgp", "community-list"),),
+    "route_maps": (("route-map",),),
 }
 
+_Found = tuple[tuple[Statement, ...], Statement]
 
-def _candidates(statements: list[tuple[tuple[Statement, ...], Statement]], subject: Subject) -> Iterator[Statement]:
+
+def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
     """Yield the commands that say the subject, the most exact first."""
     head, *rest = subject or ("",)
-    if head == "@neighbors" and rest:
-        of_neighbor = [
-            found for _, found in statements if rest[0] in found.words[1:3] and "neighbor" in found.words[:2]
-        ]
-        if len(rest) > 1:
-            word = _NEIGHBOR_WORDS.get(rest[1], rest[1])
-            way = {"import_policy": "in", "export_policy": "out"}.get(rest[1])
-            yield from (s for s in of_neighbor if word in s.words and (way is None or s.words[-1] == way))
+    if head == "@neighbors":
+        of_neighbor = [one for _, one in statements if rest[:1] and _is_of_neighbor(one, rest[0])]
+        word = _NEIGHBOR_WORDS.get(rest[1], rest[1]) if len(rest) > 1 else ""
+        yield from (one for one in of_neighbor if word in (*one.words[2:4], *one.words[4:5]))
         yield from of_neighbor
-    elif head in ("@bgp", "@static_routes", "@neighbors"):
-        if head == "@bgp" and rest and rest[0] in _BGP_WORDS:
-            yield from (s for _, s in statements if s.starts(*_BGP_WORDS[rest[0]]))
-        if head == "@bgp" and len(rest) > 1 and rest[0] in ("route_maps", "prefix_lists", "community_lists"):
-            yield from (s for _, s in statements if rest[1] in s.words[1:4])
-        if head == "@static_routes":
-            yield from (s for _, s in statements if s.words[:2] == ("ip", "route"))
-        yield from (s for _, s in statements if s.starts("router", "bgp"))
+    elif head == "@bgp" and rest and rest[0] in _BGP_WORDS:
+        said = [one for _, one in statements if one.starts(*_BGP_WORDS[rest[0]])]
+        position = "".join(rest[1:2])
+        yield from said[int(position) :] if position.isascii() and position.isdecimal() else ()
+        yield from said
+    elif head == "@bgp" and rest and rest[0] in _POLICIES:
+        yield from _in_policies(statements, rest[0], rest[1:])
+    elif head == "@static_routes":
+        routes = [one for _, one in statements if one.words[:2] in (("ip", "route"), ("ipv6", "route"))]
+        yield from (one for one in routes if rest[:1] and rest[0] == one.words[2])
+        yield from routes
+    if head in ("@bgp", "@static_routes", "@neighbors"):
+        yield from (one for _, one in statements if one.starts("router", "bgp"))
+
+
+def _is_of_neighbor(command: Statement, key: str) -> bool:
+    words = command.words[1:] if command.words[0] == "no" else command.words
+    return words[:2] == ("neighbor", key)
+
+
+def _in_policies(statements: list[_Found], kind: str, part: list[str]) -> Iterator[Statement]:
+    """Yield the commands of a list or map: of the rule that is named, then of the whole."""
+    name, _, rule, field, *_ = (*part, "", "", "", "")
+    every = [found for found in statements if any(found[1].starts(*words) for words in _POLICIES[kind])]
+    own = [one for _, one in every if name in one.words[1:4]]
+    if kind == "route_maps" and field in ("matches", "sets"):
+        word = "match" if field == "matches" else "set"
+        inside = [one for outer, one in statements if outer and outer[-1] in own and outer[-1].words[-1] == rule]
+        lines = [one for one in inside if one.words[0] == word]
+        position = (*part, "")[4]
+        yield from lines[int(position) :] if position.isascii() and position.isdecimal() else lines
+    elif kind == "community_lists":
+        yield from own[int(rule) :] if rule.isascii() and rule.isdecimal() else ()
+    yield from (one for one in own if rule and rule in one.words)
+    yield from own
+    yield from (one for _, one in every)

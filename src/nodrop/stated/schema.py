@@ -1,8 +1,8 @@
 """The schema of fabric.yaml; every key may be left out, and then nothing is stated."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, numbers, whole
 
@@ -61,11 +61,23 @@ class Watchdog(Part):
     action: Literal["drop", "forward", "alert"] | None = None
 
 
+def _watchdog_or_off(value: Any) -> str | None:
+    return "off" if value == "off" else "watchdog" if isinstance(value, dict | Watchdog) else None
+
+
+WatchdogOrOff = Annotated[
+    Annotated[Watchdog, Tag("watchdog")] | Annotated[Literal["off"], Tag("off")],
+    Discriminator(
+        _watchdog_or_off, custom_error_type="neither", custom_error_message="expected a mapping of timers, or off"
+    ),
+]
+
+
 class Watchdogs(Part):
     """PFC watchdogs at ports towards hosts, and between switches; off is a statement too."""
 
-    hosts: Watchdog | Literal["off"] | None = None
-    fabric: Watchdog | Literal["off"] | None = None
+    hosts: WatchdogOrOff | None = None
+    fabric: WatchdogOrOff | None = None
 
 
 class Policy(Part):

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import Place, Remark
 from nodrop.fabric.subject import Subject
-from nodrop.formats.json import Duplicate, Locator, duplicate_keys
+from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
 from nodrop.formats.places import shown
 
 FILE = "config_db.json"
@@ -27,9 +28,14 @@ Row = Mapping[str, str]
 class Config:
     """One config_db.json, opened: `rows` never raises, whatever stands in the file."""
 
-    def __init__(self, device: str, data: Mapping[str, Any], raw: bytes) -> None:
+    def __init__(self, device: str, raw: bytes = b"{}", display: str = FILE) -> None:
+        """Raise InputProblems, naming the file `display`, where it is no JSON object."""
+        data, self._keys = parse_counting(raw, display)
+        if not isinstance(data, dict):
+            found = "a list" if isinstance(data, list) else "a value"
+            raise InputProblems([Problem(path=display, line=1, column=1, found=found, expected="an object of tables")])
         self.device = device
-        self.data = data
+        self.data: Mapping[str, Any] = data
         self._raw = raw
         self.whole = data.keys() >= WHOLE
         self.remarks: list[Remark] = []
@@ -165,7 +171,7 @@ class Config:
 
     def check_text(self) -> None:
         """Remark doubled keys, and keys that hide characters."""
-        for double in duplicate_keys(self._raw, self.data):
+        for double in duplicate_keys(self._raw, self._keys):
             self._double(double)
         if b"\\u" in self._raw or not self._raw.isascii() or b"\x7f" in self._raw:
             for table, rows in self.data.items():

@@ -1,13 +1,14 @@
 """Where a subject stands in SONiC's files: the reverse of the reader, for findings only."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 from nodrop.formats.json import Locator, parse
-from nodrop.formats.places import Span
+from nodrop.formats.places import BOM, Span
 from nodrop.platforms import frr
-from nodrop.platforms.sonic.config import FILE
+from nodrop.platforms.sonic.config import FILE, bare
 from nodrop.platforms.sonic.reader import FRR_FILE
 from nodrop.platforms.sonic.tables import MAPS, POOL_SUFFIX
 
@@ -26,7 +27,6 @@ _PORT_FIELDS = {
 }
 _WATCHDOG_FIELDS = {"detection_ms": "detection_time", "restoration_ms": "restoration_time", "action": "action"}
 _QOS_FIELDS = {"pfc_rx_priorities": "pfc_enable", "pfc_tx_priorities": "pfc_enable", "pfc_priorities": "pfc_enable"}
-_QUEUE_TABLES = {"scheduler": "QUEUE", "wred": "QUEUE", "buffer": "BUFFER_QUEUE"}
 _SCHEDULER_FIELDS = {
     "type": "type",
     "weight": "weight",
@@ -51,22 +51,32 @@ _COLOR_FIELDS = {
     "max_bytes": "_max_threshold",
     "probability_percent": "_drop_probability",
 }
+_POOL_FIELDS = {
+    "size_bytes": "size",
+    "percentage": "percentage",
+    "mode": "mode",
+    "direction": "type",
+    "shared_headroom_bytes": "xoff",
+}
+_DYNAMIC_FIELDS = {
+    "dynamic_th": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th"),
+    "over_subscribe_ratio": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"),
+    "pattern_mtu_bytes": ("LOSSLESS_TRAFFIC_PATTERN", "mtu"),
+    "small_packet_percent": ("LOSSLESS_TRAFFIC_PATTERN", "small_packet_percentage"),
+}
+_TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
+_COUNTER_FIELDS = {"enabled": "FLEX_COUNTER_STATUS", "interval_ms": "POLL_INTERVAL"}
+_LOCALHOST: Path = ("DEVICE_METADATA", "localhost")
 _DEVICE_PATHS: Mapping[str, Path] = {
     "@watchdog_polling_ms": ("PFC_WD", "GLOBAL", "POLL_INTERVAL"),
-    "@buffer_model": ("DEVICE_METADATA", "localhost", "buffer_model"),
-    "@model": ("DEVICE_METADATA", "localhost", "hwsku"),
-    "@role": ("DEVICE_METADATA", "localhost", "type"),
-    "@hash_seed": ("DEVICE_METADATA", "localhost", "type"),
+    "@buffer_model": (*_LOCALHOST, "buffer_model"),
+    "@model": (*_LOCALHOST, "hwsku"),
+    "@role": (*_LOCALHOST, "type"),
+    "@hash_seed": (*_LOCALHOST, "type"),
+    "@mac": (*_LOCALHOST, "mac"),
     "@version": ("VERSIONS", "DATABASE", "VERSION"),
-    "@loopbacks": ("LOOPBACK_INTERFACE",),
-    "@management": ("MGMT_INTERFACE",),
-    "@counters": ("FLEX_COUNTER_TABLE",),
-    "@ntp_servers": ("NTP_SERVER",),
-    "@syslog_servers": ("SYSLOG_SERVER",),
-    "@dynamic_buffers": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER",),
-    "@trimming": ("SWITCH_TRIMMING", "GLOBAL"),
-    "@switch_dscp_to_tc": ("PORT_QOS_MAP", "global", "dscp_to_tc_map"),
 }
+_PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 
 def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
@@ -74,15 +84,15 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     config = bundle.get(FILE)
     find_in_config = _Finder(config) if config is not None else None
     routing = bundle.get(FRR_FILE)
-    find_in_frr = frr.where(routing.decode(errors="replace")) if routing is not None else None
+    find_in_frr = frr.where(routing.decode(errors="replace").removeprefix(BOM)) if routing is not None else None
 
     def find(subject: Subject) -> Place | None:
         part = subject[1:]
-        span = find_in_config(part) if find_in_config else None
-        if span is not None:
+        if find_in_frr and (span := find_in_frr(part)):
+            return Place(FRR_FILE, span)
+        if find_in_config and (span := find_in_config(part)):
             return Place(FILE, span)
-        span = find_in_frr(part) if find_in_frr else None
-        return None if span is None else Place(FRR_FILE, span)
+        return None
 
     return find
 
@@ -90,56 +100,109 @@ def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
 class _Finder:
     def __init__(self, raw: bytes) -> None:
         self._locator = Locator(raw)
-        self._data = parse(raw, FILE)
+        try:
+            data = parse(raw, FILE)
+        except InputProblems:
+            data = None
+        self._data: Mapping[str, object] = data if isinstance(data, dict) else {}
 
     def __call__(self, subject: Subject) -> Span | None:
-        if not subject:
-            return self._span(("DEVICE_METADATA", "localhost", "hostname"))
         return next((span for path in self._paths(subject) if (span := self._span(path))), None)
 
     def _span(self, path: Path) -> Span | None:
         return self._locator.value_span(path) if len(path) == 3 else self._locator.key_span(path)
 
     def _paths(self, subject: Subject) -> Iterator[Path]:
-        head, *rest = subject
-        if head == "@buffer_pools" and rest:
-            for name in (rest[0] + POOL_SUFFIX, rest[0]):
-                fields = {"size_bytes": "size", "percentage": "percentage", "mode": "mode", "direction": "type"}
-                if rest[1:]:
-                    yield ("BUFFER_POOL", name, fields.get(rest[1], rest[1]))
-                yield ("BUFFER_POOL", name)
-        elif head.startswith("@"):
-            if head in _DEVICE_PATHS:
-                yield _DEVICE_PATHS[head]
-                yield _DEVICE_PATHS[head][:2]
-        else:
+        """Yield the paths of tables, rows and fields at which the subject may stand, the most exact first."""
+        head, *rest = subject or ("",)
+        if head.startswith("@"):
+            for path in self._device_paths(head, tuple(rest)):
+                yield path
+                yield path[:2]
+        elif head:
             yield from self._port_paths(head, tuple(rest))
+        yield (*_LOCALHOST, "hostname")
+        yield _LOCALHOST
+
+    def _device_paths(self, head: str, part: Path) -> Iterator[Path]:
+        key, field = (*part, "", "")[:2]
+        if head in _DEVICE_PATHS:
+            yield _DEVICE_PATHS[head]
+        elif head == "@buffer_pools":
+            for name in (key + POOL_SUFFIX, key):
+                yield ("BUFFER_POOL", name, _POOL_FIELDS.get(field, field))
+            yield ("BUFFER_POOL",)
+        elif head == "@dynamic_buffers":
+            for table, column in (_DYNAMIC_FIELDS.get(key, ("", "")), *_DYNAMIC_FIELDS.values()):
+                yield from ((table, row, column) for row in self._table(table))
+        elif head == "@trimming":
+            yield ("SWITCH_TRIMMING", "GLOBAL", _TRIMMING_FIELDS.get(key, key))
+        elif head == "@switch_dscp_to_tc":
+            yield from self._map_paths("global", "dscp_to_tc", part)
+        elif head == "@counters":
+            yield ("FLEX_COUNTER_TABLE", key, _COUNTER_FIELDS.get(field, field))
+            yield ("FLEX_COUNTER_TABLE",)
+        elif head == "@loopbacks":
+            yield from self._address_paths("LOOPBACK_INTERFACE", key, part[1:])
+            yield ("LOOPBACK_INTERFACE",)
+        elif head == "@management":
+            yield from self._management_paths(part)
+        elif head in ("@ntp_servers", "@syslog_servers"):
+            table = "NTP_SERVER" if head == "@ntp_servers" else "SYSLOG_SERVER"
+            yield from ((table, name) for name in _at(key, sorted(self._table(table))))
+            yield (table,)
+        elif head in ("@bgp", "@neighbors"):
+            yield ("BGP_NEIGHBOR", key)
+            yield (*_LOCALHOST, "bgp_asn")
+
+    def _management_paths(self, part: Path) -> Iterator[Path]:
+        keys = [key for key in self._table("MGMT_INTERFACE") if "|" in key]
+        if part[:1] == ("own_vrf",):
+            yield ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled")
+        if part[:1] == ("gateway",):
+            yield from (("MGMT_INTERFACE", key, "gwaddr") for key in keys)
+        if part[:1] == ("addresses",):
+            yield from (("MGMT_INTERFACE", key) for key in _at("".join(part[1:]), keys))
+        yield from (("MGMT_INTERFACE", key) for key in keys)
+        yield ("MGMT_INTERFACE",)
+
+    def _address_paths(self, table: str, name: str, part: Path) -> Iterator[Path]:
+        """Yield the rows of an interface's addresses, the one at the position first, and its own row."""
+        keys = [key for key in self._table(table) if key.startswith(f"{name}|")]
+        if part[:1] == ("vrf",):
+            yield (table, name, "vrf_name")
+        if part[:1] == ("addresses",):
+            yield from ((table, key) for key in _at("".join(part[1:]), keys))
+            yield from ((table, key) for key in keys)
+        yield (table, name)
+        yield from ((table, key) for key in keys)
 
     def _port_paths(self, port: str, part: Path) -> Iterator[Path]:
-        if part[:1] == ("qos",) and len(part) > 1:
+        if part[:1] == ("qos",):
             yield from self._qos_paths(port, part[1:])
-        elif part[:1] == ("qos",):
-            yield ("PORT_QOS_MAP", port)
         elif part[:1] == ("cable_length_m",):
-            yield from (("CABLE_LENGTH", name, port) for name in self._table("CABLE_LENGTH"))
-        elif part[:1] == ("addresses",):
-            yield from (("INTERFACE", key) for key in self._table("INTERFACE") if key.startswith(f"{port}|"))
-            yield ("INTERFACE", port)
+            yield from self._cable_paths(port)
+        elif part[:1] in (("addresses",), ("vrf",)):
+            yield from self._address_paths("INTERFACE", port, part)
         elif part and part[0] in _PORT_FIELDS:
             yield ("PORT", port, _PORT_FIELDS[part[0]])
         yield ("PORT", port)
-        for table in ("PORT_QOS_MAP", "PFC_WD"):
-            yield (table, port)
+        for table in _PORT_TABLES:
+            yield from ((table, key) for key in self._table(table) if port in key.partition("|")[0].split(","))
+        yield from self._cable_paths(port)
+
+    def _cable_paths(self, port: str) -> Iterator[Path]:
+        yield from (("CABLE_LENGTH", name, port) for name in self._table("CABLE_LENGTH"))
 
     def _qos_paths(self, port: str, part: Path) -> Iterator[Path]:
-        head, *rest = part
+        head, *rest = (*part, "")[: max(len(part), 1)]
         if head in MAPS:
-            table, field, _ = MAPS[head]
-            name = self._row("PORT_QOS_MAP", port).get(field)
-            if rest and name:
-                yield (table, str(name), rest[0])
-            yield ("PORT_QOS_MAP", port, field)
+            yield from self._map_paths(port, head, tuple(rest))
+        elif head == "trust":
+            yield from (("PORT_QOS_MAP", port, MAPS[name][1]) for name in ("dscp_to_tc", "pcp_to_tc"))
         elif head in _QOS_FIELDS:
+            if head in ("pfc_rx_priorities", "pfc_priorities") and self._row("PORT", port).get("pfc_asym") == "on":
+                yield ("PORT", port, "pfc_asym")
             yield ("PORT_QOS_MAP", port, _QOS_FIELDS[head])
         elif head == "pfc_watchdog":
             if rest[:1] == ["priorities"]:
@@ -148,46 +211,56 @@ class _Finder:
                 yield ("PFC_WD", port, _WATCHDOG_FIELDS.get(rest[0], rest[0]))
             yield ("PFC_WD", port)
             yield ("PORT_QOS_MAP", port, "pfc_enable")
-        elif head == "queues" and rest:
-            yield from self._queue_paths(port, rest[0], tuple(rest[1:]))
-        elif head == "priority_groups" and rest:
-            for key in self._keys("BUFFER_PG", port, rest[0]):
-                yield from self._profile_paths(self._row("BUFFER_PG", key).get("profile"), tuple(rest[1:]))
+        elif head == "queues":
+            yield from self._queue_paths(port, tuple(rest))
+        elif head == "priority_groups":
+            for key in self._keys("BUFFER_PG", port, "".join(rest[:1])):
+                yield from self._profile_paths(self._row("BUFFER_PG", key).get("profile"), tuple(rest[2:]))
                 yield ("BUFFER_PG", key)
         elif head in ("ingress_buffers", "egress_buffers"):
-            yield (f"BUFFER_PORT_{head.split('_')[0].upper()}_PROFILE_LIST", port, "profile_list")
+            table = f"BUFFER_PORT_{head.split('_')[0].upper()}_PROFILE_LIST"
+            names = str(self._row(table, port).get("profile_list", "")).split(",")
+            for name in _at("".join(rest[:1]), names):
+                yield from self._profile_paths(name, tuple(rest[1:]))
+            yield (table, port, "profile_list")
         yield ("PORT_QOS_MAP", port)
 
-    def _queue_paths(self, port: str, index: str, part: Path) -> Iterator[Path]:
-        table = _QUEUE_TABLES.get(part[0], "QUEUE") if part else "QUEUE"
-        for key in self._keys(table, port, index):
-            row = self._row(table, key)
-            if part[:1] == ("scheduler",):
-                if len(part) > 1:
-                    yield ("SCHEDULER", str(row.get("scheduler")), _SCHEDULER_FIELDS.get(part[1], part[1]))
-                yield ("QUEUE", key, "scheduler")
-            elif part[:1] == ("wred",):
-                yield from _wred_paths(str(row.get("wred_profile")), part[1:])
-                yield ("QUEUE", key, "wred_profile")
-            elif part[:1] == ("buffer",):
-                yield from self._profile_paths(row.get("profile"), part)
-            yield (table, key)
+    def _map_paths(self, port: str, attribute: str, part: Path) -> Iterator[Path]:
+        table, field, _ = MAPS[attribute]
+        name = self._row("PORT_QOS_MAP", port).get(field)
+        if part and isinstance(name, str):
+            yield (table, bare(name), part[0])
+        yield ("PORT_QOS_MAP", port, field)
+
+    def _queue_paths(self, port: str, part: Path) -> Iterator[Path]:
+        index, what, *rest = (*part, "", "")
+        named = {"scheduler": "SCHEDULER", "wred": "WRED_PROFILE"}
+        for table in ("BUFFER_QUEUE", "QUEUE") if what == "buffer" else ("QUEUE", "BUFFER_QUEUE"):
+            for key in self._keys(table, port, index):
+                row = self._row(table, key)
+                if table == "BUFFER_QUEUE" and what == "buffer":
+                    yield from self._profile_paths(row.get("profile"), tuple(rest[: len(part) - 2]))
+                elif table == "QUEUE" and what in named:
+                    field = "scheduler" if what == "scheduler" else "wred_profile"
+                    name = bare(str(row.get(field)))
+                    yield from ((named[what], name, column) for column in _columns(what, part[2:]))
+                    yield from (("WRED_PROFILE", name) for _ in part[2:3] if what == "wred")
+                    yield (table, key, field)
+                yield (table, key)
 
     def _profile_paths(self, name: object, part: Path) -> Iterator[Path]:
-        """Yield where a part (`buffer`, …, attribute) of a buffer profile stands."""
-        if name is None or part[:1] != ("buffer",):
-            return
-        for attribute in reversed(part[1:]):
-            yield ("BUFFER_PROFILE", str(name), _BUFFER_FIELDS.get(attribute, attribute))
-        if len(part) > 1:
-            yield ("BUFFER_PROFILE", str(name))
+        """Yield where an attribute of a buffer profile stands."""
+        if isinstance(name, str) and part:
+            for attribute in reversed(part):
+                yield ("BUFFER_PROFILE", bare(name), _BUFFER_FIELDS.get(attribute, attribute))
+            yield ("BUFFER_PROFILE", bare(name))
 
     def _keys(self, table: str, port: str, index: str) -> Iterator[str]:
-        """Yield the keys of a table that name a port and cover an index."""
+        """Yield the keys of a table that name a port and cover an index; all of the port's where there is no index."""
         for key in self._table(table):
             ports, _, span = key.partition("|")
             first, _, last = span.partition("-")
-            if port in ports.split(",") and first.isdigit() and int(first) <= int(index) <= int(last or first):
+            if port in ports.split(",") and (not index or _covers(first, last or first, index)):
                 yield key
 
     def _table(self, table: str) -> Mapping[str, object]:
@@ -199,13 +272,22 @@ class _Finder:
         return row if isinstance(row, dict) else {}
 
 
-def _wred_paths(name: str, part: Path) -> Iterator[Path]:
-    if len(part) > 1:
-        color, attribute = part[0], part[1]
-        yield ("WRED_PROFILE", name, f"{color}{_COLOR_FIELDS.get(attribute, '')}")
-        if attribute == "enabled":
-            yield ("WRED_PROFILE", name, f"wred_{color}_enable")
-    if part[:1] == ("ecn_colors",):
-        yield ("WRED_PROFILE", name, "ecn")
-    if part:
-        yield ("WRED_PROFILE", name)
+def _columns(what: str, part: Path) -> Iterator[str]:
+    """Yield the fields of a scheduler or WRED profile that say a part of it."""
+    if what == "scheduler":
+        yield from (_SCHEDULER_FIELDS.get(attribute, attribute) for attribute in part[:1])
+    elif part[:1] == ("ecn_colors",):
+        yield "ecn"
+    elif part:
+        color, attribute = (*part, "")[:2]
+        yield f"wred_{color}_enable" if attribute == "enabled" else f"{color}{_COLOR_FIELDS.get(attribute, '')}"
+
+
+def _covers(first: str, last: str, index: str) -> bool:
+    numbers = [int(text) if text.isascii() and text.isdecimal() else -1 for text in (first, index, last)]
+    return 0 <= numbers[0] <= numbers[1] <= numbers[2]
+
+
+def _at(position: str, rows: Sequence[str]) -> Sequence[str]:
+    """Return the row at a position, if there is one."""
+    return rows[int(position) :][:1] if position.isascii() and position.isdecimal() else ()

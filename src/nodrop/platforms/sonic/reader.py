@@ -12,7 +12,6 @@ from nodrop.fabric.qos import PriorityGroup
 from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, natural
-from nodrop.formats.json import parse
 from nodrop.formats.places import decode, shown
 from nodrop.hardware import model_of_sku, switch
 from nodrop.hardware.dynamic import resolve
@@ -46,7 +45,7 @@ def detect(name: str, head: bytes) -> bool:
 def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading, the others count."""
     problems: list[Problem] = []
-    config: tuple[Source, Any, bytes] | None = None
+    config: tuple[Source, Config] | None = None
     routing: tuple[Source, frr.Routing] | None = None
     sources = []
     for source, raw in bundle:
@@ -55,18 +54,10 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
             if source.name == FRR_FILE:
                 routing = source, frr.read(decode(raw, source.display))
             else:
-                config = source, _tables(raw, source.display), raw
+                config = source, Config(name, raw, source.display)
         except InputProblems as error:
             problems.extend(error.problems)
     return _Device(name, tuple(sources), config, routing, problems).read()
-
-
-def _tables(raw: bytes, display: str) -> dict[str, Any]:
-    data = parse(raw, display)
-    if not isinstance(data, dict):
-        found = "a list" if isinstance(data, list) else "a value"
-        raise InputProblems([Problem(path=display, line=1, column=1, found=found, expected="an object of tables")])
-    return data
 
 
 class _Device:
@@ -74,7 +65,7 @@ class _Device:
         self,
         name: str,
         sources: tuple[Source, ...],
-        config: tuple[Source, Any, bytes] | None,
+        config: tuple[Source, Config] | None,
         routing: tuple[Source, frr.Routing] | None,
         problems: list[Problem],
     ) -> None:
@@ -82,16 +73,14 @@ class _Device:
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
         self._source: Source | None
-        self._source, data, raw = config or (None, {}, b"{}")
-        self._has_config = config is not None
-        self._config = Config(name, data, raw)
+        self._source, self._config = config or (None, Config(name))
         localhost = self._config.rows("DEVICE_METADATA").get("localhost", {})
         self._localhost: Row = localhost
         self.name = self._config.device = self._hostname(name)
 
     def read(self) -> DeviceReading:
         config = self._config
-        if self._has_config:
+        if self._source is not None:
             config.check_text()
         device = self._device()
         cables = tuple(self._cables())

@@ -1,0 +1,139 @@
+"""README.md is run as it stands: its files are written, its commands run in order, their output compared."""
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from command import nodrop
+from nodrop.intent.schema import Intent
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+TABLE = re.compile(r"(<!-- rules: [^\n]*-->\n)(.*?)(<!-- end of rules -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, the paragraph before it, and its line."""
+
+    language: str
+    text: str
+    before: str
+    line: int
+
+
+def blocks() -> Iterator[Block]:
+    text = README.read_text()
+    for found in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        before = text[: found.start()].strip().rpartition("\n\n")[2]
+        yield Block(found[1], found[2], before, text[: found.start()].count("\n") + 1)
+
+
+def file_of(block: Block) -> str:
+    """The file that a block of YAML is, named last in the paragraph before it."""
+    return re.findall(r"`([\w-]+\.yaml)`", block.before)[-1]
+
+
+def commands(block: Block) -> Iterator[tuple[str, str]]:
+    """Each command of a console, and what it prints."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def pattern(output: str) -> str:
+    """What is shown, as a pattern: `...` stands for anything; how many rules there are does not matter."""
+    text = re.escape(output).replace(re.escape("...\n"), "(?s:.*)").replace(re.escape("..."), "[^\n]*")
+    return re.sub(r"\d+\\ rules", r"\\d+\\ rules", text)
+
+
+def run(command: str) -> str:
+    """What a command prints; what is not nodrop's goes to a shell, and must go well."""
+    words = shlex.split(command)
+    if words[0] == "nodrop":
+        done = nodrop(*words[1:])
+        return done.out + done.err
+    done = subprocess.run(["sh", "-euc", command], capture_output=True, text=True, check=True)
+    return done.stdout + done.stderr
+
+
+def test_all_of_it_works_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = 0
+    for block in blocks():
+        if block.language == "yaml":
+            Path(file_of(block)).write_text(block.text)
+        elif block.language == "console":
+            for command, output in commands(block):
+                printed = run(command)
+                ran += 1
+                assert re.fullmatch(pattern(output), printed), f"README.md:{block.line}: {command}\n{printed}"
+        elif block.language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as printed_by_python:
+                exec(block.text, {})
+            assert printed_by_python.getvalue().startswith("error rdma-dscp-in-lossy-class leaf1 DSCP 26 of RDMA lands")
+    assert ran >= 15
+    stated = nodrop("lint", "leaf7.json")
+    assert stated.code == 1
+    assert "assumed" not in stated.out, "the fabric.yaml is found"
+
+
+def test_the_editor_is_told_of_a_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    intent = next(block for block in blocks() if block.language == "yaml")
+    Path(file_of(intent)).write_text(intent.text)
+    shell = next(block.text for block in blocks() if "yaml-language-server" in block.text)
+    Path("nodrop.schema.json").write_text(nodrop("schema", "intent").out)
+    subprocess.run(["sh", "-euc", shell.splitlines()[1]], check=True)
+    text = Path("lab.yaml").read_text()
+    assert text == f"# yaml-language-server: $schema=nodrop.schema.json\n{intent.text}"
+    assert nodrop("show", "lab.yaml").code == 0
+
+
+def test_the_table_of_rules_is_that_of_nodrop(update_golden: bool) -> None:
+    table = "\n" + nodrop("rules", "--format", "markdown").out + "\n"
+    text = README.read_text()
+    if update_golden:
+        text = TABLE.sub(lambda found: found[1] + table + found[3], text)
+        README.write_text(text)
+    found = TABLE.search(text)
+    assert found is not None
+    assert found[2] == table, "make golden"
+
+
+def test_the_keys_of_an_intent_are_those_of_the_schema() -> None:
+    part = README.read_text().partition("The keys of an intent:")[2].partition("\n\n`nodrop schema")[0]
+    assert re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) == list(Intent.model_fields)
+
+
+def test_targets_options_rules_and_links_exist() -> None:
+    text = README.read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"\bmake ([a-z-]+)", text)) - {"it"}
+    assert {"setup", "test", "check", "demo", "bench", "golden", "test-slow", "help"} <= targets
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets), targets
+    known = "".join(nodrop(name, "--help").out for name in ("build", "lint", "show", "rules", "explain", "schema"))
+    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--version", "--help"}:
+        assert option in known, option
+    for command in re.findall(r"`nodrop ([a-z]+)", text):
+        assert nodrop(command, "--help").code == 0, command
+    for link in re.findall(r"\]\(([^)#]+)\)", text):
+        assert (ROOT / link).exists(), link
+    anchors = {
+        re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^## (.+)$", text, re.MULTILINE)
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) == anchors
+
+
+def test_exit_codes_are_those_of_the_program() -> None:
+    from nodrop.cli import main
+
+    codes = re.findall(r"^\| (\d+) \|", README.read_text(), re.MULTILINE)
+    assert list(map(int, codes)) == [0, main.FOUND, main.WRONG, main.NOTHING, main.FAILED]
