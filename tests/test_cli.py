@@ -16,6 +16,8 @@ from ruamel.yaml import YAML
 
 import nodrop.cli.main as cli
 from command import SCRIPT, Done, built, nodrop, process
+from nodrop.lint import engine
+from nodrop.lint import rules as rule_files
 from nodrop.lint.rule_loader import loads_rule
 from nodrop.lint.rules import shipped
 from nodrop.resources import home
@@ -65,7 +67,7 @@ def without_watchdogs(device: Path) -> None:
 def crashing_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = loads_rule(CRASHES.encode(), "rules/pfc/crashes.yaml", name="crashes", area="pfc")
     rules = (*shipped(), rule)
-    monkeypatch.setattr("nodrop.lint.rules.shipped", lambda: rules)
+    monkeypatch.setattr(rule_files, "shipped", lambda: rules)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_a_crashing_rule_stops_a_build(tmp_path: Path) -> None:
     done = nodrop("build", "two-by-two.yaml", "-o", tmp_path / "out", "--write-anyway")
     assert done.code == 70
     assert not (tmp_path / "out").exists()
-    assert done.err.endswith("out is unchanged\n")
+    assert done.err.endswith(f"nothing was written to {tmp_path / 'out'}\n")
 
 
 @pytest.mark.usefixtures("crashing_rule")
@@ -117,7 +119,7 @@ def test_a_crash_is_70_with_the_traceback(command: list[str], monkeypatch: pytes
     def crash(*_: object, **__: object) -> None:
         raise ZeroDivisionError("by a test")
 
-    monkeypatch.setattr("nodrop.lint.engine.judge", crash)
+    monkeypatch.setattr(engine, "judge", crash)
     done = nodrop(*command)
     assert (done.code, done.out) == (70, "")
     assert "Traceback (most recent call last)" in done.err
@@ -129,7 +131,7 @@ def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nodrop.lint.engine.judge", interrupted)
+    monkeypatch.setattr(engine, "judge", interrupted)
     assert nodrop("lint", "good").code == 130
 
 
@@ -217,6 +219,8 @@ def test_what_needs_no_library_loads_none(args: list[str]) -> None:
         (["lint", "good", "--color", "alway"], "(did you mean `always`?)"),
         (["lint", "good", "--bogus"], "No such option '--bogus'"),
         (["lint"], "Missing argument 'PATH...'"),
+        (["lint", "good", "--assume", "lossless"], "'lossless' assumes nothing; expected KEY=VALUE: mode=lossless"),
+        (["explain", "watchdog"], "watchdog is an area; its rules: fabric-pfc-without-watchdog, pfc-without-watchdog"),
         (["explain", "pfc-without-watchdg"], "no rule 'pfc-without-watchdg' (did you mean `pfc-without-watchdog`?)"),
         (["rules", "--format", "markdwn"], "(did you mean `markdown`?)"),
         (["show", "two-by-two.yaml", "--format", "txt"], "(did you mean `text`?)"),
@@ -491,7 +495,7 @@ def test_a_former_name_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = tuple(
         replace(rule, aliases=("no-watchdog",)) if rule.name == "pfc-without-watchdog" else rule for rule in shipped()
     )
-    monkeypatch.setattr("nodrop.lint.rules.shipped", lambda: rules)
+    monkeypatch.setattr(rule_files, "shipped", lambda: rules)
     assert nodrop("explain", "no-watchdog") == nodrop("explain", "pfc-without-watchdog")
     selected = nodrop("lint", "bad", "--select", "no-watchdog")
     assert selected == nodrop("lint", "bad", "--select", "pfc-without-watchdog")
@@ -505,6 +509,33 @@ def test_show() -> None:
     assert done.out.startswith("two-by-two: lossless fabric of 4 switches and 4 hosts\n")
     shown = json.loads(nodrop("show", "two-by-two.yaml", "--format", "json").out)
     assert (shown["version"], shown["fabric"], len(shown["devices"])) == (1, "two-by-two", 4)
+
+
+@pytest.mark.parametrize("command", [["show"], ["build", "-o", "never"]])
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("good", "good: a folder; expected an intent, which is a file"),
+        ("good/leaf1/config_db.json", "good/leaf1/config_db.json: no intent; expected an intent, YAML with the key"),
+        ("good/fabric.yaml", "good/fabric.yaml: no intent; expected an intent, YAML with the key `nodrop: 1`"),
+        ("two-by-two.yml", "two-by-two.yml: no such file or folder (did you mean two-by-two.yaml?)"),
+        ("godo/fabric.yaml", "godo/fabric.yaml: no such file or folder"),
+        ("", '"": an empty path'),
+    ],
+)
+def test_what_is_no_intent_is_told_in_one_line(command: list[str], path: str, said: str) -> None:
+    done = nodrop(*command, path)
+    assert (done.code, (done.out + done.err).count("error: ")) == (2, 1)
+    assert f"error: {said}" in done.out + done.err
+    assert not Path("never").exists()
+
+
+def test_an_intent_whose_first_key_is_misspelt_is_still_read_as_one(tmp_path: Path) -> None:
+    intent = tmp_path / "intent.yaml"
+    intent.write_text(INTENT.read_text().replace("nodrop: 1", "nodorp: 1"))
+    assert "unknown key nodorp (did you mean nodrop?)" in nodrop("show", intent).err
+    intent.write_text(INTENT.read_text(), encoding="utf-16")
+    assert "UTF-16 text; expected UTF-8" in nodrop("show", intent).err
 
 
 @pytest.mark.parametrize("command", [["show"], ["build", "-o", "never"], ["lint"]])

@@ -165,7 +165,7 @@ def test_findings_that_reach_the_threshold_stop_a_build() -> None:
     assert done.code == 1
     assert "error[ecn-never-before-pfc]" in done.out
     assert "\n  --> out/leaf1/config_db.json:" in done.out.replace("   -->", "  -->")
-    assert done.err == "out is unchanged, for findings reach --fail-on warning; --write-anyway writes it\n"
+    assert done.err == "nothing was written to out: findings reach --fail-on warning (--write-anyway writes it)\n"
     assert tree("out") == before
     done = nodrop("build", "faulty.yaml", "-o", "out", "--write-anyway")
     assert (done.code, "written" in done.err) == (1, True)
@@ -245,8 +245,8 @@ def test_several_intents_of_which_one_is_faulty() -> None:
     write_intent("two.yaml", "nodrop: 1\nfabric: other\n")
     write_intent("three.yaml", "- no intent\n")
     done = nodrop("build", "one.yaml", "two.yaml", "three.yaml", "missing.yaml", "-o", "out")
-    assert (done.code, done.err, Path("out").exists()) == (2, "out is unchanged\n", False)
-    for said in ("two.yaml:1:1: ", "three.yaml:1:1: ", "missing.yaml: no such file"):
+    assert (done.code, done.err, Path("out").exists()) == (2, "nothing was written to out\n", False)
+    for said in ("two.yaml:1:1: ", "three.yaml: no intent", "missing.yaml: no such file or folder"):
         assert f"error: {said}" in done.out
 
 
@@ -263,7 +263,7 @@ def test_two_fabrics_of_one_name_are_refused() -> None:
 def test_a_design_that_cannot_be_is_refused_with_its_places() -> None:
     write_intent("intent.yaml", SMALL, **{"model: SN9999": "model: SN4700"})
     done = nodrop("build", "intent.yaml", "-o", "out")
-    assert (done.code, done.err, Path("out").exists()) == (2, "out is unchanged\n", False)
+    assert (done.code, done.err, Path("out").exists()) == (2, "nothing was written to out\n", False)
     assert re.search(r"^error: intent\.yaml:\d+:\d+: topology\.spines\.model: .*SN9999", done.out, re.MULTILINE)
 
 

@@ -116,7 +116,10 @@ def test_intents_are_told_from_other_yaml() -> None:
     assert shape(find(["a"])) == {"intents": ["a/bom.yaml", "a/one.yaml", "a/two.yml"]}
     assert shape(find(["a/one.yaml", "a", "a/../a/one.yaml"])) == {"intents": ["a/one.yaml", "a/bom.yaml", "a/two.yml"]}
     assert shape(find(["a/other.yaml"])) == {
-        "problems": ["a/other.yaml: YAML that is no intent; expected an intent, with the key `nodrop: 1`"]
+        "problems": [
+            "a/other.yaml: YAML that is no intent; expected an intent, with the key `nodrop: 1` "
+            "(no other YAML is read by this release)"
+        ]
     }
 
 
@@ -228,6 +231,10 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
     [
         ("", '"": an empty path (`.` is the working directory)'),
         ("gone", "gone: no such file or folder"),
+        ("flie", "flie: no such file or folder (did you mean file?)"),
+        ("leaf3", "leaf3: no such file or folder"),
+        ("lief1", "lief1: no such file or folder (did you mean leaf1?)"),
+        ("./lief1", "./lief1: no such file or folder (did you mean leaf1?)"),
         ("gone/leaf1/config_db.json", "gone/leaf1/config_db.json: no such file or folder"),
         ("file/inside", "file/inside: not a directory"),
         ("x" * 300, "x" * 300 + ": file name too long"),
@@ -236,12 +243,13 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
         ("fifo", "fifo: not a regular file; expected a file or a folder (`-` reads standard input)"),
         ("/dev/zero", "/dev/zero: not a regular file; expected a file or a folder (`-` reads standard input)"),
         ("zero", "zero: not a regular file; expected a file or a folder (`-` reads standard input)"),
-        ("file", "file: a file of no known platform; expected a configuration of sonic, or an intent (NAME.yaml) "
+        ("file", "file: a file of no known platform; expected a configuration of sonic, or an intent in YAML "
          "(--platform says which)"),
     ],
 )  # fmt: skip
 def test_paths_that_lead_nowhere(path: str, said: str) -> None:
     write("file", "text")
+    Path("leaf1").mkdir()
     Path("self").symlink_to("self")
     Path("zero").symlink_to("/dev/zero")
     os.mkfifo("fifo")
@@ -367,6 +375,18 @@ def test_problems_of_all_kinds_are_kept_together() -> None:
     reading = read_inputs(inputs, Declared())
     assert [problem.path for problem in reading.problems] == ["gone", "fabric.yaml", "leaf2/config_db.json"]
     assert [device.name for device in reading.fabric.devices] == ["leaf1"]
+
+
+def test_a_device_without_ports_is_told() -> None:
+    write("leaf1/frr.conf", FRR)
+    write("leaf2/config_db.json", '{"DSCP_TO_TC_MAP": {}}')
+    write("leaf3/config_db.json")
+    reading = read_inputs(find(["."]), Declared())
+    assert [(note.file, note.message) for note in reading.notes if note.kind == "no-ports"] == [
+        ("leaf1/frr.conf", "names no port, so nothing about ports is judged"),
+        ("leaf2/config_db.json", "names no port, so nothing about ports is judged"),
+    ]
+    assert len(reading.fabric.devices) == 3
 
 
 def test_nothing_is_assumed_of_nothing() -> None:

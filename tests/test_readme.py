@@ -127,7 +127,8 @@ def test_targets_options_rules_and_links_exist() -> None:
     for link in re.findall(r"\]\(([^)#]+)\)", text):
         assert (ROOT / link).exists(), link
     anchors = {
-        re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^## (.+)$", text, re.MULTILINE)
+        re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^## (.+)$", text, re.MULTILINE)
     }
     assert set(re.findall(r"\]\(#([^)]+)\)", text)) == anchors
 

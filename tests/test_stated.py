@@ -322,7 +322,8 @@ EXAMPLE = "expected leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
             "policy: {watchdog: {hosts: {detection: 1}, fabric: on}}\n",
             [
                 "1:40: policy.watchdog.hosts.detection: 1; expected a time such as 200ms or 1s",
-                "1:52: policy.watchdog.fabric: on; expected a mapping of timers, or off (keys: priorities, detection, restoration, action)",
+                "1:52: policy.watchdog.fabric: on; expected a mapping of timers, or off"
+                " (keys: priorities, detection, restoration, action)",
             ],
         ),
         ("classes:\n  a: {dscp: 1, tc: 16}\n", ["2:20: classes.a.tc: 16; expected a whole number from 0 to 15"]),

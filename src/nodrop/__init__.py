@@ -12,8 +12,8 @@ The public verbs; each is a pure function where it can be:
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-# The verb `lint` has the name of a package: loaded first, the package leaves it the name; loaded later, it would take it.
-from nodrop import lint as _lint  # noqa: F401
+# A package has the name of the verb `lint`; loaded before it, for one that is loaded later would take the name away.
+from nodrop import lint as _package  # noqa: F401
 
 if TYPE_CHECKING:
     from pathlib import Path

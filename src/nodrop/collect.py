@@ -8,7 +8,7 @@ from nodrop import platforms, stated
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
-from nodrop.fabric.reading import DeviceReading, Reading, Source
+from nodrop.fabric.reading import DeviceReading, Note, Reading, Source
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Inputs
 from nodrop.platforms.artifact import Artifact
@@ -28,16 +28,20 @@ def read_inputs(inputs: Inputs, declared: Declared) -> Reading:
         except InputProblems as error:
             problems.extend(error.problems)
     readings = []
+    notes = list(inputs.notes)
     for bundle in inputs.bundles:
         reading = read_bundle(bundle)
         if reading.problems and not reading.device.interfaces:
             problems.extend(reading.problems)
-        else:
-            readings.append(reading)
+            continue
+        readings.append(reading)
+        if not reading.device.interfaces:
+            file = bundle.files[0][1].display
+            notes.append(Note(kind="no-ports", message="names no port, so nothing about ports is judged", file=file))
     found = assemble(readings, declared)
     return replace(
         found,
-        notes=(*inputs.notes, *found.notes),
+        notes=(*notes, *found.notes),
         problems=(*problems, *found.problems),
         assumed=found.assumed if readings else (),
     )

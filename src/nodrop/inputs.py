@@ -1,5 +1,7 @@
 """What the paths of a command line lead to: intents, the files of each device, and what is stated beside them."""
 
+import contextlib
+import difflib
 import os
 import re
 import sys
@@ -35,6 +37,13 @@ class Text:
     def read(self, max_bytes: int) -> bytes:
         """Return the bytes; InputProblems says why they are not to be had."""
         return self.held if self.path is None else read_limited(self.path, self.display, max_bytes)
+
+
+def named(path: str) -> Text:
+    """Return the file that a user named; InputProblems says why there is none."""
+    if (fault := _fault(path)) is not None:
+        raise InputProblems([fault])
+    return Text(display=path, path=Path(path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +141,23 @@ def _fault(text: str) -> Problem | None:
                 recover(folder)
         path.stat()
     except FileNotFoundError:
-        return Problem(path=text, found="no such file or folder")
+        return Problem(path=text, found="no such file or folder", hint=_alike(path))
     except (OSError, ValueError) as error:
         return Problem(path=text, found=_reason(error))
     return None
+
+
+def _alike(path: Path) -> str:
+    """Return a hint at what lies there under almost the same name; leaf1 is no misspelt leaf3, though."""
+    with contextlib.suppress(OSError, ValueError):
+        others = sorted(one.name for one in path.parent.iterdir() if _undigited(one.name) != _undigited(path.name))
+        close = difflib.get_close_matches(path.name, others, n=1, cutoff=0.75)
+        return f"did you mean {path.parent / close[0]}?" if close else ""
+    return ""
+
+
+def _undigited(name: str) -> str:
+    return re.sub(r"[0-9]+", "", name)
 
 
 def _reason(error: Exception) -> str:
@@ -168,7 +190,8 @@ def _head(path: Path) -> bytes:
         return b""
 
 
-def _is_intent(head: bytes) -> bool:
+def is_intent(head: bytes) -> bool:
+    """Whether a file that begins so is an intent: YAML with the key `nodrop`."""
     return not head.lstrip().startswith(b"{") and bool(_INTENT.search(head))
 
 
@@ -199,7 +222,7 @@ class _Finder:
         """Look at the text of standard input."""
         text = Text(display="<stdin>", held=raw)
         head = raw[:_HEAD_BYTES]
-        if _is_intent(head):
+        if is_intent(head):
             inputs.intents.append(text)
             return
         platform = self._platform_of("stdin", head) or self._platforms[0]
@@ -225,7 +248,7 @@ class _Finder:
 
     def _named_file(self, inputs: Inputs, path: Path) -> None:
         head = _head(path)
-        if path.suffix in _YAML and _is_intent(head):
+        if path.suffix in _YAML and is_intent(head):
             self._intent(inputs, path)
             return
         platform = self._platform_of(path.name, head)
@@ -272,7 +295,7 @@ class _Finder:
                 taken |= set(canonical)
                 self._device(inputs, here, canonical, platform)
         for path in (here / name for name in files if name not in taken):
-            if path.suffix in _YAML and _is_file(path) and _is_intent(_head(path)):
+            if path.suffix in _YAML and _is_file(path) and is_intent(_head(path)):
                 self._intent(inputs, path)
             elif path.suffix == ".json" and _is_file(path):
                 self._json(inputs, path)
@@ -325,8 +348,11 @@ def _listed(inputs: Inputs, here: Path) -> tuple[list[Path], list[str]]:
 
 def _unrecognised(path: Path) -> Problem:
     if path.suffix in _YAML:
-        return Problem(path=str(path), found="YAML that is no intent", expected="an intent, with the key `nodrop: 1`")
-    expected = f"a configuration of {', '.join(platforms.names())}, or an intent (NAME.yaml)"
+        hint = "no other YAML is read by this release"
+        return Problem(
+            path=str(path), found="YAML that is no intent", expected="an intent, with the key `nodrop: 1`", hint=hint
+        )
+    expected = f"a configuration of {', '.join(platforms.names())}, or an intent in YAML"
     hint = "--platform says which"
     return Problem(path=str(path), found="a file of no known platform", expected=expected, hint=hint)
 

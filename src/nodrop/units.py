@@ -4,7 +4,7 @@ The patterns are what JSON Schemas show to editors too, so they speak of ASCII d
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 
@@ -105,7 +105,7 @@ def ids(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def show_ids(numbers: tuple[int, ...]) -> str:
+def show_ids(numbers: Iterable[int]) -> str:
     """Spell numbers as ranges: (1, 2, 3, 7) is `1-3, 7`."""
     spans: list[list[int]] = []
     for number in sorted(numbers):

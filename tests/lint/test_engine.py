@@ -20,7 +20,7 @@ from nodrop.fabric.reading import Assumption, Note, Place, Reading, Remark, Sour
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.subject import parse, text
 from nodrop.formats.places import Span
-from nodrop.lint import vocabulary
+from nodrop.lint import checker, vocabulary
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Change, Finding, Related, Verdict
 from nodrop.lint.unknowns import advice
@@ -596,7 +596,7 @@ def bracketed(name: str | None) -> str:
 def words_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
     here = {(each.kind, each.name): each for each in vocabulary.declared_in(sys.modules[__name__])}
     known = vocabulary.vocabulary() | here
-    monkeypatch.setattr("nodrop.lint.checker.vocabulary", lambda: known)
+    monkeypatch.setattr(checker, "vocabulary", lambda: known)
 
 
 def test_words_are_given_the_index_and_say_what_they_miss() -> None:

@@ -1,20 +1,21 @@
 """Where facts stand in SONiC's files: altering the text there alters that fact, and a missing part has a near place."""
 
+import json
 import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import pytest
-import random_values
 
 import nodrop
+import random_values
 from nodrop import collect, platforms
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.reading import Place
 from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import Subject, parse
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 
@@ -50,7 +51,11 @@ def cut(place: Place, texts: Mapping[str, str] | None = None) -> str:
     """The text at a place, which is within one line."""
     span = place.span
     assert span.line == span.end_line
-    return (texts or files())[place.file].split("\n")[span.line - 1][span.column - 1 : span.end_column - 1]
+    return (
+        (texts or files())[place.file]
+        .removeprefix("\ufeff")
+        .split("\n")[span.line - 1][span.column - 1 : span.end_column - 1]
+    )
 
 
 def with_text(place: Place, new: str) -> dict[str, str]:
@@ -133,3 +138,243 @@ def test_other_text_at_the_place_is_another_fact(name: str) -> None:
     changed = read(with_text(place, otherwise(text)))
     found = ["/".join(part.replace("/", "%2F") for part in one.path) for one in differences(device(), changed)]
     assert any(alters(name, one) for one in found), f"{text} gave {found}"
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("", '"leaf1"'),
+        ("@model", '"ACS-MSN4700"'),
+        ("@role", '"ToRRouter"'),
+        ("@hash_seed", '"ToRRouter"'),
+        ("@version", '"version_202505_01"'),
+        ("@buffer_model", '"dynamic"'),
+        ("@watchdog_polling_ms", '"100"'),
+        ("@dynamic_buffers/dynamic_th", '"0"'),
+        ("@dynamic_buffers/small_packet_percent", '"50"'),
+        ("@buffer_pools/ingress_lossless/percentage", '"90"'),
+        ("@buffer_pools/ingress_lossless/size_bytes", '"ingress_lossless_pool"'),
+        ("@buffer_pools/egress_lossless/size_bytes", '"60817392"'),
+        ("@counters/PFCWD", '"PFCWD"'),
+        ("@counters/PFCWD/enabled", '"enable"'),
+        ("@loopbacks/Loopback0/addresses/0", '"Loopback0|10.0.0.1/32"'),
+        ("@management/gateway", '"192.168.100.254"'),
+        ("@management/own_vrf", '"true"'),
+        ("@ntp_servers/1", '"192.0.2.11"'),
+        ("@syslog_servers", '"SYSLOG_SERVER"'),
+        ("Ethernet0", '"Ethernet0"'),
+        ("Ethernet0/mtu_bytes", '"9216"'),
+        ("Ethernet0/enabled", '"up"'),
+        ("Ethernet0/description", '"gpu1:nic1"'),
+        ("Ethernet0/lane_mbps", '"400000"'),
+        ("Ethernet0/cable_length_m", '"3m"'),
+        ("Ethernet0/addresses", '"Ethernet0|{leaf.interfaces[0].addresses[0]}"'),
+        ("Ethernet0/qos", '"Ethernet0"'),
+        ("Ethernet0/qos/trust", '"AZURE"'),
+        ("Ethernet0/qos/dscp_to_tc", '"AZURE"'),
+        ("Ethernet0/qos/dscp_to_tc/26", '"3"'),
+        ("Ethernet0/qos/pfc_priorities", '"3"'),
+        ("Ethernet0/qos/pfc_watchdog", '"Ethernet0"'),
+        ("Ethernet0/qos/pfc_watchdog/detection_ms", '"200"'),
+        ("Ethernet0/qos/pfc_watchdog/action", '"drop"'),
+        ("Ethernet0/qos/pfc_watchdog/priorities", '"3"'),
+        ("Ethernet0/qos/queues/3", '"Ethernet0|3"'),
+        ("Ethernet0/qos/queues/3/scheduler", '"scheduler.3"'),
+        ("Ethernet0/qos/queues/3/scheduler/weight", '"60"'),
+        ("Ethernet0/qos/queues/6/scheduler/peak_bytes_per_s", '"2500000000"'),
+        ("Ethernet0/qos/queues/3/wred", '"AZURE_LOSSLESS"'),
+        ("Ethernet0/qos/queues/3/wred/green/min_bytes", '"150000"'),
+        ("Ethernet0/qos/queues/3/wred/red/enabled", '"true"'),
+        ("Ethernet0/qos/queues/3/wred/ecn_colors", '"ecn_all"'),
+        ("Ethernet0/qos/queues/3/buffer", '"Ethernet0|3"'),
+        ("Ethernet0/qos/queues/1/buffer/dynamic_th", '"3"'),
+        ("Ethernet0/qos/priority_groups/3", '"Ethernet0|3"'),
+        ("Ethernet0/qos/priority_groups/3/buffer/headroom/xoff_bytes", '"Ethernet0|3"'),
+        ("Ethernet0/qos/priority_groups/0/buffer/size_bytes", '"0"'),
+        ("Ethernet0/qos/egress_buffers/1/size_bytes", '"9216"'),
+        ("Ethernet0/qos/ingress_buffers", '"ingress_lossless_profile,ingress_lossy_profile"'),
+        ("@bgp", "router bgp {leaf.bgp.asn}"),
+        ("@bgp/asn", "router bgp {leaf.bgp.asn}"),
+        ("@bgp/router_id", "bgp router-id {leaf.bgp.router_id}"),
+        ("@bgp/default_ipv4_unicast", "no bgp default ipv4-unicast"),
+        ("@bgp/multipath_relax", "bgp bestpath as-path multipath-relax"),
+        ("@bgp/maximum_paths", "maximum-paths {leaf.bgp.maximum_paths}"),
+        ("@bgp/session_dscp", "bgp session-dscp 56"),
+        ("@bgp/networks/0", "network {leaf.bgp.networks[0]}"),
+        ("@bgp/networks/1", "network {leaf.bgp.networks[1]}"),
+        ("@bgp/prefix_lists/OWN", "ip prefix-list OWN seq 10 permit {leaf.bgp.networks[0]}"),
+        (
+            "@bgp/prefix_lists/FABRIC/rules/20/ge",
+            "ip prefix-list FABRIC seq 20 permit {blocks}",
+        ),
+        ("@bgp/community_lists/GSHUT/rules/0", "bgp community-list standard GSHUT permit graceful-shutdown"),
+        ("@bgp/route_maps/FABRIC-IN/rules/20", "route-map FABRIC-IN permit 20"),
+        ("@bgp/route_maps/FABRIC-IN/rules/10/matches/1", "match ip address prefix-list FABRIC"),
+        ("@bgp/route_maps/FABRIC-IN/rules/10/sets", "set local-preference 0"),
+        ("@static_routes", "ip route {leaf.static_routes[0].prefix} blackhole"),
+        (
+            "@neighbors/{peer.address}",
+            "neighbor {peer.address} remote-as {peer.remote_asn}",
+        ),
+        (
+            "@neighbors/{peer.address}/description",
+            "neighbor {peer.address} description spine1 port 1",
+        ),
+        ("@neighbors/{peer.address}/active", "neighbor {peer.address} activate"),
+        (
+            "@neighbors/{peer.address}/import_policy",
+            "neighbor {peer.address} route-map FABRIC-IN in",
+        ),
+        (
+            "@neighbors/{peer.address}/export_policy",
+            "neighbor {peer.address} route-map FABRIC-OUT out",
+        ),
+    ],
+)
+def test_the_text_at_a_place(subject: str, text: str) -> None:
+    rule = device().bgp.prefix_lists[0].rules[1]
+    blocks = f"{rule.prefix} ge {rule.ge} le {rule.le}"
+    known = {"leaf": device(), "peer": device().bgp.neighbors[0], "blocks": blocks}
+    place = where(parse(subject.format(**known)) if subject else ())
+    assert place is not None
+    assert cut(place) == text.format(**known)
+
+
+def line_of(place: Place | None) -> str:
+    """The line of config_db.json at a place, and the table that it stands in."""
+    assert place is not None
+    lines = files()[place.file].split("\n")
+    table = next(line for line in reversed(lines[: place.span.line]) if re.match(r' {4}"', line))
+    return f"{table.strip()} {lines[place.span.line - 1].strip()}"
+
+
+@pytest.mark.parametrize(
+    ("subject", "line"),
+    [
+        ("Ethernet0", '"PORT": { "Ethernet0": {'),
+        ("Ethernet0/qos", '"PORT_QOS_MAP": { "Ethernet0": {'),
+        ("Ethernet0/qos/pfc_priorities", '"PORT_QOS_MAP": { "pfc_enable": "3",'),
+        ("Ethernet0/qos/pfc_watchdog/priorities", '"PORT_QOS_MAP": { "pfcwd_sw_enable": "3"'),
+        ("Ethernet0/qos/pfc_watchdog", '"PFC_WD": { "Ethernet0": {'),
+        ("Ethernet0/qos/queues/3/wred", '"QUEUE": { "wred_profile": "AZURE_LOSSLESS"'),
+        ("Ethernet0/qos/queues/3/buffer", '"BUFFER_QUEUE": { "Ethernet0|3": {'),
+        ("Ethernet0/qos/priority_groups/3/buffer/size_bytes", '"BUFFER_PG": { "Ethernet0|3": {'),
+        ("Ethernet0/qos/dscp_to_tc", '"PORT_QOS_MAP": { "dscp_to_tc_map": "AZURE",'),
+        ("Ethernet0/qos/dscp_to_tc/26", '"DSCP_TO_TC_MAP": { "26": "3",'),
+        ("@counters/PFCWD/enabled", '"FLEX_COUNTER_TABLE": { "FLEX_COUNTER_STATUS": "enable"'),
+    ],
+)
+def test_the_row_of_a_place(subject: str, line: str) -> None:
+    assert line_of(where(parse(subject))) == line
+
+
+def without(*keys: str) -> dict[str, str]:
+    """The files without what stands at a path of config_db.json."""
+    data = json.loads(files()["config_db.json"])
+    part = data
+    for key in keys[:-1]:
+        part = part[key]
+    del part[keys[-1]]
+    return files() | {"config_db.json": json.dumps(data, indent=4)}
+
+
+@pytest.mark.parametrize(
+    ("subject", "missing", "text"),
+    [
+        ("Ethernet0/qos/pfc_watchdog", ("PFC_WD", "Ethernet0"), '"3"'),
+        ("Ethernet0/qos/pfc_watchdog", ("PFC_WD",), '"3"'),
+        ("Ethernet0/qos/pfc_watchdog/action", ("PFC_WD", "Ethernet0", "action"), '"Ethernet0"'),
+        ("Ethernet0/qos/pfc_watchdog/priorities", ("PORT_QOS_MAP", "Ethernet0", "pfcwd_sw_enable"), '"Ethernet0"'),
+        ("Ethernet0/qos/pfc_priorities", ("PORT_QOS_MAP", "Ethernet0"), '"Ethernet0"'),
+        ("Ethernet0/qos/dscp_to_tc/26", ("DSCP_TO_TC_MAP", "AZURE", "26"), '"AZURE"'),
+        ("Ethernet0/qos/dscp_to_tc/26", ("PORT_QOS_MAP", "Ethernet0", "dscp_to_tc_map"), '"Ethernet0"'),
+        ("Ethernet0/qos/queues/3/wred/ecn_colors", ("WRED_PROFILE", "AZURE_LOSSLESS", "ecn"), '"AZURE_LOSSLESS"'),
+        ("Ethernet0/qos/queues/3/wred/ecn_colors", ("WRED_PROFILE", "AZURE_LOSSLESS"), '"AZURE_LOSSLESS"'),
+        ("Ethernet0/qos/queues/3/wred", ("QUEUE", "Ethernet0|3", "wred_profile"), '"Ethernet0|3"'),
+        ("Ethernet0/qos/queues/3/scheduler", ("QUEUE", "Ethernet0|3"), '"Ethernet0|3"'),
+        ("Ethernet0/qos/queues/3/buffer", ("BUFFER_QUEUE", "Ethernet0|3"), '"Ethernet0|3"'),
+        ("Ethernet0/qos/priority_groups/3", ("BUFFER_PG", "Ethernet0|3"), '"Ethernet0"'),
+        ("Ethernet0/fec", ("PORT", "Ethernet0", "fec"), '"Ethernet0"'),
+        ("Ethernet0/cable_length_m", ("CABLE_LENGTH", "AZURE", "Ethernet0"), '"Ethernet0"'),
+        ("Ethernet0", ("PORT",), '"Ethernet0"'),
+        ("@watchdog_polling_ms", ("PFC_WD", "GLOBAL", "POLL_INTERVAL"), '"GLOBAL"'),
+        ("@watchdog_polling_ms", ("PFC_WD",), '"leaf1"'),
+        ("@buffer_pools/ingress_lossless", ("BUFFER_POOL", "ingress_lossless_pool"), '"BUFFER_POOL"'),
+        ("@counters/PFCWD/enabled", ("FLEX_COUNTER_TABLE", "PFCWD"), '"FLEX_COUNTER_TABLE"'),
+        ("@version", ("VERSIONS", "DATABASE", "VERSION"), '"DATABASE"'),
+        ("@model", ("DEVICE_METADATA", "localhost", "hwsku"), '"localhost"'),
+        ("@trimming", ("VERSIONS",), '"leaf1"'),
+    ],
+)
+def test_a_missing_part_has_the_nearest_row_for_a_place(subject: str, missing: tuple[str, ...], text: str) -> None:
+    texts = without(*missing)
+    place = where(parse(subject), texts)
+    assert place is not None
+    assert cut(place, texts) == text
+
+
+def test_routing_without_its_command_or_file_has_a_place() -> None:
+    (absent,) = [where(parse("@neighbors/192.0.2.1/bfd"))]
+    assert absent is not None
+    assert cut(absent).startswith("router bgp ")
+    neighbor = device().bgp.neighbors[0]
+    (unset,) = [where(("@neighbors", neighbor.address, "bfd"))]
+    assert unset is not None
+    assert cut(unset) == f"neighbor {neighbor.address} remote-as {neighbor.remote_asn}"
+    alone = {"config_db.json": files()["config_db.json"]}
+    place = where(parse("@bgp/router_id"), alone)
+    assert place is not None
+    assert cut(place, alone) == f'"{device().bgp.asn}"'
+    assert where(parse("Ethernet0"), {"frr.conf": files()["frr.conf"]}) is None
+    assert where(parse("@bgp"), {"config_db.json": "{", "frr.conf": files()["frr.conf"]}) is not None
+    assert where(parse("Ethernet0"), {"config_db.json": "[]"}) is None
+
+
+@pytest.mark.parametrize("key", ["Ethernet0,Ethernet4|2-4", "Ethernet4,Ethernet0|3"])
+def test_ranges_and_port_lists_are_found(key: str) -> None:
+    texts = {"config_db.json": json.dumps({"QUEUE": {"Ethernet0|0": {}, key: {"scheduler": "s"}}})}
+    place = where(parse("Ethernet0/qos/queues/3"), texts)
+    assert place is not None
+    assert cut(place, texts) == f'"{key}"'
+    place = where(parse("Ethernet0/qos/queues/3/scheduler"), texts)
+    assert place is not None
+    assert cut(place, texts) == '"s"'
+
+
+def test_every_fact_of_a_device_has_a_place() -> None:
+    for path, _ in random_values.fields(device()):
+        name = random_values.named(device(), path)
+        assert where(subject_of(name)) is not None, name
+
+
+LAYOUTS = {
+    "minified": lambda data: json.dumps(data, separators=(",", ":")),
+    "by tabs": lambda data: json.dumps(data, indent="\t"),
+    "keys sorted": lambda data: json.dumps(data, indent=2, sort_keys=True),
+    "keys turned round": lambda data: json.dumps(turned(data), indent=1),
+    "with CR LF": lambda data: json.dumps(data, indent=4).replace("\n", "\r\n"),
+    "with a byte order mark": lambda data: "\ufeff" + json.dumps(data),
+    "spaced": lambda data: json.dumps(data, separators=(" , ", " : ")),
+}
+
+
+def turned(data: Any) -> Any:
+    """Tables and fields in the other order; rows of addresses keep theirs, which is the order of addresses."""
+    rows = {table: dict(reversed(row.items())) for table, row in reversed(data.items())}
+    for table in ("INTERFACE", "LOOPBACK_INTERFACE", "MGMT_INTERFACE"):
+        rows[table] = data[table]
+    return {
+        table: {key: dict(reversed(row.items())) if isinstance(row, dict) else row for key, row in own.items()}
+        for table, own in rows.items()
+    }
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layout_and_order_of_keys_mean_nothing(layout: str) -> None:
+    texts = files() | {"config_db.json": LAYOUTS[layout](json.loads(files()["config_db.json"]))}
+    assert list(differences(device(), read(texts))) == []
+    for subject in ("Ethernet0/mtu_bytes", "Ethernet0/qos/dscp_to_tc/26", "@buffer_pools/ingress_lossless/percentage"):
+        place, before = where(parse(subject), texts), where(parse(subject))
+        assert place is not None
+        assert before is not None
+        assert cut(place, texts) == cut(before)

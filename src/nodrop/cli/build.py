@@ -43,11 +43,11 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
     emit(outcome, choices)
     code = exit_code(outcome, choices.fail_on)
     if code in (FAILED, WRONG):
-        tell(f"{output} is unchanged")
+        tell(f"nothing was written to {output}")
     elif check_only:
         return _check(output, made) or code
     elif reaches(outcome, choices.fail_on) and not write_anyway:
-        tell(f"{output} is unchanged, for findings reach --fail-on {choices.fail_on}; --write-anyway writes it")
+        tell(f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)")
     else:
         _publish(output, made)
     return code
@@ -84,12 +84,11 @@ def _made(intents: tuple[str, ...], output: str, choices: Choices) -> _Made:
 
 def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     """Read an intent; its fabric must not have the name of an earlier one's, by which folders are called."""
+    from nodrop.cli.judging import intent_of
     from nodrop.errors import InputProblems
-    from nodrop.formats.places import read_limited
-    from nodrop.intent.load import MAX_BYTES, loads
+    from nodrop.inputs import named
 
-    raw = read_limited(Path(path), path, MAX_BYTES)
-    intent = loads(raw, path)
+    raw, intent = intent_of(named(path))
     if intent.fabric in names:
         found = f"{intent.fabric}, which is the name of the fabric of {names[intent.fabric]} too"
         raise InputProblems([intent.problem(("fabric",), found, "a name for each fabric")])

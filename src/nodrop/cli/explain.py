@@ -17,6 +17,8 @@ def command(name: str) -> None:
     from nodrop.report.rules import page
 
     rules = {name: rule for rule in shipped() for name in (rule.name, *rule.aliases)}
+    if area := [rule.name for rule in shipped() if rule.area == name]:
+        raise click.UsageError(f"{name} is an area; its rules: {', '.join(area)}")
     if name not in rules:
         raise click.UsageError(unknown("rule", name, rules))
     say(page(rules[name]) + "\n")

@@ -10,6 +10,7 @@ from nodrop.cli.options import Choices, unknown
 
 if TYPE_CHECKING:
     from nodrop.fabric.reading import Reading
+    from nodrop.inputs import Text
     from nodrop.intent.schema import Intent
     from nodrop.lint.rule import Rule
     from nodrop.platforms.artifact import Artifact
@@ -49,6 +50,22 @@ def judged(reading: "Reading", rules: "Sequence[Rule]", choices: Choices) -> "Ou
     only = None if choices.whole else heads(verdict.findings)
     pointed = locate(verdict.findings, reading, platforms.where, only=only)
     return Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
+
+
+def intent_of(text: "Text") -> "tuple[bytes, Intent]":
+    """Read an intent, and return its text too; what is no intent at all is told in one line."""
+    from nodrop.errors import InputProblems, Problem
+    from nodrop.inputs import is_intent
+    from nodrop.intent.load import MAX_BYTES, loads
+
+    if text.path is not None and text.path.is_dir():
+        raise InputProblems([Problem(path=text.display, found="a folder", expected="an intent, which is a file")])
+    raw = text.read(MAX_BYTES)
+    if not is_intent(raw) and b"topology" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        hint = "`nodrop lint` judges configurations"
+        expected = "an intent, YAML with the key `nodrop: 1`"
+        raise InputProblems([Problem(path=text.display, found="no intent", expected=expected, hint=hint)])
+    return raw, loads(raw, text.display)
 
 
 @contextmanager

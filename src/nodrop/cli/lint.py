@@ -55,10 +55,9 @@ def command(paths: tuple[str, ...], platform: str | None, assume: tuple[str, ...
 
 def _read_back(text: "Text") -> "Reading":
     """Return what the switches of an intent would be given, read as if it lay beside the intent."""
-    from nodrop.cli.judging import built
-    from nodrop.intent.load import MAX_BYTES, loads
+    from nodrop.cli.judging import built, intent_of
 
-    _, reading = built(loads(text.read(MAX_BYTES), text.display), text.display, text.display)
+    _, reading = built(intent_of(text)[1], text.display, text.display)
     return reading
 
 
@@ -75,7 +74,9 @@ def _declared(assume: tuple[str, ...]) -> "Declared":
 
     stated = {}
     for text in assume:
-        key, _, value = text.partition("=")
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"{text!r} assumes nothing; expected KEY=VALUE: mode=lossless, rdma=26")
         if key not in ("mode", "rdma"):
             raise click.UsageError(unknown("assumption", key, ("mode", "rdma")))
         stated[key] = value

@@ -14,14 +14,15 @@ def command(intent: str, form: str) -> None:
     Devices, links, bandwidth, classes, watchdogs, headroom, thresholds, pools, and which defaults hold and why.
     """
     import json
-    from pathlib import Path
 
     import nodrop
+    from nodrop.cli.judging import intent_of
     from nodrop.cli.output import say
     from nodrop.design.defaults import defaulted
+    from nodrop.inputs import named
     from nodrop.report.fabric import facts
     from nodrop.report.page import text
 
-    loaded = nodrop.load(Path(intent))
+    _, loaded = intent_of(named(intent))
     shown = facts(nodrop.build(loaded), defaulted(loaded))
     say(json.dumps(shown, indent=2, ensure_ascii=False) + "\n" if form == "json" else text(shown))

@@ -28,7 +28,7 @@ def _overflows(intent: Intent, role: str, numbers: Mapping[str, int]) -> Iterato
     if numbers[name] > MAX_ASN:
         base, _ = getattr(intent.routing.asn, KEYS[role])
         found = f"{name} would be AS {numbers[name]}"
-        hint = f"{MAX_ASN - (numbers[name] - base)}+ is the last that has room"
+        hint = f"{KEYS[role]}: {MAX_ASN - (numbers[name] - base)}+"
         yield intent.problem(("routing", "asn", KEYS[role]), found, f"at most {MAX_ASN}", hint)
 
 
@@ -47,7 +47,6 @@ def _shared(intent: Intent, leaves: Mapping[str, int], spines: Mapping[str, int]
         if number in taken:
             spine = next(name for name, other in spines.items() if other == number)
             found = f"{leaf} and {spine} would both be AS {number}"
-            last = max(leaves.values())
-            hint = f"spines: {last + 1 if last < MAX_ASN else min(leaves.values()) - 1}"
+            hint = f"spines: {min(leaves.values()) - 1 or max(leaves.values()) + 1}"
             yield intent.problem(("routing", "asn", "spines"), found, "a number that no leaf has", hint)
             return

@@ -1,12 +1,13 @@
 """The switches of an intent: a name, a role, a number for life, and what is known of the model."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, Tier
+from nodrop.units import show_ids
 
 LEAF, SPINE = "leaf", "spine"
 TIERS = (LEAF, SPINE)
@@ -43,6 +44,11 @@ class Boxes:
     def most_ports(self) -> int:
         """Ports of the largest model."""
         return max(len(tier[0].model.panels) for tier in (self.leaves, self.spines))
+
+
+def show_ports(panels: Collection[int]) -> str:
+    """Spell panel ports: `port 4`, `ports 3-4, 7`."""
+    return f"port{'s' if len(panels) > 1 else ''} {show_ids(panels)}"
 
 
 def lanes_by_speed(model: Switch) -> Mapping[int, int]:

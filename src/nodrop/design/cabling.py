@@ -50,7 +50,7 @@ class HostCable:
     cabling: Cabling
 
 
-class Ends(NamedTuple):
+class LinkEnd(NamedTuple):
     """A kind of device at one end of a group of links: its model, and the lanes of its ports by speed."""
 
     model: str
@@ -64,7 +64,7 @@ class _Misfit(NamedTuple):
 
 
 def cabling(
-    intent: Intent, keys: tuple[str, ...], wanted: Uplinks | Endpoints, ends: Sequence[Ends], problems: list[Problem]
+    intent: Intent, keys: tuple[str, ...], wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd], problems: list[Problem]
 ) -> Cabling | None:
     """Return what a group of links has in common; None where its medium or speed is a problem."""
     medium = media().get(wanted.media)
@@ -81,19 +81,14 @@ def cabling(
     return Cabling(speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys)
 
 
-def _speed_faults(intent: Intent, keys: tuple[str, ...], speed: int, ends: Sequence[Ends]) -> list[Problem]:
+def _speed_faults(intent: Intent, keys: tuple[str, ...], speed: int, ends: Sequence[LinkEnd]) -> list[Problem]:
     common = sorted(set.intersection(*(set(end.lanes) for end in ends)), reverse=True)
-    return [
-        intent.problem(
-            (*keys, "speed"),
-            f"{model} has no {show_speed(speed)} port",
-            f"a speed of both ends: {', '.join(map(show_speed, common))}",
-        )
-        for model in dict.fromkeys(end.model for end in ends if speed not in end.lanes)
-    ]
+    expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
+    lacking = dict.fromkeys(end.model for end in ends if speed not in end.lanes)
+    return [intent.problem((*keys, "speed"), f"{model} has no {show_speed(speed)} port", expected) for model in lacking]
 
 
-def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[Ends]) -> _Misfit | None:
+def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
     """Return why a medium cannot make the links; every end is known to have a port of their speed."""
     speed = show_speed(wanted.speed)
     if wanted.speed not in medium.speeds:
@@ -110,7 +105,7 @@ def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[Ends]) -
     return None
 
 
-def _fitting(wanted: Uplinks | Endpoints, ends: Sequence[Ends]) -> str:
+def _fitting(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:
     """Return a hint naming the media that can make the links."""
     names = [name for name, medium in media().items() if _misfit(medium, wanted, ends) is None]
     links = f"{show_speed(wanted.speed)} over {wanted.length}m"

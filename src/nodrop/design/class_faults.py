@@ -32,7 +32,7 @@ def _doubles(intent: Intent) -> Iterator[Problem]:
         other = priorities.setdefault(wanted.priority, name)
         if other != name:
             free = set(range(PRIORITIES)) - {one.priority for one in intent.classes.values()}
-            expected = f"one that is free: {show_ids(tuple(free))}" if free else "fewer classes"
+            expected = f"one that is free: {show_ids(free)}" if free else "fewer classes"
             keys = ("classes", name, "priority")
             yield intent.problem(keys, f"priority {wanted.priority} already belongs to {other}", expected)
         doubled: dict[str, list[int]] = {}
@@ -41,7 +41,7 @@ def _doubles(intent: Intent) -> Iterator[Problem]:
             if other != name:
                 doubled.setdefault(other, []).append(dscp)
         for other, both in doubled.items():
-            found = f"DSCP {show_ids(tuple(both))} already belongs to {other}"
+            found = f"DSCP {show_ids(both)} already belongs to {other}"
             yield intent.problem(("classes", name, "dscp"), found, "each DSCP in one class")
 
 
@@ -52,7 +52,7 @@ def _faults_of(intent: Intent, name: str, wanted: TrafficClass) -> Iterator[Prob
         yield intent.problem(keys, found, "strict: true, or share: N%")
     if wanted.max_rate is not None and (wanted.lossless or not wanted.strict):
         kind = "a lossless class" if wanted.lossless else "a class with a share"
-        yield intent.problem((*keys, "max_rate"), f"a cap on {kind}", "one on a strict, lossy class only", "remove it")
+        yield intent.problem((*keys, "max_rate"), f"a cap on {kind}", "a cap on a strict, lossy class", "remove it")
     if wanted.lossless and wanted.strict:
         hint = "strict, it would starve CNPs and control traffic"
         yield intent.problem(keys, "both lossless and strict", "lossless: true and share: N%", hint)
@@ -68,8 +68,8 @@ def _rest_faults(intent: Intent) -> Iterator[Problem]:
     takers = [name for name, wanted in intent.classes.items() if wanted.dscp == "rest"]
     left = unclaimed(intent)
     if len(takers) > 1:
-        found = f"{' and '.join(takers)} both take the rest"
-        yield intent.problem(("classes", takers[-1], "dscp"), found, "one class with dscp: rest")
+        found = f"the rest, which {takers[0]} takes too"
+        yield intent.problem(("classes", takers[1], "dscp"), found, "one class with dscp: rest")
     elif left and not takers:
         found = f"DSCP {show_ids(left)} has no class"
         hint = "what has no class lands wherever the platform likes"
@@ -81,7 +81,9 @@ def _share_faults(intent: Intent) -> Iterator[Problem]:
     total = sum(shares.values())
     if total == 100:
         return
-    fixes = (f"{name}: {right}%" for name, share in shares.items() if 0 < (right := share + 100 - total) <= 100)
+    fixes = (
+        f"classes.{name}.share: {right}%" for name, share in shares.items() if 0 < (right := share + 100 - total) <= 100
+    )
     *_, hint = "", *fixes
     found = f"shares of {' + '.join(f'{share}%' for share in shares.values()) or 'no class'} add up to {total}%"
     yield intent.problem(("classes",), found, "100%", hint)
@@ -134,4 +136,4 @@ def _dscps(classes: dict[str, TrafficClass]) -> tuple[int, ...]:
 
 def _left_out(intent: Intent, key: str) -> str:
     """Say of a setting of the hosts that it is not written anywhere."""
-    return "" if key in intent.hosts.model_fields_set else ", the default,"
+    return "" if key in intent.hosts.model_fields_set else " (the default)"

@@ -1,15 +1,18 @@
 """The links between leaves and hosts: which host sits on which leaf and port, by ids alone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
-from nodrop.design.boxes import TIERS, Boxes, lanes_by_speed
-from nodrop.design.cabling import Ends, HostCable, cabling
+from nodrop.design.boxes import TIERS, Boxes, lanes_by_speed, show_ports
+from nodrop.design.cabling import HostCable, LinkEnd, cabling
+from nodrop.design.uplinks import holds
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Port
 from nodrop.hardware import nearest, nic, nics
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.units import show_ids
+
+_MORE_PORTS = "more endpoint ports"
 
 
 class Place(NamedTuple):
@@ -63,11 +66,11 @@ def _group_cables(
     leaves = {leaf.id: leaf for leaf in switches.leaves}
     model = switches.leaves[0].model
     lanes = _nic_lanes(intent, keys, group, problems)
-    ends = [Ends(model.name, lanes_by_speed(model)), Ends(group.nic, lanes)]
+    ends = [LinkEnd(model.name, lanes_by_speed(model)), LinkEnd(group.nic, lanes)]
     link = cabling(intent, keys, group, ends, problems) if lanes else None
     ports = _ports(intent, name, problems)
     spots = tuple(places(group))
-    problems += _place_faults(intent, name, spots, tuple(leaves), ports)
+    problems += _place_faults(intent, name, switches, spots, ports)
     for place in spots:
         if not ports or place.leaf not in leaves or place.slot >= len(ports):
             continue
@@ -75,7 +78,8 @@ def _group_cables(
         other = taken.setdefault((place.leaf, panel), host)
         if other != host:
             found = f"{host} and {other} would both get port {panel} of leaf{place.leaf}"
-            problems.append(intent.problem((*keys, "leaf_ports"), found, *_free_ports(intent, name)))
+            hint = _own_ports(intent, name) or _MORE_PORTS
+            problems.append(intent.problem((*keys, "leaf_ports"), found, "leaf_ports of its own", hint))
             return
         if link is not None:
             yield HostCable(
@@ -105,18 +109,19 @@ def _ports(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...
         if len(intent.endpoints) == 1:
             return of_leaf
         found = "several groups share the leaves' endpoint ports"
-        problems.append(intent.problem(("endpoints", name), found, *_free_ports(intent, name)))
+        hint = _own_ports(intent, name) or _MORE_PORTS
+        problems.append(intent.problem(("endpoints", name), found, "leaf_ports of its own", hint))
         return ()
-    foreign = tuple(sorted(set(group.leaf_ports) - set(of_leaf)))
+    foreign = set(group.leaf_ports) - set(of_leaf)
     if foreign:
-        found = f"port {show_ids(foreign)} is not an endpoint port of the leaves"
+        found = f"{show_ports(foreign)} of the leaves, not for endpoints"
         expected = f"some of {show_ids(of_leaf)}"
         problems.append(intent.problem(("endpoints", name, "leaf_ports"), found, expected))
     return group.leaf_ports
 
 
-def _free_ports(intent: Intent, name: str) -> tuple[str, str]:
-    """Return what a group's `leaf_ports` should be, and as a hint ports that are enough and nobody else's."""
+def _own_ports(intent: Intent, name: str) -> str:
+    """Return `leaf_ports` that are enough for a group and nobody else's; empty if there are too few."""
     stated = {port for key, group in intent.endpoints.items() if key != name for port in group.leaf_ports or ()}
     free = [port for port in intent.topology.leaves.ports.endpoints if port not in stated]
     for key, group in intent.endpoints.items():
@@ -125,8 +130,7 @@ def _free_ports(intent: Intent, name: str) -> tuple[str, str]:
             break
         if group.leaf_ports is None:
             free = free[needed:]
-    fitting = f"leaf_ports: {show_ids(tuple(free[:needed]))}" if needed <= len(free) else "more endpoint ports"
-    return "leaf_ports of its own", fitting
+    return f"leaf_ports: {show_ids(free[:needed])}" if needed <= len(free) else ""
 
 
 def _slots(group: Endpoints) -> int:
@@ -135,34 +139,41 @@ def _slots(group: Endpoints) -> int:
 
 
 def _place_faults(
-    intent: Intent, name: str, spots: tuple[Place, ...], leaves: tuple[int, ...], ports: tuple[int, ...]
+    intent: Intent, name: str, switches: Boxes, spots: tuple[Place, ...], ports: tuple[int, ...]
 ) -> Iterator[Problem]:
     """Yield what is wrong with where the hosts of a group go, with what would be right."""
     group, keys = intent.endpoints[name], ("endpoints", name)
-    missing = {place.leaf for place in spots} - set(leaves)
+    leaves = {leaf.id for leaf in switches.leaves}
+    missing = {place.leaf for place in spots} - leaves
     if missing:
         lost = {place.host for place in spots if place.leaf in missing}
-        found = f"{name} {_show(lost)} would be on leaf {_show(missing)}"
-        kept = set(group.ids) - lost
-        hint = f"topology.leaves.ids: {_show(missing | set(leaves))}" + (f", or ids: {_show(kept)}" if kept else "")
-        yield intent.problem((*keys, "ids"), found, f"leaf {_show(leaves)}", hint)
+        found = f"{name} {show_ids(lost)} would be on leaf {show_ids(missing)}"
+        ways = _or(_with_leaves(intent, switches, "", missing), _with_hosts(set(group.ids) - lost))
+        hint = ways or "more spine ports, and leaves"
+        yield intent.problem((*keys, "ids"), found, f"leaf {show_ids(leaves)}", hint)
     needed = max(place.slot for place in spots) + 1
     if ports and needed > len(ports):
-        each = group.ports if group.spread == "one-leaf" else 1
-        found = f"{name} needs {needed} ports on a leaf"
-        expected = f"at most its {len(ports)}, {_show(ports)}"
-        yield intent.problem((*keys, "leaf_group"), found, expected, _smaller(group, leaves, len(ports) // each))
+        most = len(ports) // (group.ports if group.spread == "one-leaf" else 1)
+        smaller = {place.leaf for place in places(group.model_copy(update={"leaf_group": most}))} if most else set()
+        lost = {place.host for place in spots if place.leaf in missing or place.slot >= len(ports)}
+        found = f"{name} needs {needed} ports of a leaf"
+        fewer = _with_leaves(intent, switches, f"leaf_group: {most}", smaller - leaves) if most else ""
+        hint = _or(_own_ports(intent, name), fewer, _with_hosts(set(group.ids) - lost)) or _MORE_PORTS
+        yield intent.problem((*keys, "leaf_group"), found, f"at most the {len(ports)} it has, {show_ids(ports)}", hint)
 
 
-def _smaller(group: Endpoints, leaves: tuple[int, ...], most: int) -> str:
-    """Return a hint: as many hosts to a leaf as there are ports for, on as many leaves as they then need."""
-    if not most:
-        return "more ports, or fewer ports of each host on a leaf"
-    fewer = group.model_copy(update={"leaf_group": most})
-    needed = {place.leaf for place in places(fewer)}
-    more = "" if needed <= set(leaves) else f" and topology.leaves.ids: {_show(needed | set(leaves))}"
-    return f"leaf_group: {most}{more}"
+def _with_leaves(intent: Intent, switches: Boxes, change: str, missing: Set[int]) -> str:
+    """Return a change together with the leaves that it needs besides; empty if the spines cannot take them."""
+    leaves = missing | {leaf.id for leaf in switches.leaves}
+    if missing and not holds(intent, switches, leaves):
+        return ""
+    return " and ".join(filter(None, (change, f"topology.leaves.ids: {show_ids(leaves)}" if missing else "")))
 
 
-def _show(numbers: "set[int] | tuple[int, ...]") -> str:
-    return show_ids(tuple(numbers))
+def _with_hosts(kept: Set[int]) -> str:
+    return f"ids: {show_ids(kept)}" if kept else ""
+
+
+def _or(*ways: str) -> str:
+    """Return the ways there are to put something right."""
+    return ", or ".join(filter(None, ways))

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from nodrop.design.boxes import Boxes
+from nodrop.design.boxes import Boxes, show_ports
 from nodrop.design.cabling import FabricCable, HostCable
+from nodrop.design.closing import closing
 from nodrop.design.endpoints import host_cables
 from nodrop.design.uplinks import fabric_cables
 from nodrop.errors import Problem
-from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.units import show_ids
 
@@ -29,7 +29,7 @@ class Layout:
 
 def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
     """Return switches and cables; what cannot be is added to `problems`."""
-    faults = list(_leaf_port_faults(intent, switches.leaves[0].model))
+    faults = list(_leaf_port_faults(intent, switches))
     hosts = host_cables(intent, switches, faults)
     down: Counter[str] = Counter()
     for cable in hosts:
@@ -39,17 +39,19 @@ def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
     return Layout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
 
 
-def _leaf_port_faults(intent: Intent, model: Switch) -> Iterator[Problem]:
+def _leaf_port_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield leaf ports that the model lacks, and ports in two lists."""
-    keys = ("topology", "leaves", "ports")
+    keys, model = ("topology", "leaves", "ports"), switches.leaves[0].model
     uses: dict[str, tuple[int, ...]] = dict(intent.topology.leaves.ports)
+    too_many = len(set().union(*uses.values())) > len(model.panels)
+    hint = closing(intent, switches) if too_many else ""
     for key, panels in uses.items():
         lacking = tuple(panel for panel in panels if panel not in model.panels)
         if lacking:
-            found = f"{model.name} has no fabric port {show_ids(lacking)}"
-            yield intent.problem((*keys, key), found, f"some of {show_ids(model.panels)}")
+            found = f"{model.name} has no {show_ports(lacking)} for the fabric"
+            yield intent.problem((*keys, key), found, f"some of {show_ids(model.panels)}", hint)
     for (first, panels), (second, others) in combinations(uses.items(), 2):
-        both = tuple(set(panels) & set(others))
+        both = set(panels) & set(others)
         if both:
-            found = f"port {show_ids(both)} is in {first} too"
+            found = f"{show_ports(both)}, in {first} too"
             yield intent.problem((*keys, second), found, "one use for each port")

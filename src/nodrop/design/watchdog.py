@@ -1,7 +1,7 @@
 """The watchdogs' timers, derived as one set and checked once, so that the hop nearest to the fault acts first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from nodrop.errors import Problem
@@ -46,6 +46,12 @@ class Timers:
     fabric: Side | None
     polling_ms: int
 
+    def sides(self) -> Iterator[tuple[str, Side]]:
+        """Yield the sides that have a watchdog, by their key in an intent."""
+        yield "hosts", self.hosts
+        if self.fabric:
+            yield "fabric", self.fabric
+
     @property
     def latest_ms(self) -> int:
         """When the hosts' side has acted at the latest: its detection and two pollings."""
@@ -69,7 +75,7 @@ def derive(intent: Intent, ports: int) -> Timers:
         fabric = _side(wanted.fabric, min(FABRIC_FACTOR * hosts.detection_ms, DETECTION_MS[1]))
     result = Timers(hosts=hosts, fabric=fabric, polling_ms=_polling(intent, hosts, fabric))
     if wanted.fabric != "off" and wanted.fabric.detection is None and result.latest_ms >= DETECTION_MS[1]:
-        return Timers(hosts=hosts, fabric=None, polling_ms=_polling(intent, hosts, None))
+        return replace(result, fabric=None)
     return result
 
 
@@ -87,30 +93,31 @@ def _polling(intent: Intent, hosts: Side, fabric: Side | None) -> int:
 
 
 def watchdog_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    """Yield what is wrong with a set of timers."""
-    yield from _range_fault(intent, ("polling",), timers.polling_ms, POLLING_MS)
-    for name, side in (("hosts", timers.hosts), ("fabric", timers.fabric)):
-        if side:
-            yield from _side_faults(intent, name, side, timers.polling_ms)
+    """Yield what is wrong with a set of timers: ranges first, then how they relate."""
+    yield from list(_range_faults(intent, timers)) or _relation_faults(intent, timers)
+
+
+def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+    ranges: dict[tuple[str, ...], tuple[int, tuple[int, int]]] = {("polling",): (timers.polling_ms, POLLING_MS)}
+    for name, side in timers.sides():
+        ranges[name, "detection"] = side.detection_ms, DETECTION_MS
+        ranges[name, "restoration"] = side.restoration_ms, RESTORATION_MS
+    for keys, (value, (low, high)) in ranges.items():
+        if not low <= value <= high:
+            yield intent.problem((*_KEYS, *keys), f"{value} ms", f"{low} to {high} ms")
+
+
+def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+    polling = timers.polling_ms
+    for name, side in timers.sides():
+        if side.detection_ms < 2 * polling:
+            found = f"{side.detection_ms} ms is less than two pollings of {polling} ms"
+            yield intent.problem((*_KEYS, name, "detection"), found, f"at least {2 * polling} ms")
+        if side.restoration_ms < side.detection_ms:
+            found = f"{side.restoration_ms} ms is less than detection"
+            yield intent.problem((*_KEYS, name, "restoration"), found, f"at least {side.detection_ms} ms")
     if timers.fabric and timers.fabric.detection_ms <= timers.latest_ms:
         found = f"{timers.fabric.detection_ms} ms is too early"
         expected = f"more than {timers.latest_ms} ms, the hosts' detection and two pollings"
         hint = "so that the hop nearest to the fault acts first"
         yield intent.problem((*_KEYS, "fabric", "detection"), found, expected, hint)
-
-
-def _side_faults(intent: Intent, name: str, side: Side, polling_ms: int) -> Iterator[Problem]:
-    yield from _range_fault(intent, (name, "detection"), side.detection_ms, DETECTION_MS)
-    yield from _range_fault(intent, (name, "restoration"), side.restoration_ms, RESTORATION_MS)
-    if side.detection_ms < 2 * polling_ms:
-        found = f"{side.detection_ms} ms is less than two pollings of {polling_ms} ms"
-        yield intent.problem((*_KEYS, name, "detection"), found, f"at least {2 * polling_ms} ms")
-    if side.restoration_ms < side.detection_ms:
-        found = f"{side.restoration_ms} ms is less than detection"
-        yield intent.problem((*_KEYS, name, "restoration"), found, f"at least {side.detection_ms} ms")
-
-
-def _range_fault(intent: Intent, keys: tuple[str, ...], value_ms: int, bounds: tuple[int, int]) -> Iterator[Problem]:
-    low, high = bounds
-    if not low <= value_ms <= high:
-        yield intent.problem((*_KEYS, *keys), f"{value_ms} ms", f"{low} to {high} ms")

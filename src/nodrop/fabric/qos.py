@@ -22,10 +22,10 @@ class PfcWatchdog:
     """A port's PFC watchdog: it frees a queue that has been paused for `detection_ms`.
 
     It is None on a port only where nothing is written. `priorities` is the watchdog's own mask and may differ from
-    the port's PFC; a missing time is None.
+    the port's PFC, and may stand where the source does not reach; a missing time is None.
     """
 
-    priorities: tuple[int, ...]
+    priorities: tuple[int, ...] | Unknown
     detection_ms: int | None
     restoration_ms: int | None
     action: Literal["drop", "forward", "alert"] | None

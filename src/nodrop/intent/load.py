@@ -19,7 +19,7 @@ MAX_BYTES = 8_000_000
 LATER: Mapping[str, str] = {
     "extra": "raw tables and lines of one's own",
     "devices": "settings per device, such as drained",
-    "telemetry": "telemetry exporters",
+    "telemetry": "exporters of gNMI and OTLP",
     "bfd": "SONiC starts its daemon only under the management framework",
     "out_of_order": "NICs that take packets out of order",
 }
@@ -111,7 +111,7 @@ def _words(detail: Any, schema: type[BaseModel]) -> _Words:
     if kind == "value_error" and isinstance(context["error"], Misread):
         wrong = context["error"]
         return on_one_line(wrong.found) or _show(value), wrong.expected, wrong.hint
-    expected = _EXPECTED.get(kind) or detail["msg"].removeprefix("expected ")
+    expected = _EXPECTED.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix("expected ")
     return _show(value), expected, _keys_of(_model_at(schema, detail["loc"]))
 
 
@@ -130,7 +130,8 @@ def _unknown_key(key: str, model: type[BaseModel] | None) -> _Words:
 def _other_word(key: str, found: str, expected: str) -> _Words:
     if found in LATER_VALUES.get(key, ()):
         return f"{found} is not built by this release", expected, ""
-    return found, expected, _nearest(found, expected.replace(" or ", ", ").split(", "), "")
+    words = expected.replace(" or ", ", ").split(", ")
+    return found, expected, _nearest(found, words, "") if words[1:] else ""
 
 
 def _nearest(word: str, known: Sequence[str], all_of_them: str) -> str:
@@ -183,8 +184,8 @@ def _show(value: Any) -> str:
     """Return a value of a document as a message may hold it."""
     if isinstance(value, dict):
         return "a mapping"
-    if isinstance(value, list | tuple):
-        return "a list"
+    if isinstance(value, list):
+        return "a list" if value else "an empty list"
     if isinstance(value, bool):
         return "true" if value else "false"
     return "nothing" if value is None else on_one_line(str(value))

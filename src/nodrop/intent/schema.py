@@ -18,7 +18,6 @@ from nodrop.intent.types import (
     AsnRule,
     Bool,
     Bytes,
-    DscpsOrRest,
     Ids,
     Length,
     Name,
@@ -130,7 +129,9 @@ class Ecn(Part):
 class TrafficClass(Part):
     """One kind of traffic, from its DSCP to its queue."""
 
-    dscp: DscpsOrRest = Field(description="code points: 26, [10, 12], 8-15, or rest for all that no other class names")
+    dscp: Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, word="rest")] = Field(
+        description="code points: 26, [10, 12], 8-15, or rest for all that no other class names"
+    )
     priority: Annotated[int, whole(0, 7)] = Field(description="traffic class, queue and PFC priority: one number")
     purpose: Purpose | None = Field(
         None, description="what it is for; default: the class's name where it is one of these words"
@@ -141,7 +142,7 @@ class TrafficClass(Part):
     )
     strict: Bool = Field(False, description="served before all queues with a share")
     max_rate: Percent | None = Field(None, description="cap of a strict queue, of the port's speed")
-    ecn: Ecn | None = None
+    ecn: Ecn | None = Field(None, description="marking of ECN-capable packets; RDMA needs it")
 
 
 class WatchdogTimers(Part):
@@ -149,7 +150,7 @@ class WatchdogTimers(Part):
 
     detection: Time | None = Field(None, description="how long a queue may be stuck")
     restoration: Time | None = Field(None, description="how long without pause until it is lossless again")
-    action: Literal["drop", "forward", "alert"] = "drop"
+    action: Literal["drop", "forward", "alert"] = Field("drop", description="what happens to packets of a stuck queue")
 
 
 def _timers_or_off(value: Any) -> str | None:
@@ -169,7 +170,7 @@ class Watchdog(Part):
 
     hosts: WatchdogTimers = Field(default_factory=WatchdogTimers)
     fabric: TimersOrOff = Field(default_factory=WatchdogTimers)
-    polling: Time | None = None
+    polling: Time | None = Field(None, description="how often a switch looks, on all its ports")
 
 
 class Pfc(Part):
@@ -203,9 +204,9 @@ class Hosts(Part):
         106, description="IP ToS byte of RoCE packets: DSCP times 4, plus 2 for ECN"
     )
     cnp_dscp: Annotated[int, whole(0, 63)] = Field(48, description="DSCP of the CNPs that the NICs send")
-    trust: Literal["dscp", "pcp"] = "dscp"
+    trust: Literal["dscp", "pcp"] = Field("dscp", description="by what the NICs classify what they receive")
     pfc: Priorities = Field((3,), description="priorities with PFC on the NIC")
-    dcqcn: Bool = True
+    dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs")
     rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
         4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
     )
@@ -214,16 +215,18 @@ class Hosts(Part):
 class Asns(Part):
     """AS numbers: one for all spines (valley-free under failures), one per leaf."""
 
-    spines: AsnRule = Field(description="the AS number of all spines")
+    spines: AsnRule = Field(
+        description="the AS number of all spines; with +, each has its own, and failures can make valleys"
+    )
     leaves: AsnRule = Field(description="a number with +, to which each leaf's id is added")
 
 
 class Routing(Part):
     """The control plane."""
 
-    protocol: Literal["ebgp"] = "ebgp"
+    protocol: Literal["ebgp"] = Field("ebgp", description="routing protocol between the tiers")
     asn: Asns
-    balancing: Literal["ecmp"] = "ecmp"
+    balancing: Literal["ecmp"] = Field("ecmp", description="how flows are spread over equal paths")
 
 
 class Addressing(Part):
@@ -238,8 +241,8 @@ class Addressing(Part):
 class Services(Part):
     """Services in the management VRF."""
 
-    ntp: Addresses = ()
-    syslog: Addresses = ()
+    ntp: Addresses = Field((), description="addresses of time servers")
+    syslog: Addresses = Field((), description="addresses of log servers")
 
 
 class Intent(Part):
@@ -247,7 +250,7 @@ class Intent(Part):
 
     nodrop: Annotated[str, one_of("1")] = Field(description="version of this format")
     fabric: Name = Field(description="name of the fabric")
-    mode: Literal["lossless"] = "lossless"
+    mode: Literal["lossless"] = Field("lossless", description="what protects RDMA: PFC and ECN")
     mtu: Annotated[int, whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
     topology: LeafSpine
     endpoints: dict[Name, Endpoints] = Field(min_length=1, description="groups of hosts by name, such as gpu")

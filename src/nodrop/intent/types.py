@@ -48,7 +48,8 @@ class Several:
 
     def _entries(self, value: Any) -> list[Any]:
         entries = value if isinstance(value, list) else [value]
-        twice = [entry for index, entry in enumerate(entries) if entry in entries[:index]]
+        texts = [entry for entry in entries if isinstance(entry, str)]
+        twice = [text for index, text in enumerate(texts) if text in texts[:index]]
         if twice:
             raise Misread("each once", f"{twice[0]} twice")
         if not entries and not self._empty:
@@ -149,14 +150,14 @@ def _network(text: str) -> str:
         network = netaddr.IPNetwork(text)
     except (netaddr.AddrFormatError, ValueError):
         raise Misread("a network such as 10.0.0.0/16") from None
-    if "/" not in text:
+    if not re.search("/[0-9]{1,3}$", text):
         raise Misread("a network with its prefix length, such as 10.0.0.0/16")
     if network.version != 4:
         raise Misread("an IPv4 network", hint="IPv6 is not built by this release")
     if network.ip != network.network:
         raise Misread(str(network.cidr), f"{text} has host bits set")
     if network.first >> 24 in (0, 127) or network.first >> 28 >= 0b1110:
-        raise Misread("addresses that a port can have, such as 10.0.0.0/16")
+        raise Misread("a network of unicast addresses, such as 10.0.0.0/16")
     return str(network.cidr)
 
 
@@ -184,8 +185,7 @@ Time = Annotated[int, _text(units.time_ms, units.TIME)]
 Length = Annotated[int, cable(1, 100_000)]
 Percent = Annotated[int, percentage(1, 100)]
 Ids = Annotated[tuple[int, ...], numbers(1)]
-Dscps = Annotated[tuple[int, ...], numbers(0, 63, empty=True)]
-DscpsOrRest = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, word="rest")]
+Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
 Priorities = Annotated[tuple[int, ...], numbers(0, 7, empty=True)]
 Network = Annotated[str, _text(_network, r"[0-9.]+/[0-9]{1,2}")]
 Networks = Annotated[tuple[Network, ...], Several()]

@@ -136,7 +136,7 @@ def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:
         raise refuse((*path, "pfc_rx_priorities"), "PFC is symmetric, or receives on all eight priorities")
     watchdog = known(qos.pfc_watchdog)
     if watchdog is not None:
-        _check_priorities(watchdog.priorities, (*path, "pfc_watchdog", "priorities"))
+        _check_priorities(known(watchdog.priorities), (*path, "pfc_watchdog", "priorities"))
         if watchdog == _SILENT:
             raise refuse((*path, "pfc_watchdog"), "a watchdog that says nothing is an empty row")
 

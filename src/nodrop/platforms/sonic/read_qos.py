@@ -204,7 +204,9 @@ class QosReader:
         config, keys = self._config, ("PFC_WD", port)
         if row is None:
             return None if config.covers("PFC_WD") else UNKNOWN
-        mask = config.priorities(("PORT_QOS_MAP", port), binding, "pfcwd_sw_enable") if binding else ()
+        mask: tuple[int, ...] | Unknown = () if config.covers("PORT_QOS_MAP") else UNKNOWN
+        if binding is not None:
+            mask = config.priorities(("PORT_QOS_MAP", port), binding, "pfcwd_sw_enable")
         return PfcWatchdog(
             priorities=mask,
             detection_ms=config.integer(keys, row, "detection_time"),

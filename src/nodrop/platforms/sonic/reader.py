@@ -8,7 +8,7 @@ from typing import Any
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.buffers import BufferProfile, Headroom
 from nodrop.fabric.fabric import Device, End, Interface, Port
-from nodrop.fabric.qos import PriorityGroup
+from nodrop.fabric.qos import PriorityGroup, QosProfile
 from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, natural
@@ -194,18 +194,21 @@ class _Device:
             row = ports.get(name)
             cable = cables.get(name, None if config.covers("CABLE_LENGTH") else UNKNOWN)
             if row is None:
+                said = qos.profile(name, False, ())
+                if isinstance(said, QosProfile) and not isinstance(said.pfc_rx_priorities, Unknown):
+                    reason = "no PORT table says pfc_asym, which is off unless stated (sonic-port.yang)"
+                    self._derived[self.name, name, "qos", "pfc_rx_priorities"] = reason
                 found = Interface(
                     name=name, port=UNKNOWN, enabled=UNKNOWN, speed_mbps=UNKNOWN, lanes=UNKNOWN, fec=UNKNOWN,
                     autoneg=UNKNOWN, link_training=UNKNOWN, mtu_bytes=UNKNOWN, addresses=UNKNOWN, vrf=UNKNOWN,
-                    description=UNKNOWN, link_pause=UNKNOWN, cable_length_m=cable, qos=qos.profile(name, False, ()),
+                    description=UNKNOWN, link_pause=UNKNOWN, cable_length_m=cable, qos=said,
                 )  # fmt: skip
             else:
-                found = self._interface(name, row, cable, addresses.get(name, ()), qos, dynamic)
+                own = addresses.get(name, () if config.covers("INTERFACE") else UNKNOWN)
+                found = self._interface(name, row, cable, own, qos, dynamic)
             yield found
 
-    def _interface(
-        self, name: str, row: Row, cable: Any, addresses: tuple[str, ...], qos: QosReader, dynamic: Any
-    ) -> Interface:
+    def _interface(self, name: str, row: Row, cable: Any, addresses: Any, qos: QosReader, dynamic: Any) -> Interface:
         config, keys = self._config, ("PORT", name)
         lanes = len(row["lanes"].split(",")) if row.get("lanes") else None
         speed = config.integer(keys, row, "speed")
@@ -228,7 +231,7 @@ class _Device:
             link_training=config.word(keys, row, "link_training", _ON_OFF),
             mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
             addresses=addresses,
-            vrf=config.rows("INTERFACE").get(name, {}).get("vrf_name"),
+            vrf=config.rows("INTERFACE").get(name, {}).get("vrf_name", None if config.whole else UNKNOWN),
             description=row.get("description"),
             link_pause=UNKNOWN,
             cable_length_m=cable,

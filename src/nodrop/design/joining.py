@@ -1,0 +1,109 @@
+"""How the tiers may be joined: what an intent says, and what it could say instead so that ports and rates suffice."""
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+from nodrop.design.blocks import Peers
+from nodrop.design.boxes import LEAF, SPINE, Boxes
+from nodrop.intent.schema import Intent
+
+_SLOTS_KEYS = {SPINE: "spine_slots", LEAF: "leaf_slots"}
+_MOST_PER_SPINE = 64
+_PARTS = 10**6
+"""Limits have at most six decimals, so in millionths they compare exactly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """How the tiers are joined: what an intent says, or might say instead."""
+
+    per_spine: int
+    spines: Peers
+    leaves: Peers
+    speed_mbps: int
+    down_mbps: int
+    """Bandwidth to hosts of the leaf that has most."""
+    limit: float
+    """Oversubscription, at most."""
+
+    @classmethod
+    def of(cls, intent: Intent, switches: Boxes, down_mbps: int) -> "Choice":
+        """Return what an intent says."""
+        topology, uplinks = intent.topology, intent.topology.uplinks
+        return cls(
+            per_spine=uplinks.per_spine,
+            spines=Peers(
+                role=SPINE, ids=topology.spines.ids, ports=topology.leaves.ports.uplinks, slots=uplinks.spine_slots
+            ),
+            leaves=Peers(
+                role=LEAF, ids=topology.leaves.ids, ports=switches.spines[0].model.panels, slots=uplinks.leaf_slots
+            ),
+            speed_mbps=uplinks.speed,
+            down_mbps=down_mbps,
+            limit=topology.max_oversubscription,
+        )
+
+    @property
+    def up_mbps(self) -> int:
+        """Bandwidth of a leaf to all spines."""
+        return self.per_spine * len(self.spines.ids) * self.speed_mbps
+
+    @property
+    def fits(self) -> bool:
+        """Whether every peer gets its ports and nobody else's."""
+        return not any(peers.clash(self.per_spine) for peers in (self.spines, self.leaves))
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether some leaf has more bandwidth to hosts than the limit allows."""
+        return self.down_mbps * _PARTS > self.up_mbps * round(self.limit * _PARTS)
+
+    def evenly(self, *roles: str) -> "Choice":
+        """Return this with the ports for the peers of these roles shared out evenly."""
+        spines, leaves = (
+            replace(peers, slots=max(peers.ids)) if peers.role in roles else peers
+            for peers in (self.spines, self.leaves)
+        )
+        return replace(self, spines=spines, leaves=leaves)
+
+    def with_ports(self) -> "Choice | None":
+        """Return the smallest change of which ports a peer gets by which all get theirs; None if there is none."""
+        choices = (self.evenly(*roles) for roles in ((), (SPINE,), (LEAF,), (SPINE, LEAF)))
+        return next((one for one in choices if one.fits), None)
+
+
+def ways_to_fit(choice: Choice) -> str:
+    """Return changes by which the ports suffice: other ports, fewer links, or both; empty if there are none."""
+    same = choice.with_ports()
+    fewer = [replace(choice, per_spine=each) for each in range(choice.per_spine - 1, 0, -1)]
+    plain = next((one for one in fewer if one.fits), None)
+    both = next((one for less in fewer if (one := less.with_ports())), None)
+    ways = [one for one in (same, plain) if one] or [one for one in (both,) if one]
+    return ", or ".join(_change(choice, one) for one in ways)
+
+
+def ways_to_widen(choice: Choice) -> str:
+    """Return changes by which no leaf is oversubscribed: more links, or a higher limit."""
+    more = (replace(choice, per_spine=each) for each in range(choice.per_spine + 1, _MOST_PER_SPINE + 1))
+    wider = next((one for wide in more if not wide.oversubscribed and (one := wide.with_ports())), None)
+    raised = f"max_oversubscription: {_ratio(choice)}"
+    return f"{_change(choice, wider)}, or {raised}" if wider else raised
+
+
+def _change(old: Choice, new: Choice) -> str:
+    """Return how the intent's keys must change to get from one choice to another that its limit allows."""
+    parts = [f"per_spine: {new.per_spine}"] if new.per_spine != old.per_spine else []
+    parts += slots_keys(new) if (new.spines, new.leaves) != (old.spines, old.leaves) else []
+    parts += [f"max_oversubscription: {_ratio(new)}"] if new.oversubscribed else []
+    return " and ".join(parts)
+
+
+def slots_keys(choice: Choice) -> list[str]:
+    """Return the keys of an intent by which ports are shared out evenly."""
+    peers = (choice.spines, choice.leaves)
+    return [f"{_SLOTS_KEYS[of.role]}: {of.slots}" for of in peers if of.slots is not None]
+
+
+def _ratio(choice: Choice) -> str:
+    """Return the least limit, in hundredths, that allows a choice."""
+    return f"{ceil(100 * choice.down_mbps / choice.up_mbps) / 100:g}"

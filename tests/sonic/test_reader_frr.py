@@ -1,0 +1,355 @@
+"""frr.conf as others write it: peer groups, commands without indentation, lines that are not understood."""
+
+from typing import Any
+
+import pytest
+from configs import NAME, read, stock
+
+from nodrop.fabric.reading import DeviceReading
+from nodrop.fabric.routing import (
+    Bgp,
+    BgpNeighbor,
+    CommunityList,
+    PrefixList,
+    PrefixRule,
+    RouteMap,
+    RouteMapRule,
+    StaticRoute,
+)
+
+
+def notes(reading: DeviceReading) -> list[tuple[str, int | None]]:
+    """The commands that were not understood, and their lines."""
+    assert all((note.kind, note.device, note.file) == ("not-understood", NAME, "frr.conf") for note in reading.notes)
+    return [(note.message.split("'")[1], note.line) for note in reading.notes]
+
+
+def bgp(text: str) -> Bgp:
+    found = read(None, text).device.bgp
+    assert isinstance(found, Bgp)
+    return found
+
+
+def neighbors(text: str) -> Any:
+    return bgp(f"router bgp 65000\n{text}").neighbors
+
+
+CLOS = """\
+frr version 10.3
+frr defaults datacenter
+hostname tor1
+log syslog informational
+service integrated-vtysh-config
+!
+ip prefix-list LOOPBACKS seq 5 permit 10.0.0.0/16 ge 32
+ip prefix-list LOOPBACKS permit any
+ipv6 prefix-list LOOPBACKS seq 7 deny ::/0 le 64
+bgp community-list standard GSHUT seq 5 permit graceful-shutdown
+bgp community-list standard GSHUT deny 65000:1 65000:2
+bgp community-list 7 permit no-export
+!
+route-map OUT permit 10
+ match ip address prefix-list LOOPBACKS
+ match community GSHUT exact-match
+ set local-preference 0
+ set community 65000:1 additive
+exit
+!
+route-map OUT deny 20
+exit
+!
+ip route 0.0.0.0/0 10.9.0.1
+ip route 10.1.0.0/16 blackhole vrf Vrf-a
+ipv6 route ::/0 2001:db8::1
+!
+bgp session-dscp 40
+router bgp 65001
+ bgp router-id 10.0.0.1
+ bgp log-neighbor-changes
+ no bgp default ipv4-unicast
+ bgp bestpath as-path multipath-relax
+ neighbor SPINES peer-group
+ neighbor SPINES remote-as external
+ neighbor SPINES bfd
+ neighbor Ethernet0 interface peer-group SPINES
+ neighbor Ethernet8 interface v6only remote-as 65009
+ neighbor Ethernet8 bfd profile fast
+ neighbor 10.1.0.1 peer-group SPINES
+ neighbor 10.1.0.1 remote-as 65007
+ neighbor 10.1.0.1 description "to spine 1" !x
+ neighbor 10.1.0.3 remote-as internal
+ neighbor 10.1.0.3 shutdown message maintenance
+ !
+ address-family ipv4 unicast
+  network 10.0.0.1/32
+  neighbor SPINES activate
+  neighbor SPINES allowas-in
+  neighbor SPINES route-map OUT out
+  neighbor 10.1.0.1 allowas-in 2
+  no neighbor 10.1.0.1 activate
+  neighbor 10.1.0.3 activate
+  maximum-paths 64
+ exit-address-family
+exit
+!
+line vty
+!
+"""
+
+
+def test_a_rack_switch_with_a_peer_group() -> None:
+    reading = read(None, CLOS)
+    spines: Any = {"export_policy": "OUT", "bfd": True}
+    assert reading.device.name == "tor1"
+    assert reading.device.bgp == Bgp(
+        asn=65001,
+        router_id="10.0.0.1",
+        networks=("10.0.0.1/32",),
+        maximum_paths=64,
+        multipath_relax=True,
+        session_dscp=40,
+        default_ipv4_unicast=False,
+        prefix_lists=(
+            PrefixList(
+                name="LOOPBACKS",
+                family="ipv4",
+                rules=(
+                    PrefixRule(sequence=5, action="permit", prefix="10.0.0.0/16", ge=32),
+                    PrefixRule(sequence=10, action="permit", prefix="any"),
+                ),
+            ),
+            PrefixList(
+                name="LOOPBACKS", family="ipv6", rules=(PrefixRule(sequence=7, action="deny", prefix="::/0", le=64),)
+            ),
+        ),
+        community_lists=(
+            CommunityList(name="7", rules=(("permit", ("no-export",)),)),
+            CommunityList(name="GSHUT", rules=(("permit", ("graceful-shutdown",)), ("deny", ("65000:1", "65000:2")))),
+        ),
+        route_maps=(
+            RouteMap(
+                name="OUT",
+                rules=(
+                    RouteMapRule(
+                        sequence=10,
+                        action="permit",
+                        matches=(("ip address prefix-list", "LOOPBACKS"), ("community", "GSHUT exact-match")),
+                        sets=(("local-preference", "0"), ("community", "65000:1 additive")),
+                    ),
+                    RouteMapRule(sequence=20, action="deny"),
+                ),
+            ),
+        ),
+        neighbors=(
+            BgpNeighbor(interface="Ethernet0", remote_asn="external", allowas_in=3, **spines),
+            BgpNeighbor(interface="Ethernet8", remote_asn=65009, active=False, bfd=True),
+            BgpNeighbor(
+                address="10.1.0.1",
+                remote_asn=65007,
+                description='"to spine 1" !x',
+                active=False,
+                allowas_in=2,
+                **spines,
+            ),
+            BgpNeighbor(address="10.1.0.3", remote_asn="internal", enabled=False),
+        ),
+    )
+    assert reading.device.static_routes == (
+        StaticRoute(prefix="0.0.0.0/0", next_hop="10.9.0.1"),
+        StaticRoute(prefix="10.1.0.0/16", next_hop="blackhole", vrf="Vrf-a"),
+        StaticRoute(prefix="::/0", next_hop="2001:db8::1"),
+    )
+    assert (reading.notes, reading.remarks, reading.problems) == ((), (), ())
+
+
+def test_routes_in_the_block_of_their_vrf() -> None:
+    reading = read(None, "vrf Vrf-b\n ip route 10.2.0.0/16 10.9.0.2\n vni 7\nexit-vrf\nip route 10.3.0.0/16 Null0\n")
+    assert reading.device.static_routes == (
+        StaticRoute(prefix="10.2.0.0/16", next_hop="10.9.0.2", vrf="Vrf-b"),
+        StaticRoute(prefix="10.3.0.0/16", next_hop="Null0"),
+    )
+    assert notes(reading) == [("vni 7", 3)]
+
+
+def flat(text: str) -> str:
+    """The same commands without indentation, comments and empty lines."""
+    lines = (line.strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line and not line.startswith("!"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        flat(CLOS),
+        CLOS.replace("\n", "\r\n"),
+        CLOS.replace("!\n", "# a comment\n\n! another\n"),
+        CLOS.replace("exit\n", ""),
+        CLOS.replace(" exit-address-family\n", ""),
+        CLOS.replace("\n ", "\n\t"),
+        CLOS.replace("\n ", "\n    "),
+        "\ufeff" + CLOS,
+        CLOS + "end\n",
+    ],
+    ids=["flat", "CR LF", "comments", "no exit", "no exit of family", "tabs", "deep", "byte order mark", "end"],
+)
+def test_layout_means_nothing(text: str) -> None:
+    reading, expected = read(None, text), read(None, CLOS)
+    assert reading.device == expected.device
+    assert reading.notes == ()
+
+
+def test_a_neighbor_is_active_by_default_unless_that_is_off() -> None:
+    (found,) = neighbors(" neighbor 10.0.0.1 remote-as 1\n")
+    assert found == BgpNeighbor(address="10.0.0.1", remote_asn=1)
+    (off,) = neighbors(" neighbor 10.0.0.1 remote-as 1\n no bgp default ipv4-unicast\n")
+    assert off == BgpNeighbor(address="10.0.0.1", remote_asn=1, active=False)
+    (undone,) = neighbors(
+        " neighbor 10.0.0.1 remote-as 1\n neighbor 10.0.0.1 shutdown\n no neighbor 10.0.0.1 shutdown\n"
+    )
+    assert undone == BgpNeighbor(address="10.0.0.1", remote_asn=1)
+
+
+def test_a_member_has_what_its_group_says_later_and_its_own_over_it() -> None:
+    found = neighbors(
+        " neighbor G peer-group\n neighbor fc00::1 peer-group G\n neighbor 10.0.0.1 peer-group G\n"
+        " neighbor 10.0.0.1 route-map OWN in\n neighbor G remote-as 7\n neighbor G route-map ALL in\n"
+        " neighbor G description the group\n no neighbor G activate\n"
+    )
+    assert found == (
+        BgpNeighbor(address="fc00::1", remote_asn=7, active=False, import_policy="ALL"),
+        BgpNeighbor(address="10.0.0.1", remote_asn=7, active=False, import_policy="OWN"),
+    )
+
+
+def test_commands_of_ipv4_unicast_may_stand_under_bgp_itself() -> None:
+    found = bgp("router bgp 65000\n network 10.0.0.0/8\n maximum-paths 4\n address-family ipv4\n  network 11.0.0.0/8\n")
+    assert (found.networks, found.maximum_paths) == (("10.0.0.0/8", "11.0.0.0/8"), 4)
+
+
+def test_two_blocks_of_one_process_are_one() -> None:
+    found = bgp("router bgp 1\n neighbor 10.0.0.1 remote-as 2\n!\nrouter bgp 1\n bgp router-id 10.0.0.9\n")
+    assert (found.router_id, len(found.neighbors)) == ("10.0.0.9", 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "router bgp",
+        "router bgp ²",
+        "router bgp 65000 vrf Vrf-a",
+        "router ospf",
+        "interface Ethernet0",
+        "nonsense",
+        "ip prefix-list",
+        "ip prefix-list A",
+        "ip prefix-list A seq",
+        "ip prefix-list A seq 5 permit",
+        "ip prefix-list A seq x permit any",
+        "ip prefix-list A permit any ge",
+        "ip prefix-list A permit any ge x",
+        "ip prefix-list A permit any gt 3",
+        "ip prefix-list A allow any",
+        "bgp community-list standard A permit",
+        "bgp community-list standard A allow 1:1",
+        "bgp community-list expanded A permit .*",
+        "bgp session-dscp x",
+        "ip route 10.0.0.0/8",
+        "ip route 10.0.0.0/8 10.0.0.1 tag 5",
+        "route-map A allow 10",
+        "route-map A permit x",
+        "no ip prefix-list A",
+    ],
+)
+def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> None:
+    reading = read(None, f"!\n{line}\n")
+    assert notes(reading) == [(line, 2)]
+    assert (reading.device.bgp, reading.device.static_routes) == (None, ())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "neighbor",
+        "neighbor 10.0.0.1",
+        "no neighbor",
+        "no neighbor 10.0.0.1 remote-as 7",
+        "neighbor 10.0.0.1 remote-as x",
+        "neighbor 10.0.0.1 remote-as auto",
+        "neighbor 10.0.0.1 peer-group NONE",
+        "neighbor 10.0.0.1 route-map A",
+        "neighbor 10.0.0.1 route-map A both",
+        "neighbor 10.0.0.1 allowas-in origin",
+        "neighbor 10.0.0.1 description",
+        "neighbor 10.0.0.1 timers 1 3",
+        "maximum-paths x",
+        "address-family ipv6 unicast",
+        "bgp bestpath compare-routerid",
+    ],
+)
+def test_a_command_of_bgp_that_is_not_understood_is_noted_with_its_line(line: str) -> None:
+    reading = read(None, f"router bgp 65000\n {line}\n")
+    assert notes(reading) == [(line, 2)]
+    assert reading.device.bgp == Bgp(asn=65000)
+
+
+def test_a_match_that_is_not_understood_is_noted_and_the_rest_counts() -> None:
+    reading = read(None, "router bgp 1\nroute-map A permit 10\n match rpki valid\n set tag 3\n on-match next\n")
+    assert notes(reading) == [("match rpki valid", 3), ("on-match next", 5)]
+    (rule,) = reading.device.bgp.route_maps[0].rules
+    assert rule == RouteMapRule(sequence=10, action="permit", sets=(("tag", "3"),))
+
+
+def test_names_of_nothing_are_remarked_where_they_stand() -> None:
+    text = (
+        "route-map A permit 10\n match ip address prefix-list P\n match community C exact-match\n"
+        "router bgp 1\n neighbor 10.0.0.1 remote-as 2\n neighbor 10.0.0.1 route-map B in\n"
+    )
+    reading = read(stock(), text)
+    assert [
+        (one.kind, one.subject, dict(one.facts), one.place and (one.place.file, one.place.span.line))
+        for one in reading.remarks
+    ] == [
+        (
+            "dangling-reference",
+            (NAME, "@bgp"),
+            {"kind": "prefix list", "name": "P", "field": "match ip address prefix-list P"},
+            ("frr.conf", 2),
+        ),
+        (
+            "dangling-reference",
+            (NAME, "@bgp"),
+            {"kind": "community list", "name": "C", "field": "match community C exact-match"},
+            ("frr.conf", 3),
+        ),
+        (
+            "dangling-reference",
+            (NAME, "@bgp"),
+            {"kind": "route map", "name": "B", "field": "neighbor 10.0.0.1 route-map B in"},
+            ("frr.conf", 6),
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("localhost", "tables", "none"),
+    [
+        ({}, {}, (True, True)),
+        ({"docker_routing_config_mode": "separated"}, {}, (True, True)),
+        ({"docker_routing_config_mode": "unified"}, {}, (True, True)),
+        ({"docker_routing_config_mode": "split"}, {}, (False, False)),
+        ({"docker_routing_config_mode": "split-unified"}, {}, (False, False)),
+        ({"bgp_asn": "65000"}, {}, (False, True)),
+        ({}, {"BGP_NEIGHBOR": {"10.0.0.1": {}}}, (False, True)),
+        ({}, {"STATIC_ROUTE": {"10.0.0.0/8": {}}}, (True, False)),
+    ],
+)
+def test_without_its_file_routing_is_known_to_be_none_or_not_known(
+    localhost: Any, tables: Any, none: tuple[bool, bool]
+) -> None:
+    config = stock(**tables)
+    config["DEVICE_METADATA"]["localhost"] |= localhost
+    found = read(config).device
+    assert (repr(found.bgp), repr(found.static_routes)) == (
+        "None" if none[0] else "UNKNOWN",
+        "()" if none[1] else "UNKNOWN",
+    )

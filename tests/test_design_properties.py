@@ -1,0 +1,165 @@
+"""What holds for the fabric of every intent that can be built."""
+
+from collections import Counter
+from ipaddress import ip_interface, ip_network
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import nodrop
+from designs import Data, build, changed, data_of, links_between, load, port
+from nodrop.design.defaults import defaulted
+from nodrop.errors import InputProblems
+from nodrop.fabric.fabric import Device, End, Fabric
+from random_designs import intents
+
+
+def node_addresses(fabric: Fabric) -> list[str]:
+    return [
+        *(address for device in fabric.devices for one in device.interfaces for address in one.addresses),  # type: ignore[union-attr]
+        *(address for device in fabric.devices for one in device.loopbacks for address in one.addresses),  # type: ignore[union-attr]
+        *(address for device in fabric.devices for address in device.management.addresses),  # type: ignore[union-attr]
+        *(address for host in fabric.hosts for one in host.ports for address in one.addresses),
+    ]
+
+
+def ends(fabric: Fabric) -> dict[End, str]:
+    """The address of every end of a link."""
+    ports: list[tuple[str, Any]] = [(device.name, one) for device in fabric.devices for one in device.interfaces]
+    ports += [(host.name, one) for host in fabric.hosts for one in host.ports]
+    return {End(node, one.name): one.addresses[0] for node, one in ports if one.addresses}
+
+
+@given(intents())
+def test_every_address_is_unique_and_inside_its_pool(data: Data) -> None:
+    fabric = build(data)
+    found = [ip_interface(address).ip for address in node_addresses(fabric)]
+    assert len(set(found)) == len(found)
+    pools = {key: ip_network(data["addressing"][key]) for key in ("loopbacks", "links", "oob")}
+    pools["endpoints"] = ip_network(data["addressing"]["endpoints"][0])
+    switches = {device.name for device in fabric.devices}
+    addresses = ends(fabric)
+    for link in fabric.links:
+        one, other = ip_interface(addresses[link.a]), ip_interface(addresses[link.b])
+        assert one.network == other.network
+        assert one.network.prefixlen == 31
+        assert one.network.subnet_of(pools["links" if {link.a.node, link.b.node} <= switches else "endpoints"])
+    for device in fabric.devices:
+        assert ip_interface(device.loopbacks[0].addresses[0]).ip in pools["loopbacks"]  # type: ignore[index, union-attr]
+        assert ip_interface(device.management.addresses[0]).ip in list(pools["oob"].hosts())[:-1]  # type: ignore[union-attr]
+
+
+@given(intents())
+def test_every_port_has_one_cable_and_every_cable_is_there(data: Data) -> None:
+    fabric = build(data)
+    used = Counter(end for link in fabric.links for end in (link.a, link.b))
+    assert set(used.values()) == {1}
+    enabled = {End(device.name, one.name) for device in fabric.devices for one in device.interfaces if one.enabled}
+    nics = {End(host.name, one.name) for host in fabric.hosts for one in host.ports}
+    assert set(used) == enabled | nics == set(ends(fabric))
+    topology = data["topology"]
+    each, leaves, spines = int(topology["uplinks"]["per_spine"]), topology["leaves"]["ids"], topology["spines"]["ids"]
+    for leaf in leaves:
+        for spine in spines:
+            assert links_between(fabric, f"leaf{leaf}", f"spine{spine}") == each
+    hosts = sum(len(group["ids"]) * int(group.get("ports", "1")) for group in data["endpoints"].values())
+    assert len(fabric.links) == each * len(leaves) * len(spines) + hosts
+    for link in fabric.links:
+        both = [one for end in (link.a, link.b) if end in enabled for one in [port(fabric, *end)]]
+        assert len({(one.speed_mbps, one.lanes, one.fec, one.cable_length_m) for one in both}) == 1
+        assert both[0].cable_length_m == link.length_m
+
+
+@given(intents())
+def test_every_host_is_where_its_spread_says(data: Data) -> None:
+    fabric = build(data)
+    leaves: dict[str, list[str]] = {}
+    for link in fabric.links:
+        for near, far in ((link.a, link.b), (link.b, link.a)):
+            leaves.setdefault(near.node, []).append(far.node)
+    for name, group in data["endpoints"].items():
+        for number in group["ids"]:
+            own = leaves[f"{name}{number}"]
+            assert len(own) == int(group.get("ports", "1"))
+            assert len(set(own)) == (1 if group.get("spread") == "one-leaf" else len(own))
+
+
+@given(intents())
+def test_sessions_are_mutual_and_leaves_have_numbers_of_their_own(data: Data) -> None:
+    fabric = build(data)
+    by_address = {address.partition("/")[0]: end for end, address in ends(fabric).items()}
+    asns = {device.name: device.bgp.asn for device in fabric.devices if device.bgp}
+    leaves = [asns[device.name] for device in fabric.devices if device.role == "leaf"]
+    assert len(set(leaves)) == len(leaves)
+    assert {asns[device.name] for device in fabric.devices if device.role == "spine"} == {4_200_000_000}
+    sessions = Counter[frozenset[str]]()
+    for device in fabric.devices:
+        for neighbor in device.bgp.neighbors:  # type: ignore[union-attr]
+            peer = by_address[neighbor.address].node  # type: ignore[index]
+            assert neighbor.remote_asn == asns[peer]
+            sessions[frozenset((device.name, peer))] += 1
+    expected = Counter(frozenset((link.a.node, link.b.node)) for link in fabric.links)
+    assert sessions == {pair: 2 * count for pair, count in expected.items() if pair <= asns.keys()}
+
+
+def oversubscription(fabric: Fabric) -> float:
+    def rate(device: Device, side: str) -> int:
+        return sum(one.speed_mbps for one in device.interfaces if one.side == side)  # type: ignore[misc]
+
+    return max(rate(one, "host") / rate(one, "fabric") for one in fabric.devices if one.role == "leaf")
+
+
+@given(intents(), st.integers(1, 40))
+def test_oversubscription_is_never_above_the_limit_and_the_hint_for_it_works(data: Data, tenths: int) -> None:
+    limited = changed(data, {"topology.max_oversubscription": f"{tenths / 10}"})
+    actual = oversubscription(build(data))
+    if actual <= tenths / 10:
+        assert build(limited) == build(data)
+        return
+    with pytest.raises(InputProblems) as raised:
+        build(limited)
+    (problem,) = raised.value.problems
+    assert problem.where == "topology.max_oversubscription"
+    keys = {"per_spine": "topology.uplinks.per_spine", "spine_slots": "topology.uplinks.spine_slots"}
+    keys |= {"leaf_slots": "topology.uplinks.leaf_slots", "max_oversubscription": "topology.max_oversubscription"}
+    for way in problem.hint.split(", or "):
+        settings = dict(setting.split(": ") for setting in way.split(" and "))
+        build(changed(limited, {keys[key]: value for key, value in settings.items()}))
+
+
+@given(intents(), st.integers(1, 8), st.integers(1, 12))
+def test_more_uplinks_than_ports_are_refused_with_what_works(data: Data, spines: int, each: int) -> None:
+    wide = {"topology.spines.ids": f"1-{spines}", "topology.uplinks.per_spine": str(each)}
+    data = changed(data, wide | {"topology.max_oversubscription": "1"})
+    try:
+        build(data)
+    except InputProblems as error:
+        problems = [problem for problem in error.problems if problem.where == "topology.uplinks.per_spine"]
+    else:
+        problems = []
+    assume(problems and "carry" not in problems[0].hint and ":" in problems[0].hint)
+    for way in problems[0].hint.split(", or "):
+        settings = dict(setting.split(": ") for setting in way.split(" and "))
+        limit = settings.pop("max_oversubscription", "1")
+        other = changed(data, {f"topology.uplinks.{key}": value for key, value in settings.items()})
+        build(changed(other, {"topology.max_oversubscription": limit}))
+
+
+@given(intents())
+def test_defaults_written_out_give_the_same_fabric(data: Data) -> None:
+    printed = {one.key: one.value for one in defaulted(load(data)) if " " not in one.key and "," not in one.value}
+    whole = changed(data, {key: data_of(f"x: {value}\n")["x"] for key, value in printed.items()})
+    assert build(whole) == build(data)
+
+
+@given(intents(plain=True))
+def test_what_is_built_is_read_back(data: Data) -> None:
+    fabric = build(data)
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    again = reading.fabric
+    assert (reading.problems, reading.remarks) == ((), ())
+    assert (again.links, again.hosts, again.classes) == (fabric.links, fabric.hosts, fabric.classes)
+    assert (again.mode, again.policy) == (fabric.mode, fabric.policy)
+    assert [device.bgp for device in again.devices] == [device.bgp for device in fabric.devices]

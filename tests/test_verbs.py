@@ -1,0 +1,34 @@
+"""The public verbs, as a program that imports nodrop uses them."""
+
+import subprocess
+import sys
+
+import nodrop
+from nodrop.resources import home
+
+PROGRAM = """
+import sys
+from pathlib import Path
+
+import nodrop
+
+for _ in range(2):
+    fabric = nodrop.build(nodrop.load(Path(sys.argv[1])))
+    artifacts = list(nodrop.write(fabric))
+    for verdict in (nodrop.lint(nodrop.read_back(artifacts, fabric)), nodrop.lint(nodrop.read([]))):
+        print(len(artifacts), len(verdict.findings), verdict.rules > 0)
+"""
+
+
+def test_verbs_can_be_called_again_and_again() -> None:
+    """`nodrop.lint` is a verb and a package; whatever is imported, it stays the verb."""
+    intent = str(home("intents") / "two-by-two.yaml")
+    done = subprocess.run([sys.executable, "-c", PROGRAM, intent], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("9 0 True\n" * 4, "")
+
+
+def test_every_verb_is_a_function_and_told_in_the_docstring() -> None:
+    assert nodrop.__doc__ is not None
+    for name in nodrop.__all__:
+        assert callable(getattr(nodrop, name)), name
+        assert name == "read_back" or f"    {name}(" in nodrop.__doc__
