@@ -12,6 +12,7 @@ from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import Map, PriorityGroup, QosProfile, Queue, Scheduler
 from nodrop.fabric.states import known
 from nodrop.platforms.sonic.tables import COMPUTED, MAPS, POOL_SUFFIX
+from nodrop.units import show_speed
 
 
 class Names:
@@ -57,10 +58,13 @@ class Spelling:
         return self.maps[attribute].name(value, "AZURE")
 
     def scheduler(self, value: Scheduler) -> str:
-        """Return the name of a scheduler: scheduler.0, scheduler.1, …"""
-        return self.schedulers.by_value.get(value) or self.schedulers.name(
-            value, f"scheduler.{len(self.schedulers.by_value)}"
-        )
+        """Return the name of a scheduler, which says what it does: scheduler.dwrr.60, scheduler.strict.20G.
+
+        So the names that other ports use stay when a port with another scheduler is added.
+        """
+        weight = [] if value.weight is None else [str(value.weight)]
+        peak = [] if value.peak_bytes_per_s is None else [show_speed(value.peak_bytes_per_s * 8 // 1_000_000)]
+        return self.schedulers.name(value, ".".join(("scheduler", value.type, *weight, *peak)))
 
     def profiles(self) -> Iterator[tuple[str, BufferProfile]]:
         """Yield (name, buffer profile) in the order in which they were named."""
