@@ -52,7 +52,10 @@ def test_the_main_job_from_the_root_folder(installed: Path, tmp_path: Path) -> N
 
 
 def test_all_shipped_data_is_in_it(installed: Path) -> None:
-    code = "from nodrop.resources import home; print(*sorted(str(p.relative_to(home({0!r}))) for p in home({0!r}).rglob('*.*')))"
+    code = (
+        "from nodrop.resources import home; top = home({0!r});"
+        "print(*sorted(str(path.relative_to(top)) for path in top.rglob('*.*')))"
+    )
     for name in ("templates", "rules", "intents"):
         there = run(installed / "python", "-c", code.format(name), cwd="/").split()
         assert there == sorted(str(path.relative_to(ROOT / name)) for path in (ROOT / name).rglob("*.*"))

@@ -12,6 +12,9 @@ from nodrop.hardware import nearest, nic, nics
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.units import show_ids
 
+MAX_HOST_PORTS = 100_000
+"""Of a group, in a fabric of two tiers; more are not even looked at."""
+
 _MORE_PORTS = "more endpoint ports"
 
 
@@ -63,6 +66,10 @@ def _group_cables(
 ) -> Iterator[HostCable]:
     """Yield the links of a group; `taken` says which host has which (leaf, port), and learns it."""
     group, keys = intent.endpoints[name], ("endpoints", name)
+    count = len(group.ids) * group.ports
+    if count > MAX_HOST_PORTS:
+        problems.append(intent.problem((*keys, "ids"), f"{count:,} host ports", f"at most {MAX_HOST_PORTS:,}"))
+        return
     leaves = {leaf.id: leaf for leaf in switches.leaves}
     model = switches.leaves[0].model
     lanes = _nic_lanes(intent, keys, group, problems)
@@ -135,7 +142,8 @@ def _own_ports(intent: Intent, name: str) -> str:
 
 def _slots(group: Endpoints) -> int:
     """Return how many ports of a leaf a group needs."""
-    return max(place.slot for place in places(group)) + 1
+    hosts = 1 + max((host - 1) % group.leaf_group for host in group.ids)
+    return hosts * group.ports if group.spread == "one-leaf" else hosts
 
 
 def _place_faults(
@@ -151,7 +159,7 @@ def _place_faults(
         ways = _or(_with_leaves(intent, switches, "", missing), _with_hosts(set(group.ids) - lost))
         hint = ways or "more spine ports, and leaves"
         yield intent.problem((*keys, "ids"), found, f"leaf {show_ids(leaves)}", hint)
-    needed = max(place.slot for place in spots) + 1
+    needed = _slots(group)
     if ports and needed > len(ports):
         most = len(ports) // (group.ports if group.spread == "one-leaf" else 1)
         smaller = {place.leaf for place in places(group.model_copy(update={"leaf_group": most}))} if most else set()
