@@ -91,7 +91,7 @@ def test_exit_codes_of_lint(paths: list[str], code: int) -> None:
 
 
 @pytest.mark.usefixtures("crashing_rule")
-@pytest.mark.parametrize("paths", [["good"], ["bad"], ["bad", "missing"], ["two-by-two.yaml"]])
+@pytest.mark.parametrize("paths", [["good"], ["bad"], ["bad", "missing"], ["two-by-two.yaml", "bad"]])
 def test_a_crashing_rule_outranks_everything(paths: list[str]) -> None:
     done = nodrop("lint", *paths)
     assert done.code == 70
@@ -242,6 +242,8 @@ def test_what_the_user_typed_cannot_steer_the_terminal() -> None:
         ["lint", "--\x1b[31m"],
         ["lint", "\x1b[2J"],
         ["show", "\x1b]0;x\x07"],
+        ["rules", "\x1b]0;x\x07"],
+        ["rules", "\u202e"],
         ["lint", "\u202e"],
     ):
         done = nodrop(*args)

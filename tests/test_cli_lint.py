@@ -148,6 +148,13 @@ def test_without_fabric_yaml_it_is_said_what_was_assumed() -> None:
     assert [(each["fact"], each["value"]) for each in assumed] == [("mode", "lossless"), ("RDMA", "DSCP 26")]
 
 
+def test_what_was_assumed_is_said_once_for_all_fabrics() -> None:
+    for folder in ("small", "large"):
+        Path(folder, "fabric.yaml").unlink()
+    done = nodrop("lint", "two-by-two.yaml", "small")
+    assert (done.code, done.out.startswith(ASSUMED), done.out.count("assumed")) == (0, True, 1)
+
+
 def test_a_fabric_yaml_of_ones_own() -> None:
     Path("small/fabric.yaml").write_text("mode: lossless\nclasses:\n  rdma: {dscp: 10}\n")
     assert found("small").keys() == {"pfc-on-unintended-priority"}

@@ -124,7 +124,6 @@ def test_adding(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert set(old.links) < set(new.links)
 
 
-@pytest.mark.xfail(strict=True, reason="schedulers are numbered in the order of the ports that use them")
 def test_adding_hosts_of_another_speed() -> None:
     slow = {"endpoints.gpu.speed": "200G", "endpoints.gpu.media": "FR4", "endpoints.gpu.leaf_group": "1"}
     few = slow | {"topology.leaves.ids": "1-4", "endpoints.storage.leaf_ports": "4", "endpoints.gpu.ids": "1"}

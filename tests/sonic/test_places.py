@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -42,9 +42,15 @@ def device() -> Device:
     return read(files())
 
 
+@cache
+def finder() -> Callable[[Subject], Place | None]:
+    return platforms.where("sonic", {name: text.encode() for name, text in files().items()})
+
+
 def where(subject: Subject, texts: Mapping[str, str] | None = None) -> Place | None:
-    found = {name: text.encode() for name, text in (texts or files()).items()}
-    return platforms.where("sonic", found)((LEAF, *subject))
+    if texts is None:
+        return finder()((LEAF, *subject))
+    return platforms.where("sonic", {name: text.encode() for name, text in texts.items()})((LEAF, *subject))
 
 
 def cut(place: Place, texts: Mapping[str, str] | None = None) -> str:

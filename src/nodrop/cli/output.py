@@ -1,11 +1,10 @@
 """What leaves the program: reports, lines on standard error, and the exit code."""
 
-import contextlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -48,15 +47,22 @@ def say(text: str | bytes) -> None:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python fails once more when it ends
+        _silence(sys.stdout)
         if not isinstance(error, BrokenPipeError):
             raise click.ClickException(f"cannot write standard output: {_reason(error)}") from None
 
 
 def tell(text: str) -> None:
-    """Write a line to standard error."""
-    with contextlib.suppress(BrokenPipeError):
+    """Write a line to standard error; a reader that has gone away changes nothing else."""
+    try:
         click.echo(terminal(text), err=True)
+    except BrokenPipeError:
+        _silence(sys.stderr)
+
+
+def _silence(stream: TextIO) -> None:
+    """Let what is still to be written go nowhere, or Python fails once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def merged(outcomes: Sequence["Outcome"]) -> "Outcome":

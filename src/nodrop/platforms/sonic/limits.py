@@ -6,7 +6,7 @@ from typing import Any
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import PfcWatchdog, QosProfile
+from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
@@ -20,7 +20,6 @@ _RELEASE = re.compile(r"[0-9]{6}")
 _LONGEST_CABLE_M = 999_999
 _PLAIN = Plain("bgp", "static_routes", "link_pause", "side", "port", description=quotable)
 """Routing is for frr.conf to say, what is at the far end of a cable for no file, and a port for its own check."""
-_SILENT = PfcWatchdog(priorities=(), detection_ms=None, restoration_ms=None, action=None)
 
 
 def check(device: Device) -> Switch:
@@ -137,8 +136,6 @@ def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:
     watchdog = known(qos.pfc_watchdog)
     if watchdog is not None:
         _check_priorities(known(watchdog.priorities), (*path, "pfc_watchdog", "priorities"))
-        if watchdog == _SILENT:
-            raise refuse((*path, "pfc_watchdog"), "a watchdog that says nothing is an empty row")
 
 
 def _check_size(attribute: str, value: tuple[Any, ...], path: tuple[str, ...]) -> None:

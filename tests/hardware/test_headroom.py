@@ -1,0 +1,187 @@
+"""Headroom against SONiC: the shipped table of ACS-SN5600, and what the switch's own Lua printed for the same terms.
+
+The Lua is sonic-swss cfgmgr/buffer_headroom_mellanox.lua, run under lua5.1 over a stand-in for redis.
+"""
+
+import pytest
+
+from nodrop.fabric.buffers import BufferPool, DynamicBuffers
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.states import UNKNOWN, UnknownFact
+from nodrop.hardware import asic, switch
+from nodrop.hardware.dynamic import budget, compensates
+from nodrop.hardware.headroom import Budget, computed, ieee_bound_bytes, table_xoff
+
+ACS_SN5600 = [
+    # speed Mb/s, cable m, xoff bytes: sonic-buildimage device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/
+    # pg_profile_lookup.ini; they follow from port MTU 9216, pattern MTU 1024 and small packets alone.
+    (10000, 5, 45056), (25000, 5, 48128), (40000, 5, 57344), (50000, 5, 63488),
+    (100000, 5, 113664), (200000, 5, 131072), (400000, 5, 231424), (800000, 5, 257024),
+    (10000, 40, 46080), (25000, 40, 52224), (40000, 40, 62464), (50000, 40, 69632),
+    (100000, 40, 126976), (200000, 40, 157696), (400000, 40, 283648), (800000, 40, 362496),
+    (10000, 300, 56320), (25000, 300, 76800), (40000, 300, 101376), (50000, 300, 118784),
+    (100000, 300, 225280), (200000, 300, 355328), (400000, 300, 677888), (800000, 300, 1150976),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("compensated", [False, True])
+@pytest.mark.parametrize(("speed", "cable", "xoff"), ACS_SN5600)
+def test_the_shipped_table_of_sn5600(speed: int, cable: int, xoff: int, compensated: bool) -> None:
+    """The table's xon tells the lanes: 8 at 800G, 4 at 400G (the SKU splits those ports), fewer below."""
+    found = computed(
+        asic("spectrum-4"),
+        speed_mbps=speed,
+        lanes=8 if speed == 800000 else 4,
+        mtu_bytes=9216,
+        cable_length_m=cable,
+        pattern_mtu_bytes=1024,
+        small_packet_percent=100,
+        shared=False,
+        compensated=compensated,
+    )
+    assert found.xoff == xoff
+    assert found.xon == (38912 if speed == 800000 else 19456)
+
+
+def test_the_catalogue_has_that_table() -> None:
+    assert [(row[0], row[1], row[4]) for row in switch("SN5600").sonic.headroom_table] == ACS_SN5600
+
+
+@pytest.mark.parametrize(
+    ("chip", "speed", "cable", "mtu", "lanes", "pattern", "small", "ratio", "in_202505", "in_master"),
+    [  # (xon, xoff, size) as the Lua of branch 202505 (202511 has the same) and of master (202605 has the same) print
+        (3, 100000, 5, 9100, 4, 1024, 50, None, (19456, 46080, 65536), (19456, 48128, 67584)),
+        (3, 400000, 40, 9100, 8, 1024, 50, None, (38912, 110592, 158720), (38912, 112640, 160768)),
+        (4, 800000, 30, 9100, 8, 1024, 50, None, (38912, 137216, 185344), (38912, 139264, 187392)),
+        (4, 800000, 30, 9100, 8, 1024, 50, 2, (38912, 137216, 38912), (38912, 137216, 38912)),
+        (3, 400000, 3, 9216, 8, 1024, 50, None, (38912, 87040, 135168), (38912, 89088, 137216)),
+        (3, 400000, 3, 9216, 8, 4096, 50, None, (38912, 78848, 126976), (38912, 80896, 129024)),
+        (3, 400000, 30, 9216, 8, 1024, 50, None, (38912, 104448, 152576), (38912, 106496, 154624)),
+        (4, 400000, 100, 9216, 8, 1024, 50, None, (38912, 155648, 203776), (38912, 157696, 205824)),
+        (4, 400000, 100, 9216, 4, 1024, 50, None, (19456, 155648, 175104), (19456, 157696, 177152)),
+        (3, 200000, 300, 1500, 4, 4096, 0, None, (19456, 114688, 134144), (19456, 116736, 136192)),
+        (3, 25000, 2000, 9216, 1, 64, 100, None, (19456, 235520, 254976), (19456, 235520, 254976)),
+        (4, 10000, 0, 68, 1, 9216, 99, None, (19456, 19456, 38912), (19456, 21504, 40960)),
+        (3, 1600000, 7, 9216, 8, 1024, 50, None, (38912, 35840, 83968), (38912, 37888, 86016)),  # no quanta
+        (4, 56000, 1, 1500, 2, 512, 30, 4, (19456, 10240, 19456), (19456, 10240, 19456)),
+    ],
+)
+def test_what_the_switch_itself_computes(
+    chip: int,
+    speed: int,
+    cable: int,
+    mtu: int,
+    lanes: int,
+    pattern: int,
+    small: int,
+    ratio: int | None,
+    in_202505: tuple[int, int, int],
+    in_master: tuple[int, int, int],
+) -> None:
+    for compensated, expected in ((False, in_202505), (True, in_master)):
+        found = computed(
+            asic(f"spectrum-{chip}"),
+            speed_mbps=speed,
+            lanes=lanes,
+            mtu_bytes=mtu,
+            cable_length_m=cable,
+            pattern_mtu_bytes=pattern,
+            small_packet_percent=small,
+            shared=bool(ratio),
+            compensated=compensated,
+        )
+        assert (found.xon, found.xoff, found.size) == expected
+
+
+def test_what_a_budget_is_made_of() -> None:
+    found = computed(
+        asic("spectrum-4"),
+        speed_mbps=800000,
+        lanes=8,
+        mtu_bytes=9100,
+        cable_length_m=30,
+        pattern_mtu_bytes=1024,
+        small_packet_percent=50,
+        shared=False,
+        compensated=True,
+    )
+    assert found == Budget(
+        mtu=9100,
+        cable=30303,
+        mac_phy=819,
+        peer_response=57920,
+        tile=12000,
+        pattern_mtu=1024,
+        occupancy=pytest.approx(1.2352941),
+        rounding=139264 - 137082,
+        xoff=139264,
+        xon=38912,
+        size=187392,
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("202505", False), ("202511", False), ("202605", True), ("master", True), ("202705", True)],
+)
+def test_releases_that_compensate(version: str, expected: bool) -> None:
+    assert compensates(version) is expected
+
+
+PORT = Interface(name="Ethernet0", speed_mbps=400000, lanes=8, mtu_bytes=9216)
+SWITCH = Device(
+    name="leaf1",
+    platform="sonic",
+    version="202505",
+    model="SN4700",
+    buffer_model="dynamic",
+    dynamic_buffers=DynamicBuffers(dynamic_th=0, pattern_mtu_bytes=1024, small_packet_percent=50),
+)
+
+
+def with_facts(**facts: object) -> Device:
+    return Device(**{name: getattr(SWITCH, name) for name in Device.__dataclass_fields__} | facts)
+
+
+def test_the_budget_of_a_port_of_a_device() -> None:
+    assert budget(SWITCH, PORT, length_m=30).xoff == 104448
+    assert budget(SWITCH, PORT, length_m=30, port_mtu_bytes=1500).size == 135168
+    shared = BufferPool(name="ingress_lossless", direction="ingress", mode="dynamic", shared_headroom_bytes=655360)
+    assert budget(with_facts(buffer_pools=(shared,)), PORT, length_m=30).size == 38912
+    assert budget(with_facts(version="202605"), PORT, length_m=30).xoff == 106496
+
+
+@pytest.mark.parametrize(
+    ("facts", "missing"),
+    [
+        ({"model": UNKNOWN}, "device.model"),
+        ({"model": "SN9999"}, "device.model"),
+        ({"version": UNKNOWN}, "device.version"),
+        ({"version": None}, "device.version"),
+        ({"dynamic_buffers": UNKNOWN}, "device.dynamic_buffers"),
+        ({"dynamic_buffers": None}, "device.dynamic_buffers"),
+        ({"dynamic_buffers": DynamicBuffers(dynamic_th=0, pattern_mtu_bytes=None, small_packet_percent=50)}, "dynamic"),
+    ],
+)
+def test_without_a_term_there_is_no_budget(facts: dict[str, object], missing: str) -> None:
+    with pytest.raises(UnknownFact, match=missing):
+        budget(with_facts(**facts), PORT, length_m=30)
+
+
+def test_the_bound_of_the_standard() -> None:
+    # 2 frames of 9216 + 20, 84 of pause, 2 * 5 ns/m * 100 m of 400 Gb/s = 50,000, 905 quanta of 64 bytes
+    assert ieee_bound_bytes(speed_mbps=400000, mtu_bytes=9216, cable_length_m=100) == 18472 + 84 + 50000 + 57920
+    assert ieee_bound_bytes(speed_mbps=1600000, mtu_bytes=9216, cable_length_m=100) is None
+
+
+def test_the_table_is_read_at_the_next_longer_cable() -> None:
+    rows = switch("SN4700").sonic.headroom_table
+    assert [table_xoff(rows, 400000, length) for length in (1, 5, 6, 40, 300, 301)] == [
+        38912,
+        38912,
+        77824,
+        77824,
+        373760,
+        None,
+    ]
+    assert table_xoff(rows, 800000, 5) is None
