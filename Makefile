@@ -26,7 +26,7 @@ test: setup wheelhouse ## the tests, under 10 minutes
 	@$(BIN)/python -m pytest -q -m "not slow"
 
 test-slow: setup ## the longer tests
-	@$(BIN)/python -m pytest -q -m slow
+	@$(BIN)/python -m pytest -q -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
 
 check: setup ## ruff, mypy --strict, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py
