@@ -188,6 +188,16 @@ def test_a_fabric_yaml_that_is_named_holds_for_all_that_is_named() -> None:
     assert [text.display for text in both.stated] == ["b/fabric.yaml", "a/fabric.yaml", "b/fabric.yaml"]
 
 
+def test_an_intent_called_fabric_yaml_is_an_intent() -> None:
+    write("leaf1/config_db.json")
+    write("fabric.yaml", INTENT)
+    write("inner/fabric.yaml", INTENT)
+    devices = {"leaf1": [("config_db.json", "leaf1/config_db.json")]}
+    assert shape(find(["fabric.yaml"])) == {"intents": ["fabric.yaml"]}
+    assert shape(find(["leaf1"])) == {"devices": devices}
+    assert shape(find(["."])) == {"devices": devices, "intents": ["fabric.yaml", "inner/fabric.yaml"]}
+
+
 def test_several_fabrics_are_no_single_reading() -> None:
     two_fabrics()
     assert len(nodrop.read(["a"]).fabric.devices) == 1
@@ -197,6 +207,18 @@ def test_several_fabrics_are_no_single_reading() -> None:
         f"{name}/fabric.yaml: one of several fabrics (read each by itself)" for name in "ab"
     )
     assert nodrop.read([]).fabric.devices == ()
+
+
+def test_one_fabric_below_a_folder_is_read_with_what_else_is_to_be_said() -> None:
+    write("site/pod/leaf1/config_db.json")
+    write("site/pod/fabric.yaml", "name: pod\nmode: lossy\n")
+    write("site/other.json", "{}")
+    reading = nodrop.read(["site", "gone"])
+    assert (reading.fabric.name, len(reading.fabric.devices)) == ("pod", 1)
+    assert ([note.file for note in reading.notes], [problem.path for problem in reading.problems]) == (
+        ["site/other.json"],
+        ["gone"],
+    )
 
 
 def test_a_device_called_plan_or_apply_is_not_read_but_a_fabric_is() -> None:

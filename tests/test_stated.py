@@ -249,6 +249,16 @@ def test_ends_that_no_cable_can_name_are_refused(end: End) -> None:
         spell(fabric)
 
 
+@pytest.mark.parametrize("end", [End("b--b", "p"), End("-b", "p"), End("b", "--"), End("b", "x--y:z"), End("b", "-")])
+@pytest.mark.parametrize(
+    "other", [End("a", "p"), End("a", "p-"), End("a", "p--q"), End("a", "--c:d"), End("a--a", "p:")]
+)
+def test_dashes_in_names_leave_no_doubt(end: End, other: End) -> None:
+    a, b = sorted((end, other))
+    fabric = Fabric(name="pod", mode="lossy", devices=(), links=(Link(a=a, b=b),))
+    assert read(spell(fabric)) == declared(fabric)
+
+
 @pytest.mark.parametrize("media", ["", "30m", "100G DR", "DR4\n", "\u0661"])
 def test_media_that_no_cable_can_have_are_refused(media: str) -> None:
     link = Link(a=End("a", "p"), b=End("b", "p"), media=media)

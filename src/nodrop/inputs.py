@@ -74,11 +74,14 @@ class Inputs:
     def only(self) -> "Inputs":
         """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
         fabrics = self.fabrics()
-        if len(fabrics) > 1:
+        if sum(bool(one.bundles) for one in fabrics) > 1:
             found = "one of several fabrics"
             beside = (text.display for one in fabrics for text in one.stated)
             raise InputProblems(Problem(path=path, found=found, hint="read each by itself") for path in beside)
-        return fabrics[0] if fabrics else self
+        whole = Inputs()
+        for one in fabrics:
+            whole.take(one)
+        return whole
 
     def all_intents(self) -> list[Text]:
         """Return every intent."""
@@ -107,7 +110,7 @@ def find(paths: Sequence[str], platform: str | None = None, stdin: bytes | None 
             finder.held(groups.setdefault("", Inputs()), _standard_input() if stdin is None else stdin)
         elif (fault := _fault(text)) is not None:
             found.problems.append(fault)
-        elif Path(text).name == stated.FILE and _is_file(Path(text)):
+        elif Path(text).name == stated.FILE and _states(Path(text)):
             found.stated.append(Text(display=text, path=Path(text)))
         else:
             beside = _stated_beside(Path(text))
@@ -169,7 +172,12 @@ def _stated_beside(path: Path) -> Path | None:
     here = path if _is_folder(path) else path.parent
     above = here.parent if here.name not in ("", "..") else here / ".."
     beside = (folder / stated.FILE for folder in (here, above))
-    return next((candidate for candidate in beside if _is_file(candidate)), None)
+    return next((candidate for candidate in beside if _states(candidate)), None)
+
+
+def _states(path: Path) -> bool:
+    """Whether a path leads to a fabric.yaml; an intent may be called so, too."""
+    return _is_file(path) and not is_intent(_head(path))
 
 
 def _is_file(path: Path) -> bool:
@@ -318,7 +326,7 @@ def _canonical(platform: str, path: Path) -> str:
 def _whose(folder: Path, around: Inputs) -> Inputs | None:
     """Return the inputs to which what lies in a folder belongs; None where it is no device's state."""
     fabric = folder / stated.FILE
-    if _is_file(fabric):
+    if _states(fabric):
         own = Inputs(stated=[Text(display=str(fabric), path=fabric)])
         around.nested.append(own)
         return own

@@ -76,9 +76,9 @@ def _class(one: TrafficClass) -> str:
 
 
 def _cable(link: Link) -> str:
-    """Spell a cable, with spaces around the dashes where those in a name would leave open which ones they are."""
+    """Spell a cable, with spaces around the dashes where others behind them could be taken for them."""
     _require_spellable(link)
-    dashes = " -- " if "--" in link.a.port or "--" in link.b.node or "--" in link.b.port else "--"
+    dashes = " -- " if "--" in f"-{link.b}" else "--"
     length = "" if isinstance(link.length_m, Unknown) or link.length_m is None else f" {link.length_m}m"
     media = "" if isinstance(link.media, Unknown) or link.media is None else f" {link.media}"
     text = f"{link.a}{dashes}{link.b}{length}{media}"
