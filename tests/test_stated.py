@@ -88,6 +88,7 @@ policies = st.builds(
     Policy,
     host_watchdog=unknown_or(watchdogs),
     fabric_watchdog=unknown_or(watchdogs),
+    fabric_unwatched_roles=st.lists(names, unique=True, max_size=2).map(tuple),
     rdma_mtu_bytes=unknown_or(st.integers(256, 4096)),
 )
 
@@ -213,6 +214,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
         policy=Policy(
             host_watchdog=PfcWatchdog(priorities=(3, 4), detection_ms=200, restoration_ms=400, action="drop"),
             fabric_watchdog=None,
+            fabric_unwatched_roles=("leaf",),
             rdma_mtu_bytes=4096,
         ),
     )
@@ -235,6 +237,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
         "  watchdog:\n"
         "    hosts: {priorities: [3, 4], detection: 200ms, restoration: 400ms, action: drop}\n"
         '    fabric: "off"\n'
+        "    unwatched_roles: [leaf]\n"
         "  rdma_mtu: 4096\n"
     )
     assert read(spell(fabric)) == declared(fabric)

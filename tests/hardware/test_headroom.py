@@ -122,7 +122,7 @@ def test_what_a_budget_is_made_of() -> None:
 
 @pytest.mark.parametrize(
     ("version", "expected"),
-    [("202505", False), ("202511", False), ("202605", True), ("master", True), ("202705", True)],
+    [("202505", False), ("202511", False), ("202605", True), ("master", True), ("202705", True), ("5.14", False)],
 )
 def test_releases_that_compensate(version: str, expected: bool) -> None:
     assert compensates(version) is expected

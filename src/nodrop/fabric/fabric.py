@@ -190,10 +190,15 @@ class TrafficClass:
 
 @value
 class Policy:
-    """What the owner wants of every port of a kind; None means stated as off."""
+    """What the owner wants of every port of a kind; None means stated as off.
+
+    Roles in `fabric_unwatched_roles` have no watchdog towards other switches, whatever `fabric_watchdog` says: a
+    switch with one set of timers watches either side, not both one after the other.
+    """
 
     host_watchdog: PfcWatchdog | None | Unknown = UNKNOWN
     fabric_watchdog: PfcWatchdog | None | Unknown = UNKNOWN
+    fabric_unwatched_roles: tuple[str, ...] = ()
     rdma_mtu_bytes: int | Unknown = UNKNOWN
 
 

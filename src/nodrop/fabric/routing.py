@@ -104,6 +104,8 @@ class Bgp:
     session_dscp: int | None = None
     """DSCP of BGP's own packets; None is the daemon's own choice, CS6 (48) in FRR."""
     default_ipv4_unicast: bool = True
+    graceful_shutdown: bool = False
+    """Whether the device marks all it sends with GRACEFUL_SHUTDOWN, so that others route around it (RFC 8326)."""
     prefix_lists: tuple[PrefixList, ...] = ()
     community_lists: tuple[CommunityList, ...] = ()
     route_maps: tuple[RouteMap, ...] = ()

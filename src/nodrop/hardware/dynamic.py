@@ -25,14 +25,15 @@ _LOSSLESS_POOL = "ingress_lossless"
 
 
 def compensates(version: str | None | Unknown) -> bool:
-    """Whether a SONiC release's headroom formula adds the compensation; UnknownFact where the release is not known.
+    """Whether a release's headroom formula adds the compensation; UnknownFact where the release is not known.
 
-    The Lua of branches 202505 and 202511 has none, that of 202605 and master does.
+    The Lua of SONiC's branches 202505 and 202511 has none, that of 202605 and master does. Of other systems on these
+    ASICs (releases such as 5.14) nothing is published; they are taken to compute as the earlier branches do.
     """
     name = known(version, "device.version")
     if name is None:
         raise UnknownFact("device.version")
-    return name == "master" or int(name) >= _COMPENSATED_SINCE
+    return name == "master" or ("." not in name and int(name) >= _COMPENSATED_SINCE)
 
 
 def chip(device: Device) -> Asic:

@@ -131,6 +131,7 @@ def _policy(policy: Policy) -> fabric.Policy:
     return fabric.Policy(
         host_watchdog=_watchdog(policy.watchdog.hosts),
         fabric_watchdog=_watchdog(policy.watchdog.fabric),
+        fabric_unwatched_roles=policy.watchdog.unwatched_roles,
         rdma_mtu_bytes=_known(policy.rdma_mtu),
     )
 

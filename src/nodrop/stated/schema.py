@@ -78,6 +78,9 @@ class Watchdogs(Part):
 
     hosts: WatchdogOrOff | None = None
     fabric: WatchdogOrOff | None = None
+    unwatched_roles: tuple[Name, ...] = Field(
+        (), description="roles that have no watchdog towards other switches, such as leaf"
+    )
 
 
 class Policy(Part):

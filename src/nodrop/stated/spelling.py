@@ -124,6 +124,8 @@ def _gigabits(mbps: int) -> str:
 def _policy(policy: Policy) -> Iterator[str]:
     sides = (("hosts", policy.host_watchdog), ("fabric", policy.fabric_watchdog))
     stated = [f"  {side}: {_watchdog(one)}" for side, one in sides if not isinstance(one, Unknown)]
+    if policy.fabric_unwatched_roles:
+        stated.append(f"  unwatched_roles: [{', '.join(map(_text, policy.fabric_unwatched_roles))}]")
     if stated:
         yield "watchdog:"
         yield from stated

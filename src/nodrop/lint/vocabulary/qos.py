@@ -25,9 +25,12 @@ def facing(side: str | None | Unknown) -> str:
 
 
 @word("function", rests_on=("policy",))
-def fabric_watchdog_off(fabric: Fabric) -> bool:
-    """Whether the owner states that links between switches have no PFC watchdog."""
-    return fabric.policy.fabric_watchdog is None
+def fabric_watchdog_off(fabric: Fabric, device: Device) -> bool:
+    """Whether the owner states that links between switches have no PFC watchdog, at all or on devices of this role."""
+    policy = fabric.policy
+    if policy.fabric_watchdog is None:
+        return True
+    return bool(policy.fabric_unwatched_roles) and known(device.role, "device.role") in policy.fabric_unwatched_roles
 
 
 @word("function", rests_on=("policy", "cables"))
