@@ -1,34 +1,48 @@
-"""How a rule's examples become readings: two-by-two is built, changed, written by each platform, and read back."""
+"""How a rule's examples become readings: two-by-two is built for a platform, changed, written, and read back.
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+Examples name ports as SONiC does. On another platform they mean the port in that place of the panel.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import nodrop
-from nodrop import collect, stated
+from nodrop import collect, platforms, stated
+from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.assemble import assemble
-from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.fabric import End, Fabric, Interface, Port
 from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import FABRIC, Subject, matches
+from nodrop.fabric.subject import parse as parse_subject
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.naming import port_name
 from nodrop.intent.schema import Intent
+from nodrop.lint.examples import View
+from nodrop.lint.rule import Example
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 
 BASE = "two-by-two"
+TIERS: Mapping[str, Mapping[str, Any]] = {
+    "sonic": {},
+    "nvue": {"spines": {"platform": "nvue", "version": "5.14"}, "leaves": {"platform": "nvue", "version": "5.16"}},
+}
+"""What is laid over the tiers of two-by-two for each platform: NVUE in both of its dialects."""
+
+Names = Mapping[tuple[str, str], str]
+"""(device, name of a port) to another name of that port."""
+
+
+class CannotSay(Exception):
+    """A platform cannot say what an example is about."""
 
 
 @lru_cache(maxsize=1)
 def _text() -> bytes:
     return (home("intents") / f"{BASE}.yaml").read_bytes()
-
-
-def base(overlay: Mapping[str, Any]) -> Fabric:
-    """Return the fabric of two-by-two with an overlay on its intent; its computed facts follow later changes."""
-    document = parse(_text(), f"{BASE}.yaml")
-    intent = Intent.model_validate(_laid_over(document.data, overlay))
-    return nodrop.build(intent)
 
 
 def _laid_over(data: Any, overlay: Any) -> Any:
@@ -37,17 +51,32 @@ def _laid_over(data: Any, overlay: Any) -> Any:
     return overlay
 
 
-def views(fabric: Fabric) -> Iterator[tuple[str, Reading]]:
-    """Yield the fabric as each platform that writes it says it."""
-    settled = replace(fabric, devices=tuple(map(resolve, fabric.devices)))
-    yield "sonic", nodrop.read_back(list(nodrop.write(settled)), settled)
+@dataclass(frozen=True)
+class Setting:
+    """The examples on one platform."""
 
+    platform: str
 
-def artifact(edits: Mapping[str, Any]) -> Iterable[tuple[str, Reading]]:
-    """Return two-by-two read from artifacts in which texts were replaced, each at its first place."""
-    fabric = base({})
-    for platform, files in edits.items():
-        artifacts = []
+    def base(self, overlay: Mapping[str, Any]) -> Fabric:
+        """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
+        fabric = self._built(overlay)
+        return renamed(fabric, own_to_example(fabric))
+
+    def views(self, fabric: Fabric) -> Iterator[View]:
+        """Yield the fabric as the platform says it; CannotSay where it cannot."""
+        to_own = {(device, name): own for (device, own), name in own_to_example(fabric).items()}
+        settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), to_own)
+        try:
+            artifacts = list(nodrop.write(settled))
+        except Unsupported as error:
+            raise CannotSay(str(error)) from None
+        yield self._view(nodrop.read_back(artifacts, settled))
+
+    def artifact(self, edits: Mapping[str, Any]) -> Iterator[View]:
+        """Return two-by-two read from artifacts in which texts were replaced, each at its first place."""
+        if self.platform not in edits:
+            raise CannotSay(f"the example edits files of {', '.join(edits)}")
+        fabric, files, artifacts = self._built({}), edits[self.platform], []
         for one in nodrop.write(fabric):
             text = one.text
             for edit in files.get(f"{one.device}/{one.path}", ()):
@@ -58,4 +87,76 @@ def artifact(edits: Mapping[str, Any]) -> Iterable[tuple[str, Reading]]:
         platform_of = {device.name: device.platform for device in fabric.devices}
         readings = list(collect.read_artifacts([one for one in artifacts if one.device], platform_of, ""))
         declared = next(one.text for one in artifacts if one.path == stated.FILE)
-        yield platform, assemble(readings, stated.loads(declared.encode(), stated.FILE))
+        yield self._view(assemble(readings, stated.loads(declared.encode(), stated.FILE)))
+
+    def check_carried(self, example: Example) -> None:
+        """Raise CannotSay where the example changes what the platform's files do not say."""
+        for path in platforms.not_carried(self.platform):
+            for written in example.model or {}:
+                if matches((*path.split("/"), "**"), _in_device(parse_subject(written))):
+                    raise CannotSay(f"its files do not say {path}")
+
+    def _built(self, overlay: Mapping[str, Any]) -> Fabric:
+        document = parse(_text(), f"{BASE}.yaml")
+        data = _laid_over(_laid_over(document.data, {"topology": TIERS[self.platform]}), overlay)
+        try:
+            return nodrop.build(Intent.model_validate(data))
+        except InputProblems as error:
+            raise CannotSay(str(error.problems[0])) from None
+
+    def _view(self, reading: Reading) -> View:
+        table = own_to_example(reading.fabric)
+        return View(self.platform, reading, lambda subject: _spelt(subject, table))
+
+
+def _in_device(subject: Subject) -> Subject:
+    """Return a subject as the path from its device by which a platform lists what it does not carry."""
+    match subject[1:]:
+        case (area, *rest) if area.startswith("@"):
+            return (area[1:], *rest)
+        case rest:
+            return ("interfaces", *rest)
+
+
+def own_to_example(fabric: Fabric) -> Names:
+    """Return the name in examples of every port of a fabric, by its own."""
+    return {
+        (device.name, interface.name): _example_name(str(device.model), interface)
+        for device in fabric.devices
+        for interface in device.interfaces
+    }
+
+
+def _example_name(model: str, interface: Interface) -> str:
+    return port_name("sonic", model, interface.port) if isinstance(interface.port, Port) else interface.name
+
+
+def renamed(fabric: Fabric, table: Names) -> Fabric:
+    """Return the fabric with the names of its ports replaced, also where cables name them."""
+    devices = tuple(
+        replace(
+            device,
+            interfaces=tuple(
+                replace(interface, name=table.get((device.name, interface.name), interface.name))
+                for interface in device.interfaces
+            ),
+        )
+        for device in fabric.devices
+    )
+    links = (replace(link, a=_end(link.a, table), b=_end(link.b, table)) for link in fabric.links)
+    return replace(fabric, devices=devices, links=tuple(sorted(links, key=lambda link: (link.a, link.b))))
+
+
+def _end(end: End, table: Names) -> End:
+    return End(end.node, table.get((end.node, end.port), end.port))
+
+
+def _spelt(subject: Subject, table: Names) -> Subject:
+    """Return a subject with the names of ports replaced."""
+    match subject:
+        case (root, "links", ends, *rest) if root == FABRIC:
+            a, b = (_end(End(*end.split(":", 1)), table) for end in ends.split("--"))
+            return (FABRIC, "links", "--".join(sorted((str(a), str(b)))), *rest)
+        case (device, name, *rest):
+            return (device, table.get((device, name), name), *rest)
+    return subject

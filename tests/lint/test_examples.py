@@ -25,8 +25,8 @@ def base(intent: Mapping[str, Any]) -> Fabric:
 
 def views(fabric: Fabric) -> Iterable[View]:
     """As two platforms say it: one loses what is at the far end of a cable on spines."""
-    yield "sonic", Reading(fabric=fabric)
-    yield "nvue", Reading(fabric=set_value(fabric, parse("spine1/*/side"), "host"))
+    yield View("sonic", Reading(fabric=fabric))
+    yield View("nvue", Reading(fabric=set_value(fabric, parse("spine1/*/side"), "host")))
 
 
 def told(bad: object = BAD, good: object = GOOD, **keys: Any) -> list[str]:
@@ -36,7 +36,7 @@ def told(bad: object = BAD, good: object = GOOD, **keys: Any) -> list[str]:
 
 def artifact(edits: Mapping[str, Any]) -> Iterable[View]:
     remark = Remark(kind="syntax", subject=("leaf1",), place=None, facts={"file": next(iter(edits["sonic"]))})
-    yield "sonic", Reading(fabric=two_leaves(), remarks=(remark,))
+    yield View("sonic", Reading(fabric=two_leaves(), remarks=(remark,)))
 
 
 def test_examples_that_hold_are_silent() -> None:
@@ -62,6 +62,19 @@ def test_examples_that_hold_are_silent() -> None:
 )  # fmt: skip
 def test_each_difference_is_told(bad: object, expected: list[str]) -> None:
     assert told(bad) == expected
+
+
+def test_a_platform_s_own_names_are_spelt_as_in_the_example() -> None:
+    made = rule(**KEYS, examples={"bad": [BAD], "good": [GOOD]})
+    renamed = {"swp2": "Ethernet8"}
+
+    def own(fabric: Fabric) -> Iterable[View]:
+        named = set_value(set_value(fabric, parse("leaf*/Ethernet8/name"), "swp2"), parse("spine1/*/side"), "host")
+        yield View("nvue", Reading(fabric=named), lambda subject: tuple(renamed.get(part, part) for part in subject))
+
+    bad = {"model": {"leaf*/swp2/qos/pfc_watchdog": None}, "at": ["leaf1/Ethernet8"]}
+    made = rule(**KEYS, examples={"bad": [BAD, bad], "good": [GOOD]})
+    assert run_example(made, made.examples[0], base, own) == []
 
 
 def test_a_good_example_has_no_fault() -> None:

@@ -6,19 +6,24 @@ it was read, once for each platform that carries what the rule reads.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import parse, sort_key
+from nodrop.fabric.subject import Subject, parse, sort_key
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Verdict
 from nodrop.lint.rule import Example, Rule
 
-View = tuple[str, Reading]
-"""The name of a platform, and the fabric as its files say it."""
+
+class View(NamedTuple):
+    """A fabric as the files of a platform say it; `spell` turns its subjects into those of the examples."""
+
+    platform: str
+    reading: Reading
+    spell: Callable[[Subject], Subject] = lambda subject: subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +59,9 @@ def run_example(
     except ValueError as error:
         return [Failure(rule=rule.name, example=example.name, platform="", message=str(error))]
     failures = [
-        Failure(rule=rule.name, example=example.name, platform=platform, message=message)
-        for platform, reading in seen
-        for message in _differences(rule, example, judge(reading, [rule], strictness="auditor"))
+        Failure(rule=rule.name, example=example.name, platform=view.platform, message=message)
+        for view in seen
+        for message in _differences(rule, example, judge(view.reading, [rule], strictness="auditor"), view.spell)
     ]
     if not seen:
         failures.append(Failure(rule=rule.name, example=example.name, platform="", message="no platform can say it"))
@@ -69,12 +74,12 @@ def _changed(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
     return fabric
 
 
-def _differences(rule: Rule, example: Example, verdict: Verdict) -> Iterator[str]:
+def _differences(rule: Rule, example: Example, verdict: Verdict, spell: Callable[[Subject], Subject]) -> Iterator[str]:
     """How a verdict differs from what the example says: exactly its subjects, and nothing left open."""
     yield from map(str, verdict.problems)
     if not verdict.rules:
         yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
-    found = {finding.subject for finding in verdict.findings}
+    found = {spell(finding.subject) for finding in verdict.findings}
     expected = {parse(subject) for subject in example.at}
     if missed := expected - found:
         yield f"no finding at {', '.join(map(spelt, sorted(missed, key=sort_key)))}"
