@@ -2,17 +2,32 @@
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from nodrop.fabric.fabric import Port
 from nodrop.hardware import switch, switches
 
 _SONIC = re.compile(r"Ethernet([0-9]{1,5})")
+_NVUE = re.compile(r"swp([1-9][0-9]{0,3})(?:s([0-9]{1,2}))?")
+
+
+class NvuePort(NamedTuple):
+    """What an NVUE name says: the port, and whether it is a part of a panel port that was broken out.
+
+    Into how many parts, the name does not say; `link breakout` of the panel port does.
+    """
+
+    port: Port
+    part: bool
 
 
 @lru_cache(maxsize=65536)
 def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
-    """Return the name of a port that is one of `splits` parts of its panel port; KeyError for an unknown platform."""
-    return {"sonic": _sonic_name}[platform](model, port, splits)
+    """Return the name of a port that is one of `splits` parts of its panel port, 1 where that is not broken out.
+
+    KeyError for an unknown platform or, where names follow the lanes, an unknown model.
+    """
+    return {"sonic": _sonic_name, "nvue": _nvue_name}[platform](model, port, splits)
 
 
 def _sonic_name(model: str, port: Port, splits: int) -> str:
@@ -20,6 +35,19 @@ def _sonic_name(model: str, port: Port, splits: int) -> str:
     group = facts.group(port.panel)
     lanes = group.lanes if group else 1
     return f"Ethernet{(port.panel - 1) * facts.sonic.lane_stride + port.split * lanes // splits}"
+
+
+def _nvue_name(model: str, port: Port, splits: int) -> str:
+    return f"swp{port.panel}s{port.split}" if splits > 1 else f"swp{port.panel}"
+
+
+@lru_cache(maxsize=65536)
+def nvue_port(name: str) -> NvuePort | None:
+    """Return the port that an NVUE name means: swp3, or swp3s1 for its second part; None where it is no such name."""
+    found = _NVUE.fullmatch(name)
+    if not found:
+        return None
+    return NvuePort(Port(int(found[1]), int(found[2] or 0)), found[2] is not None)
 
 
 @lru_cache(maxsize=65536)

@@ -1,0 +1,50 @@
+"""Names of ports: what each network OS calls a panel port or a part of it, and what a name means."""
+
+import pytest
+
+from nodrop.fabric.fabric import Port
+from nodrop.hardware import switch, switches
+from nodrop.hardware.naming import NvuePort, nvue_port, port_name, sonic_port
+
+
+@pytest.mark.parametrize(
+    ("platform", "port", "splits", "name"),
+    [
+        ("sonic", Port(1), 1, "Ethernet0"),
+        ("sonic", Port(2), 1, "Ethernet8"),
+        ("sonic", Port(2, 0), 2, "Ethernet8"),
+        ("sonic", Port(2, 1), 2, "Ethernet12"),
+        ("sonic", Port(64, 3), 4, "Ethernet510"),
+        ("sonic", Port(65), 1, "Ethernet512"),
+        ("nvue", Port(1), 1, "swp1"),
+        ("nvue", Port(2, 0), 2, "swp2s0"),
+        ("nvue", Port(2, 1), 2, "swp2s1"),
+        ("nvue", Port(63, 7), 8, "swp63s7"),
+        ("nvue", Port(65), 1, "swp65"),
+    ],
+)
+def test_a_port_has_a_name_on_each_platform(platform: str, port: Port, splits: int, name: str) -> None:
+    assert port_name(platform, "SN5600", port, splits) == name
+
+
+@pytest.mark.parametrize("model", switches())
+@pytest.mark.parametrize("splits", [1, 2, 4])
+def test_a_name_means_its_port(model: str, splits: int) -> None:
+    ports = [Port(panel, part) for panel in switch(model).panels for part in range(splits)]
+    sonic = [port_name("sonic", model, port, splits) for port in ports]
+    assert [sonic_port(model, name, splits) for name in sonic] == ports
+    nvue = [port_name("nvue", model, port, splits) for port in ports]
+    assert [nvue_port(name) for name in nvue] == [NvuePort(port, splits > 1) for port in ports]
+    assert len({*sonic, *nvue}) == 2 * len(ports)
+
+
+@pytest.mark.parametrize(
+    "name", ["swp", "swp0", "swp01", "swp1s", "swp1s100", "swp1-2", "swp1s0.10", "eth0", "bond1", ""]
+)
+def test_other_names_mean_no_port(name: str) -> None:
+    assert nvue_port(name) is None
+
+
+def test_an_unknown_platform_names_nothing() -> None:
+    with pytest.raises(KeyError):
+        port_name("onyx", "SN5600", Port(1))
