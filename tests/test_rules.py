@@ -1,13 +1,17 @@
 """Every shipped rule, by its own examples: exactly the subjects that it says, on every platform that can say them."""
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from nodrop import platforms
+from nodrop.fabric.reading import Reading
 from nodrop.lint.examples import run_example
+from nodrop.lint.finding import Finding
 from nodrop.lint.rules import shipped
+from nodrop.locate import locate
 
 import rule_examples  # isort: skip
 
@@ -17,6 +21,11 @@ CASES = [(rule, example) for rule in shipped() for example in rule.examples]
 IDS = [f"{rule.name}-{example.name}" for rule, example in CASES]
 
 
+def places(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
+    """Fill in where findings stand."""
+    return locate(findings, reading, platforms.where).findings
+
+
 @cache
 def run(case: int, platform: str) -> tuple[str, str]:
     """Run an example on a platform: what is wrong with it, and why the platform cannot say it."""
@@ -24,7 +33,7 @@ def run(case: int, platform: str) -> tuple[str, str]:
     setting = rule_examples.Setting(platform)
     try:
         setting.check_carried(example)
-        failures = run_example(rule, example, setting.base, setting.views, setting.artifact)
+        failures = run_example(rule, example, setting.base, setting.views, setting.artifact, places)
     except rule_examples.CannotSay as reason:
         return "", str(reason)
     return "\n".join(map(str, failures)), ""

@@ -1,6 +1,7 @@
 """Examples of rules: what holds is silent, and each way of not holding is told."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.reading import Reading, Remark
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse
+from nodrop.formats.places import Span
 from nodrop.lint.examples import View, run_example
+from nodrop.lint.finding import Finding, Located
 
 KEYS = {"when": "interface.side == 'fabric'", "claim": "interface.qos.pfc_watchdog"}
 BAD = {"model": {"leaf*/Ethernet8/qos/pfc_watchdog": None}, "at": ["leaf1/Ethernet8", "leaf2/Ethernet8"]}
@@ -75,6 +78,17 @@ def test_a_platform_s_own_names_are_spelt_as_in_the_example() -> None:
     bad = {"model": {"leaf*/swp2/qos/pfc_watchdog": None}, "at": ["leaf1/Ethernet8"]}
     made = rule(**KEYS, examples={"bad": [BAD, bad], "good": [GOOD]})
     assert run_example(made, made.examples[0], base, own) == []
+
+
+def test_a_finding_without_a_line_is_told() -> None:
+    made = rule(**KEYS, examples={"bad": [BAD], "good": [GOOD]})
+
+    def found(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
+        spans = {"leaf1": Span(7, 1, 7, 9), "leaf2": None}
+        return [replace(one, located=Located(file="config_db.json", span=spans[str(one.device)])) for one in findings]
+
+    failures = run_example(made, made.examples[0], base, views, locate=found)
+    assert [failure.message for failure in failures] == ["no line for the finding at leaf2/Ethernet8"] * 2
 
 
 def test_a_good_example_has_no_fault() -> None:

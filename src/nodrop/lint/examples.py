@@ -14,7 +14,7 @@ from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import Subject, parse, sort_key
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.engine import judge
-from nodrop.lint.finding import Verdict
+from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rule import Example, Rule
 
 
@@ -46,10 +46,12 @@ def run_example(
     base: Callable[[Mapping[str, Any]], Fabric],
     views: Callable[[Fabric], Iterable[View]],
     artifact: Callable[[Mapping[str, Any]], Iterable[View]] | None = None,
+    locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
 ) -> list[Failure]:
     """What is wrong with an example, nothing if it holds.
 
     `base` builds the example fabric with an overlay on its intent, `artifact` gives the views of edited artifacts.
+    `locate` fills in where findings stand, and then each must have a line.
     """
     try:
         if example.artifact is not None:
@@ -61,7 +63,7 @@ def run_example(
     failures = [
         Failure(rule=rule.name, example=example.name, platform=view.platform, message=message)
         for view in seen
-        for message in _differences(rule, example, judge(view.reading, [rule], strictness="auditor"), view.spell)
+        for message in _faults(rule, example, view, locate)
     ]
     if not seen:
         failures.append(Failure(rule=rule.name, example=example.name, platform="", message="no platform can say it"))
@@ -72,6 +74,19 @@ def _changed(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
     for subject, value in model.items():
         fabric = set_value(fabric, parse(subject), value)
     return fabric
+
+
+def _faults(
+    rule: Rule,
+    example: Example,
+    view: View,
+    locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
+) -> Iterator[str]:
+    verdict = judge(view.reading, [rule], strictness="auditor")
+    yield from _differences(rule, example, verdict, view.spell)
+    for finding in locate(verdict.findings, view.reading) if locate else ():
+        if finding.located is None or finding.located.span is None:
+            yield f"no line for the finding at {spelt(view.spell(finding.subject))}"
 
 
 def _differences(rule: Rule, example: Example, verdict: Verdict, spell: Callable[[Subject], Subject]) -> Iterator[str]:
