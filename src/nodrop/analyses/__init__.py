@@ -37,10 +37,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsettled:
-    """A subject that could not be decided, for want of the fact `missing`, a path such as `link.length_m`."""
+    """A subject that could not be decided, for want of the fact `missing`, a path such as `link.length_m`.
+
+    `others` are devices whose configurations would tell.
+    """
 
     subject: Subject
     missing: str
+    others: frozenset[str] = frozenset()
 
 
 Find = Callable[..., Iterator[Hit | Unsettled]]

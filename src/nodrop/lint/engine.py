@@ -136,7 +136,7 @@ class _Session:
             for hit in analyses.module(rule.analysis).find(self.index, **given):
                 subject = hit.subject
                 if not isinstance(hit, Hit):
-                    self.unknowns.add(rule.name, hit.missing, self._devices(subject))
+                    self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
                 elif self._passes(rule, teller, hit):
                     self.findings.append(teller.of_hit(hit))
         except Exception as crash:  # noqa: BLE001 -- as above

@@ -1,0 +1,97 @@
+"""The two ends of every cable, hosts' ports included: whether they run at one speed, on lanes that the cable joins.
+
+A link with an end that is shut is not looked at: nothing runs there, and that it is shut is a fault of its own.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Fact, Hit, Unsettled
+from nodrop.fabric.fabric import HostPort, Interface, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import link as subject_of_link
+from nodrop.hardware import media
+
+RESTS_ON = frozenset({"cables", "hosts"})
+UNREAD_END = "the other end of a link"
+
+Fault = tuple[str, dict[str, Fact]] | str | None
+"""The field at fault with the facts of the message, the path of a fact that is missing, or nothing."""
+
+
+def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
+    """Yield the links whose ends differ in `what`: `speed`, or `lanes` where the cable is passive."""
+    judge = {"speed": _speeds, "lanes": _lanes}[what]
+    unread: dict[str, set[str]] = {}
+    for link in index.fabric.links:
+        a, b = index.at(link.a), index.at(link.b)
+        if a is None or b is None:
+            for here, there, near in ((link.a, link.b, a), (link.b, link.a, b)):
+                if near is not None and here.node in index.devices and there.node not in index.hosts:
+                    unread.setdefault(here.node, set()).add(there.node)
+            continue
+        fault = None if _is_shut(a) or _is_shut(b) else judge(link, a, b)
+        if fault is None:
+            continue
+        subject = subject_of_link(link.a, link.b)
+        if isinstance(fault, str):
+            yield Unsettled(subject=subject, missing=fault)
+            continue
+        field, facts = fault
+        switches = [end for end in (link.a, link.b) if end.node in index.devices]
+        places: list[Subject] = [(end.node, end.port, field) for end in switches]
+        related = tuple((place, "the other end") for place in places[1:])
+        yield Hit(
+            subject=subject, at=places[0] if places else subject, facts={"link": subject[-1], **facts}, related=related
+        )
+    for device, others in unread.items():
+        yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(others))
+
+
+def _is_shut(port: Interface | HostPort) -> bool:
+    return isinstance(port, Interface) and not isinstance(port.enabled, Unknown) and not port.enabled
+
+
+def _path(port: Interface | HostPort, field: str) -> str:
+    return f"{'interface' if isinstance(port, Interface) else 'host_port'}.{field}"
+
+
+def _speeds(_link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
+    for port in (a, b):
+        if isinstance(port.speed_mbps, Unknown) or port.speed_mbps is None:
+            return _path(port, "speed_mbps")
+    if a.speed_mbps == b.speed_mbps:
+        return None
+    return "speed_mbps", {"speed_a": _number(a.speed_mbps), "speed_b": _number(b.speed_mbps)}
+
+
+def _lanes(link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Fault:
+    """Lanes that differ, over a passive cable; an active one has a retimer at each end that joins any.
+
+    Where the speeds differ too the lanes follow from that, and are not told again.
+    """
+    kind = None if isinstance(link.media, Unknown) or link.media is None else media().get(link.media)
+    if kind is not None and not kind.passive:
+        return None
+    for port in (a, b):
+        if isinstance(port.lanes, Unknown) or port.lanes is None:
+            return _path(port, "lanes")
+        if isinstance(port.speed_mbps, Unknown) or port.speed_mbps is None:
+            return _path(port, "speed_mbps")
+    if a.lanes == b.lanes or a.speed_mbps != b.speed_mbps:
+        return None
+    if kind is None:
+        return "link.media"
+    return "lanes", {
+        "lanes_a": _number(a.lanes),
+        "lanes_b": _number(b.lanes),
+        "speed": _number(a.speed_mbps),
+        "media": kind.name,
+    }
+
+
+def _number(value: int | Unknown | None) -> int:
+    """A value that was found to be known."""
+    assert isinstance(value, int)
+    return value
