@@ -308,6 +308,7 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         hash_seed=SEEDS[role],
         ntp_servers=draw(servers),
         syslog_servers=draw(servers),
+        gnmi_port=draw(maybe(st.integers(1, 65535))),
     )
     return resolve(device)
 

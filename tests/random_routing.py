@@ -146,6 +146,7 @@ def _bgps(draw: st.DrawFn) -> Bgp:
         multipath_relax=draw(st.booleans()),
         session_dscp=draw(maybe(st.integers(0, 63))),
         default_ipv4_unicast=draw(st.booleans()),
+        graceful_shutdown=draw(st.booleans()),
         prefix_lists=prefixes,
         community_lists=communities,
         route_maps=policies,

@@ -111,6 +111,8 @@ NOTHING = Device(
     hash_seed=UNKNOWN,
     ntp_servers=UNKNOWN,
     syslog_servers=UNKNOWN,
+    gnmi_port=UNKNOWN,
+    otlp_collectors=UNKNOWN,
 )
 NO_QOS = QosProfile(**dict.fromkeys(QosProfile.__dataclass_fields__, UNKNOWN))
 NO_PORT = Interface(**dict.fromkeys(Interface.__dataclass_fields__, UNKNOWN) | {"name": "Ethernet0"})

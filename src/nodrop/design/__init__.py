@@ -15,6 +15,7 @@ from nodrop.design.devices import Devices
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.ports import host_port_name, name_of, wires
+from nodrop.design.settings import settings_faults
 from nodrop.design.watchdog import derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy, Port
@@ -33,6 +34,7 @@ def build(intent: Intent) -> Fabric:
     layout = lay_out(intent, switches, problems)
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
+    problems += settings_faults(intent, switches)
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
     _stop(problems)

@@ -8,6 +8,7 @@ from nodrop.design.buffers import design_buffers
 from nodrop.design.classes import Classes
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
+from nodrop.design.settings import drained
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Counter, Device, Loopback, Management
 from nodrop.fabric.intern import Interner
@@ -60,7 +61,9 @@ class Devices:
                 gateway=dotted(plan.gateway),
                 own_vrf=True,
             ),
-            bgp=bgp(plan, node, cables, self._asns, self._classes.control_dscp),
+            bgp=bgp(
+                plan, node, cables, self._asns, self._classes.control_dscp, drained=drained(self._intent, node.name)
+            ),
             static_routes=static_routes(plan, node),
             buffer_model="dynamic",
             dynamic_buffers=buffers.dynamic,
@@ -70,5 +73,7 @@ class Devices:
             hash_seed=HASH_SEED[node.role],
             ntp_servers=tuple(sorted(services.ntp)),
             syslog_servers=tuple(sorted(services.syslog)),
+            extra=(),
+            extra_lines=(),
         )
         return self._interner.device(resolve(device))

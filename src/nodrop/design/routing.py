@@ -27,10 +27,13 @@ DRAINED_PREFERENCE = "0"
 SEQUENCE_STEP = 10
 
 
-def bgp(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int], control_dscp: int | None) -> Bgp:
+def bgp(
+    plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int], control_dscp: int | None, *, drained: bool
+) -> Bgp:
     """Return a device's BGP: its own prefixes out of the leaves, those of the fabric through the spines.
 
-    It takes as many equal paths as it has ports, so that a switch more in the fabric changes nothing here.
+    It takes as many equal paths as it has ports, so that a switch more in the fabric changes nothing here. One that
+    is drained keeps its sessions and marks all it sends, and the others route around it.
     """
     loopback = dotted(plan.loopback(node))
     networks = (f"{loopback}/32", *((str(plan.endpoint_block(node)),) if node.role == LEAF else ()))
@@ -42,6 +45,7 @@ def bgp(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int], control_
         multipath_relax=True,
         session_dscp=control_dscp,
         default_ipv4_unicast=False,
+        graceful_shutdown=drained,
         prefix_lists=_prefix_lists(plan, node, networks),
         community_lists=(CommunityList(name=SHUTDOWN, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),
         route_maps=_route_maps(node),

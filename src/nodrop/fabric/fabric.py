@@ -106,6 +106,25 @@ class Trimming:
 
 
 @value
+class Collector:
+    """Where a switch sends its counters by itself (OTLP over gRPC)."""
+
+    address: str
+    port: int
+
+
+@value
+class Extra:
+    """A setting that no field of the model covers, by the platform's own path, the outermost part first.
+
+    Without a value it is there and no more; several values are a list.
+    """
+
+    path: tuple[str, ...]
+    value: str | tuple[str, ...] | None = None
+
+
+@value
 class Device:
     """One switch. What is per switch and not per port stands here: pools, watchdog polling, hash seed, services."""
 
@@ -131,6 +150,13 @@ class Device:
     hash_seed: int | None | Unknown = None
     ntp_servers: tuple[str, ...] | Unknown = ()
     syslog_servers: tuple[str, ...] | Unknown = ()
+    gnmi_port: int | None | Unknown = None
+    """TCP port on which collectors may subscribe; None where none is configured."""
+    otlp_collectors: tuple[Collector, ...] | Unknown = ()
+    extra: tuple[Extra, ...] | Unknown = UNKNOWN
+    """What its owner adds to the configuration, merged last; a reader cannot tell it from what it does not read."""
+    extra_lines: tuple[str, ...] | Unknown = UNKNOWN
+    """Such additions to the routing daemon's own file, line by line."""
 
     @property
     def neighbors(self) -> tuple[BgpNeighbor, ...] | Unknown:

@@ -245,6 +245,14 @@ class Services(Part):
     syslog: Addresses = Field((), description="addresses of log servers")
 
 
+class DeviceSettings(Part):
+    """What holds for one switch."""
+
+    drained: Bool = Field(
+        False, description="keep its sessions, and have all others route around it (BGP GRACEFUL_SHUTDOWN)"
+    )
+
+
 class Intent(Part):
     """A fabric as its owner describes it."""
 
@@ -261,6 +269,9 @@ class Intent(Part):
     routing: Routing
     addressing: Addressing
     services: Services = Field(default_factory=Services)
+    devices: dict[Name, DeviceSettings] = Field(
+        default_factory=dict, description="settings of single switches by name, such as leaf3: {drained: true}"
+    )
     _document: Document | None = PrivateAttr(None)
 
     def attach(self, document: Document) -> None:

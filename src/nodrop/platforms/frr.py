@@ -41,6 +41,7 @@ _BGP_WORDS = {
     "maximum_paths": ("maximum-paths",),
     "multipath_relax": ("bgp", "bestpath"),
     "session_dscp": ("bgp", "session-dscp"),
+    "graceful_shutdown": ("bgp", "graceful-shutdown"),
     "default_ipv4_unicast": ("no", "bgp", "default"),
     "networks": ("network",),
 }

@@ -86,6 +86,7 @@ class _Reader:
         self._member_of: dict[str, str] = {}
         self._references: list[tuple[Statement, str, str]] = []
         self._session_dscp: int | None = None
+        self._drained = False
 
     def read(self) -> Routing:
         for statement in self._top:
@@ -95,6 +96,7 @@ class _Reader:
             result.bgp = replace(
                 result.bgp,
                 session_dscp=self._session_dscp,
+                graceful_shutdown=self._drained,
                 prefix_lists=tuple(
                     PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=tuple(rules))
                     for (family, name), rules in sorted(self._prefix_lists.items())
@@ -153,6 +155,8 @@ class _Reader:
                 self._understood(child, self._in_bgp)
         elif words[:2] == ("bgp", "session-dscp") and len(words) == 3:
             self._session_dscp = _number(words[2])
+        elif words == ("bgp", "graceful-shutdown"):
+            self._drained = True
         elif words[0] == "hostname" and len(words) == 2:
             self._result.hostname = words[1]
         elif words[0] not in IGNORED:
@@ -233,6 +237,8 @@ class _Reader:
             self._result.bgp = replace(bgp, multipath_relax=True)
         elif words == ("no", "bgp", "default", "ipv4-unicast"):
             self._result.bgp = replace(bgp, default_ipv4_unicast=False)
+        elif words == ("bgp", "graceful-shutdown"):
+            self._drained = True
         elif words in (("address-family", "ipv4", "unicast"), ("address-family", "ipv4")):
             for child in statement.children:
                 self._understood(child, self._in_family)

@@ -18,8 +18,9 @@ from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _RELEASE = re.compile(r"[0-9]{6}")
 _LONGEST_CABLE_M = 999_999
-_PLAIN = Plain("bgp", "static_routes", "link_pause", "side", "port", description=quotable)
-"""Routing is for frr.conf to say, what is at the far end of a cable for no file, and a port for its own check."""
+_LARGEST_PORT = 65_535
+_PLAIN = Plain("bgp", "static_routes", "link_pause", "side", "port", "extra", "extra_lines", description=quotable)
+"""Routing is for frr.conf to say, the far end of a cable for no file; ports and additions have their own checks."""
 
 
 def check(device: Device) -> Switch:
@@ -88,6 +89,10 @@ def _check_services(device: Device) -> None:
     check_rows(known(device.counters), "counters")
     check_rows(known(device.ntp_servers), "ntp_servers")
     check_rows(known(device.syslog_servers), "syslog_servers")
+    if (port := known(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
+        raise refuse(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
+    if known(device.otlp_collectors):
+        raise refuse(["otlp_collectors"], "SONiC sends nothing by OTLP by itself; collectors subscribe by gNMI")
 
 
 def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:

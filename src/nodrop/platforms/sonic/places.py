@@ -75,6 +75,7 @@ _DEVICE_PATHS: Mapping[str, Path] = {
     "@hash_seed": (*_LOCALHOST, "type"),
     "@mac": (*_LOCALHOST, "mac"),
     "@version": ("VERSIONS", "DATABASE", "VERSION"),
+    "@gnmi_port": ("GNMI", "gnmi", "port"),
 }
 _PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 

@@ -27,6 +27,13 @@ def counters(config: Config) -> tuple[Counter, ...] | Unknown:
     return tuple(found)
 
 
+def gnmi_port(config: Config) -> int | None | Unknown:
+    """Return the TCP port of the gNMI server; None where none is configured."""
+    if not config.covers("GNMI"):
+        return UNKNOWN
+    return config.integer(("GNMI", "gnmi"), config.rows("GNMI").get("gnmi", {}), "port")
+
+
 def names_of(config: Config, table: str) -> tuple[str, ...] | Unknown:
     """Return the names of a table's rows, sorted."""
     return tuple(sorted(config.rows(table))) if config.covers(table) else UNKNOWN

@@ -20,7 +20,14 @@ from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import FILE, Config, Row
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
-from nodrop.platforms.sonic.read_services import counters, loopbacks, management, names_of, watchdog_polling
+from nodrop.platforms.sonic.read_services import (
+    counters,
+    gnmi_port,
+    loopbacks,
+    management,
+    names_of,
+    watchdog_polling,
+)
 from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, NOT_READ, ROLE_OF_TYPE
 
 FRR_FILE = "frr.conf"
@@ -135,6 +142,8 @@ class _Device:
             hash_seed=self._hash_seed(),
             ntp_servers=names_of(config, "NTP_SERVER"),
             syslog_servers=names_of(config, "SYSLOG_SERVER"),
+            gnmi_port=gnmi_port(config),
+            otlp_collectors=() if config.whole else UNKNOWN,
         )
         qos.remember()
         return device

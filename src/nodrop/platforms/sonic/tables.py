@@ -77,6 +77,5 @@ NOT_READ: dict[str, str] = {
     "TACPLUS_SERVER": "login",
     "AAA": "login",
     "TELEMETRY": "management service",
-    "GNMI": "management service",
 }
 """Tables that are knowingly not read, and why: they do not bear on what the model holds."""
