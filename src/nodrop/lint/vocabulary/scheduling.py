@@ -1,0 +1,36 @@
+"""Words about how queues get bandwidth: which ones are lossless, and which nobody gave a share."""
+
+from nodrop.fabric import effects
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import known
+from nodrop.lint.vocabulary import word
+
+TRAFFIC_CLASSES = range(16)
+BITS_PER_BYTE, BITS_PER_MBIT = 8, 1_000_000
+
+
+@word("function")
+def lossless_queues(qos: QosProfile) -> tuple[int, ...]:
+    """The queues by which traffic leaves whose senders are paused rather than dropped."""
+    tcs = [tc for tc in TRAFFIC_CLASSES if effects.is_lossless(qos, tc)]
+    return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs}))
+
+
+@word("filter")
+def mbps(bytes_per_s: int | float) -> float:
+    """Bytes per second as Mb/s: 5000000000 is 40000."""
+    return bytes_per_s * BITS_PER_BYTE / BITS_PER_MBIT
+
+
+@word("function", rests_on=("classes",))
+def unscheduled_control_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """The queues by which control traffic leaves and which have no scheduler: neither strict priority nor a weight."""
+    dscps = {dscp for one in fabric.classes if one.purpose == "control" for dscp in one.dscp}
+    used = {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in dscps}
+    return tuple(sorted(index for index in used if not _is_scheduled(qos, index)))
+
+
+def _is_scheduled(qos: QosProfile, index: int) -> bool:
+    queue = effects.queue(qos, index)
+    return queue is not None and known(queue.scheduler, "queue.scheduler") is not None
