@@ -57,7 +57,7 @@ def rdma_dscps(fabric: Fabric) -> tuple[int, ...]:
     return tuple(sorted({dscp for one in rdma_classes(fabric) for dscp in one.dscp}))
 
 
-def rdma_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the queues that RDMA leaves by; in a lossless fabric only those of lossless traffic classes."""
     needs_pause = fabric.mode in ("lossless", "pfc-only")
     tcs = {tc_of_dscp(qos, dscp) for dscp in rdma_dscps(fabric)}

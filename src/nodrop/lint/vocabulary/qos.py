@@ -87,52 +87,6 @@ def unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     return tuple(sorted(paused - intended))
 
 
-@word("function", rests_on=("classes", "mode"))
-def inert_marking(fabric: Fabric, device: Device, qos: QosProfile) -> str:
-    """Why the queue of RDMA never marks, as the end of a sentence; nothing where it does or where none is RDMA's."""
-    for index in effects.rdma_queues(fabric, qos):
-        reason = _inert(device, qos, index)
-        if reason:
-            return f"queue {index} {reason}"
-    return ""
-
-
-def _inert(device: Device, qos: QosProfile, index: int) -> str:
-    queue = effects.queue(qos, index)
-    wred = None if queue is None else known(queue.wred, "queue.wred")
-    if wred is None:
-        return "has no WRED profile"
-    green = wred.green
-    if "green" not in wred.ecn_colors:
-        return "does not mark green, the color of all traffic without a policer"
-    if green.probability_percent == 0:
-        return "marks with probability 0"
-    if green.min_bytes is None or green.max_bytes is None:
-        return "has no threshold to mark at"
-    limit = _queue_limit_bytes(device, qos, index)
-    if limit is not None and green.min_bytes >= limit:
-        return f"would mark from {green.min_bytes} bytes, but holds {limit} at most"
-    return ""
-
-
-def _queue_limit_bytes(device: Device, qos: QosProfile, index: int) -> int | None:
-    """Return what a queue can hold at most, bytes; None where that is not known or not bounded."""
-    queue = effects.queue(qos, index)
-    buffer = None if queue is None or isinstance(queue.buffer, Unknown) else queue.buffer
-    if buffer is None or isinstance(device.buffer_pools, Unknown):
-        return None
-    if buffer.static_th_bytes is not None:
-        return buffer.static_th_bytes
-    pool = next((one for one in device.buffer_pools if one.name == buffer.pool), None)
-    size = None if pool is None or isinstance(pool.size_bytes, Unknown) else pool.size_bytes
-    if size is None or buffer.dynamic_th is None:
-        return size
-    if buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
-        return size
-    alpha = 2.0**buffer.dynamic_th
-    return round(size * alpha / (1 + alpha))
-
-
 @word("function")
 def pause_threshold_bytes(device: Device, qos: QosProfile, queue: int) -> float | None:
     """The depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings all of it.

@@ -1,0 +1,138 @@
+"""Words about marking and how queues are served: what a port does with RDMA's packets and with the CNPs that answer."""
+
+from nodrop import units
+from nodrop.fabric import effects
+from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.qos import QosProfile, Queue, WredProfile
+from nodrop.fabric.states import Unknown, known
+from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.sides import misplaced_tcs
+
+
+@word("function", rests_on=("classes", "mode"))
+def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """The queues that RDMA leaves by; in a lossless fabric only those of lossless traffic classes."""
+    return effects.rdma_queues(fabric, qos)
+
+
+@word("function", rests_on=("classes",))
+def cnp_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """The queues that CNPs leave by, those of lossless traffic classes left out."""
+    tcs = {effects.tc_of_dscp(qos, dscp) for dscp in _cnp_dscps(fabric)}
+    return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs if not effects.is_lossless(qos, tc)}))
+
+
+@word("function", rests_on=("classes",))
+def paused_cnp_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """The DSCPs of CNPs that land in a lossless traffic class, where they wait for the pause that they are to end."""
+    return tuple(dscp for dscp in _cnp_dscps(fabric) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
+
+
+@word("function", rests_on=("classes", "mode"))
+def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
+    """The queues of RDMA without any WRED profile; those that pause does not reach are left to the rule for that."""
+    stray = set() if qos is None else {effects.queue_of_tc(qos, tc) for tc in misplaced_tcs(qos)}
+    return tuple(index for index in effects.rdma_queues(fabric, qos) if index not in stray and not _wred(qos, index))
+
+
+@word("function", rests_on=("classes", "mode"))
+def inert_marking(fabric: Fabric, device: Device, qos: QosProfile) -> str:
+    """Why the WRED profile of RDMA's queue never marks, as the end of a sentence; nothing where it does or is none."""
+    for index in effects.rdma_queues(fabric, qos):
+        wred = _wred(qos, index)
+        reason = _inert(wred, _queue_limit_bytes(device, qos, index)) if wred else ""
+        if reason:
+            return f"queue {index} {reason}"
+    return ""
+
+
+@word("function")
+def marks(device: Device, qos: QosProfile, queue: Queue) -> bool:
+    """Whether a queue's WRED profile ever marks or drops early: not one that stands for `off`."""
+    wred = known(queue.wred, "queue.wred")
+    if wred is None or not (wred.green.enabled or "green" in wred.ecn_colors):
+        return False
+    return not _inert(wred, _queue_limit_bytes(device, qos, queue.index), colors=False)
+
+
+@word("function")
+def inverted_thresholds(wred: WredProfile) -> str:
+    """The colors of a WRED profile whose minimum is above their maximum: `green (1500 to 150 bytes)`; else nothing."""
+    found = (("green", wred.green), ("yellow", wred.yellow), ("red", wred.red))
+    return ", ".join(
+        f"{name} ({color.min_bytes} to {color.max_bytes} bytes)"
+        for name, color in found
+        if color.min_bytes is not None and color.max_bytes is not None and color.min_bytes > color.max_bytes
+    )
+
+
+@word("function", rests_on=("classes",))
+def cnp_not_first(fabric: Fabric, qos: QosProfile) -> str:
+    """How CNPs are served where that is not by strict priority: `queue 6, dwrr of weight 14`; else nothing."""
+    for index in cnp_queues(fabric, qos):
+        queue = effects.queue(qos, index)
+        scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
+        if scheduler is None:
+            return f"queue {index}, which has no scheduler"
+        if scheduler.type != "strict":
+            weight = "" if scheduler.weight is None else f" of weight {scheduler.weight}"
+            return f"queue {index}, {scheduler.type}{weight}"
+    return ""
+
+
+@word("function")
+def starved_queues(qos: QosProfile, strict: int) -> tuple[int, ...]:
+    """The queues that get only what a strict queue leaves: those that take turns, and strict ones of lower numbers."""
+    tcs = {effects.tc_of_dscp(qos, dscp) for dscp in range(64)}
+    return tuple(
+        queue
+        for queue in sorted({effects.queue_of_tc(qos, tc) for tc in tcs} - {strict})
+        if queue < strict or not _strict(qos, queue)
+    )
+
+
+def _strict(qos: QosProfile, index: int) -> bool:
+    queue = effects.queue(qos, index)
+    scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
+    return scheduler is not None and scheduler.type == "strict"
+
+
+def _cnp_dscps(fabric: Fabric) -> tuple[int, ...]:
+    return tuple(sorted({dscp for one in fabric.classes if one.purpose == "cnp" for dscp in one.dscp}))
+
+
+def _wred(qos: QosProfile | None, index: int) -> WredProfile | None:
+    queue = None if qos is None else effects.queue(qos, index)
+    return None if queue is None else known(queue.wred, "queue.wred")
+
+
+def _inert(wred: WredProfile, limit_bytes: int | None, *, colors: bool = True) -> str:
+    """Why a profile does nothing to a queue that holds so many bytes at most, the colors that it marks aside or not."""
+    green = wred.green
+    if colors and "green" not in wred.ecn_colors:
+        return "does not mark green, the color of all traffic without a policer"
+    if green.probability_percent == 0:
+        return "marks with probability 0"
+    if green.min_bytes is None or green.max_bytes is None:
+        return "has no threshold to mark at"
+    if limit_bytes is not None and green.min_bytes >= limit_bytes:
+        return f"would mark from {units.show_bytes(green.min_bytes)}, but holds {units.show_bytes(limit_bytes)} at most"
+    return ""
+
+
+def _queue_limit_bytes(device: Device, qos: QosProfile, index: int) -> int | None:
+    """Return what a queue can hold at most, bytes; None where that is not known or not bounded."""
+    queue = effects.queue(qos, index)
+    buffer = None if queue is None or isinstance(queue.buffer, Unknown) else queue.buffer
+    if buffer is None or isinstance(device.buffer_pools, Unknown):
+        return None
+    if buffer.static_th_bytes is not None:
+        return buffer.static_th_bytes
+    pool = next((one for one in device.buffer_pools if one.name == buffer.pool), None)
+    size = None if pool is None or isinstance(pool.size_bytes, Unknown) else pool.size_bytes
+    if size is None or buffer.dynamic_th is None:
+        return size
+    if buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
+        return size
+    alpha = 2.0**buffer.dynamic_th
+    return round(size * alpha / (1 + alpha))
