@@ -3,31 +3,70 @@
 Every step collects its problems; a design that cannot work is refused with all of them and the smallest fix.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from nodrop.design.adapting import Adaptation, notes
 from nodrop.design.addressing import Plan, dotted, plan_addresses
 from nodrop.design.asns import as_numbers
 from nodrop.design.boxes import Node, boxes
 from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
-from nodrop.design.classes import resolve_classes
+from nodrop.design.classes import Classes, resolve_classes
 from nodrop.design.devices import Devices
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
-from nodrop.design.ports import host_port_name, name_of, wires
+from nodrop.design.ports import Wires, host_port_name, name_of, wires
 from nodrop.design.settings import settings_faults
-from nodrop.design.watchdog import derive, watchdog_faults
+from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy, Port
 from nodrop.fabric.subject import natural
 from nodrop.intent.schema import Intent
+from nodrop.platforms.traits import traits
 
-RELEASES = ("202505",)
-"""Releases of SONiC that this release of nodrop writes."""
+
+class _Drawn(NamedTuple):
+    """A design that can work, before its switches are made."""
+
+    layout: Layout
+    plan: Plan
+    timers: Timers
+    classes: Classes
+    cables: Mapping[str, Wires]
+    make: Devices
 
 
 def build(intent: Intent) -> Fabric:
     """Return the fabric that an intent describes; InputProblems holds every reason why it cannot be."""
+    layout, plan, timers, classes, cables, make = _drawn(intent)
+    devices = {node.name: make.made(node, cables[node.name]) for node in layout.switches.all}
+    _stop(list(memory_faults(intent, layout.switches, devices, cables)))
+    return Fabric(
+        name=intent.fabric,
+        mode=intent.mode,
+        devices=tuple(sorted(devices.values(), key=lambda device: natural(device.name))),
+        links=_links(layout),
+        hosts=_hosts(intent, layout, plan),
+        classes=classes.declared,
+        policy=Policy(
+            host_watchdog=timers.hosts.watchdog(classes.lossless),
+            fabric_watchdog=timers.fabric.watchdog(classes.lossless) if timers.fabric else None,
+            fabric_unwatched_roles=timers.unwatched,
+            rdma_mtu_bytes=intent.hosts.rdma_mtu,
+        ),
+    )
+
+
+def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
+    """Return what the platforms of an intent that builds cannot have as it was wanted, what was made, and why."""
+    layout, _, _, _, cables, make = _drawn(intent)
+    return notes(
+        (make.wanted(node, cables[node.name]), make.made(node, cables[node.name])) for node in layout.switches.all
+    )
+
+
+def _drawn(intent: Intent) -> _Drawn:
     problems: list[Problem] = [*_release_faults(intent), *class_faults(intent)]
     switches = boxes(intent, problems)
     _stop(problems)
@@ -39,23 +78,8 @@ def build(intent: Intent) -> Fabric:
     problems += watchdog_faults(intent, timers)
     _stop(problems)
     classes = resolve_classes(intent)
-    cables = wires(layout, plan)
     make = Devices(intent, switches, plan, asns, classes, timers)
-    devices = {node.name: make.made(node, cables[node.name]) for node in switches.all}
-    _stop(list(memory_faults(intent, switches, devices, cables)))
-    return Fabric(
-        name=intent.fabric,
-        mode=intent.mode,
-        devices=tuple(sorted(devices.values(), key=lambda device: natural(device.name))),
-        links=_links(layout),
-        hosts=_hosts(intent, layout, plan),
-        classes=classes.declared,
-        policy=Policy(
-            host_watchdog=timers.hosts.watchdog(classes.lossless),
-            fabric_watchdog=timers.fabric.watchdog(classes.lossless) if timers.fabric else None,
-            rdma_mtu_bytes=intent.hosts.rdma_mtu,
-        ),
-    )
+    return _Drawn(layout, plan, timers, classes, wires(layout, plan), make)
 
 
 def _stop(problems: list[Problem]) -> None:
@@ -65,8 +89,9 @@ def _stop(problems: list[Problem]) -> None:
 
 def _release_faults(intent: Intent) -> Iterator[Problem]:
     for key, tier in (("leaves", intent.topology.leaves), ("spines", intent.topology.spines)):
-        if tier.version not in RELEASES:
-            expected = f"a SONiC release that is written: {', '.join(RELEASES)}"
+        held = traits(tier.platform)
+        if tier.version not in held.releases:
+            expected = f"a release of {held.title} that is written: {', '.join(held.releases)}"
             yield intent.problem(("topology", key, "version"), tier.version, expected)
 
 

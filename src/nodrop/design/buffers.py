@@ -11,11 +11,14 @@ from nodrop.hardware import asic
 from nodrop.hardware.headroom import computed
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
+from nodrop.platforms.traits import traits
 
 ALPHA_EXPONENT = {"1/8": -3, "1/4": -2, "1/2": -1, "1": 0, "2": 1, "4": 2, "8": 3}
 DEFAULT_PATTERN_MTU_BYTES = 1024
-SMALL_PACKET_PERCENT = 50
 """SONiC's own pattern (sonic-buildimage files/build_templates/buffers_config.j2)."""
+
+SMALL_PACKET_PERCENT = traits("sonic").small_packet_percent
+"""A design is made in SONiC's terms, and then adapted to what a platform holds."""
 
 WITHOUT_LIMIT = 7
 """`dynamic_th` by which a queue may take the whole pool on NVIDIA ASICs: lossless traffic bypasses egress admission."""

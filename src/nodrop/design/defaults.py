@@ -9,7 +9,7 @@ import netaddr
 from nodrop.design.addressing import slots_of
 from nodrop.design.boxes import LEAF, SPINE, boxes
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
-from nodrop.design.watchdog import BASE_DETECTION_MS, DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
+from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, LONGEST_MS, Side, derive, scale
 from nodrop.intent.schema import Intent, WatchdogTimers
 
 
@@ -82,10 +82,14 @@ def _watchdog(intent: Intent) -> Iterator[Default]:
             later = f"the platform's longest, for {FABRIC_FACTOR} × hosts is longer"
         yield from _side("fabric", timers.fabric, wanted.fabric, later)
     elif wanted.fabric != "off":
-        source = f"{DETECTION_MS[1]} ms, the platform's longest detection, is not later than the hosts' side"
+        source = f"{LONGEST_MS} ms, the platform's longest detection, is not later than the hosts' side"
         yield Default("pfc.watchdog.fabric", "off", source)
     if wanted.polling is None:
-        yield Default("pfc.watchdog.polling", f"{timers.polling_ms}ms", "half the smallest detection")
+        own = timers.polling_ms
+        value = f"{timers.wanted_polling_ms}ms"
+        if set(own.values()) != {timers.wanted_polling_ms}:
+            value = f"leaves {own[LEAF]}ms, spines {own[SPINE]}ms"
+        yield Default("pfc.watchdog.polling", value, "half the smallest detection")
 
 
 def _side(name: str, side: Side, wanted: WatchdogTimers, source: str) -> Iterator[Default]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from nodrop.design.adapting import Adapter
 from nodrop.design.addressing import Plan, dotted
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
 from nodrop.design.buffers import design_buffers
@@ -14,22 +15,13 @@ from nodrop.fabric.fabric import Counter, Device, Loopback, Management
 from nodrop.fabric.intern import Interner
 from nodrop.hardware.dynamic import resolve
 from nodrop.intent.schema import Intent
+from nodrop.platforms.traits import traits
 
 HASH_SEED = {LEAF: 0, SPINE: 10}
 """One seed per tier, so that no two tiers hash alike (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""
 
-COUNTERS = (
-    "BUFFER_POOL_WATERMARK",
-    "PFCWD",
-    "PG_DROP",
-    "PG_WATERMARK",
-    "PORT",
-    "PORT_BUFFER_DROP",
-    "QUEUE",
-    "QUEUE_WATERMARK",
-    "RIF",
-)
-"""What makes a pause storm visible; the groups that SONiC's init_cfg.json.j2 turns on."""
+BASE = traits("sonic")
+"""A switch is designed in the terms of this platform and then adapted to its own."""
 
 
 class Devices:
@@ -43,18 +35,33 @@ class Devices:
         models = {LEAF: switches.leaves[0].model, SPINE: switches.spines[0].model}
         self._buffers = {role: design_buffers(intent, role, model) for role, model in models.items()}
         self._profiles = {role: Profiles(intent, classes, timers, buffers) for role, buffers in self._buffers.items()}
+        self._adapters = {node.role: self._adapter(node) for node in (switches.leaves[0], switches.spines[0])}
 
     def made(self, node: Node, cables: Wires) -> Device:
-        """Return a switch, with what it will compute itself filled in."""
+        """Return a switch as its platform can hold it, with what it will compute itself filled in."""
+        adapted = self._adapters[node.role].adapted(self._wanted(node, cables))
+        return self._interner.device(resolve(adapted))
+
+    def wanted(self, node: Node, cables: Wires) -> Device:
+        """Return a switch as it would be if its platform held all that others do."""
+        return resolve(self._wanted(node, cables))
+
+    def _adapter(self, node: Node) -> Adapter:
+        profiles, length_m = self._profiles[node.role], self._intent.topology.uplinks.length
+        return Adapter(
+            node.tier.platform, node.role, self._timers, lambda speed_mbps: profiles.of("fabric", speed_mbps), length_m
+        )
+
+    def _wanted(self, node: Node, cables: Wires) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
-        device = Device(
+        return Device(
             name=node.name,
             platform=node.tier.platform,
             version=node.tier.version,
             model=node.model.name,
             role=node.role,
             interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),
-            loopbacks=(Loopback(name="Loopback0", addresses=(f"{dotted(plan.loopback(node))}/32",)),),
+            loopbacks=(Loopback(name=BASE.loopback, addresses=(f"{dotted(plan.loopback(node))}/32",)),),
             management=Management(
                 interface="eth0",
                 addresses=(f"{dotted(plan.management(node))}/{plan.oob.prefix_length}",),
@@ -68,12 +75,11 @@ class Devices:
             buffer_model="dynamic",
             dynamic_buffers=buffers.dynamic,
             buffer_pools=buffers.pools,
-            watchdog_polling_ms=self._timers.polling_ms,
-            counters=tuple(Counter(group=group, enabled=True) for group in COUNTERS),
+            watchdog_polling_ms=self._timers.wanted_polling_ms,
+            counters=tuple(Counter(group=group, enabled=True) for group in BASE.counters),
             hash_seed=HASH_SEED[node.role],
             ntp_servers=tuple(sorted(services.ntp)),
             syslog_servers=tuple(sorted(services.syslog)),
             extra=(),
             extra_lines=(),
         )
-        return self._interner.device(resolve(device))

@@ -81,7 +81,7 @@ def name_of(node: Node, port: Port) -> str:
 class Profiles:
     """Makes each distinct QoS profile of a tier once."""
 
-    def __init__(self, intent: Intent, classes: Classes, timers: Timers, buffers: Buffers) -> None:
+    def __init__(self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers) -> None:
         self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
         self._made: dict[tuple[Side, int], QosProfile] = {}
 
@@ -94,7 +94,7 @@ class Profiles:
 
     def _make(self, side: Side, speed_mbps: int) -> QosProfile:
         classes, buffers = self._classes, self._buffers
-        timers = self._timers.hosts if side == "host" else self._timers.fabric
+        timers = self._timers and (self._timers.hosts if side == "host" else self._timers.fabric)
         queues = tuple(
             Queue(
                 index=wanted.priority,

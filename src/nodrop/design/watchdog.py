@@ -1,21 +1,24 @@
 """The watchdogs' timers, derived as one set and checked once, so that the hop nearest to the fault acts first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.errors import Problem
 from nodrop.fabric.qos import PfcWatchdog
-from nodrop.intent.schema import Intent, WatchdogTimers
+from nodrop.intent.schema import Intent, Tier, WatchdogTimers
+from nodrop.platforms.traits import Range, Traits, WatchdogTraits, traits
 
 BASE_DETECTION_MS = 200
 """SONiC `pfcwd start_default` (sonic-utilities pfcwd/main.py): 200 ms for up to 32 ports, more in steps of 32."""
 FABRIC_FACTOR = 3
-"""The fabric's detection is that many times the hosts', as far as the range allows."""
-DETECTION_MS = (100, 5000)
-RESTORATION_MS = (100, 60000)
+"""The fabric's detection is that many times the hosts', as far as every platform allows."""
+LONGEST_MS = 5000
+"""The longest detection that every platform takes (sonic-pfcwd.yang): what is derived holds on any of them."""
+
 POLLING_MS = (100, 1000)
-"""Ranges of SONiC's YANG (sonic-pfcwd.yang); polling up to 1000 ms holds in every release."""
+"""Between them is a polling that is not stated (sonic-pfcwd.yang; the most in every release)."""
 
 _KEYS = ("pfc", "watchdog")
 
@@ -40,11 +43,15 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timers:
-    """What every port of a side gets, and how often its switch looks; None is a side without a watchdog."""
+    """What every port of a side gets, and how often a switch looks, by role; None is a side without a watchdog."""
 
     hosts: Side
     fabric: Side | None
-    polling_ms: int
+    wanted_polling_ms: int
+    """How often switches look that take any number of milliseconds."""
+    polling_ms: Mapping[str, int]
+    unwatched: tuple[str, ...] = ()
+    """Roles whose switches have one set of timers, and so no watchdog towards other switches."""
 
     def sides(self) -> Iterator[tuple[str, Side]]:
         """Yield the sides that have a watchdog, by their key in an intent."""
@@ -55,7 +62,35 @@ class Timers:
     @property
     def latest_ms(self) -> int:
         """When the hosts' side has acted at the latest: its detection and two pollings."""
-        return self.hosts.detection_ms + 2 * self.polling_ms
+        return self.hosts.detection_ms + 2 * self.polling_ms[LEAF]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watched:
+    """A tier whose platform's watchdog looks at a side."""
+
+    role: str
+    tier: Tier
+    of: WatchdogTraits
+
+    @property
+    def title(self) -> str:
+        return traits(self.tier.platform).title
+
+
+def platforms(intent: Intent) -> dict[str, Traits]:
+    """Return what the platform of each role can hold."""
+    tiers = intent.topology.leaves, intent.topology.spines
+    return {role: traits(tier.platform) for role, tier in zip((LEAF, SPINE), tiers, strict=True)}
+
+
+def _watched(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
+    """Return the tiers that watch each side: a leaf with one set of timers watches its hosts alone."""
+    leaf, spine = (
+        _Watched(role=role, tier=tier, of=traits(tier.platform).watchdog)
+        for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))
+    )
+    return {"hosts": (leaf,), "fabric": (spine,) if leaf.of.robustness else (leaf, spine)}
 
 
 def scale(ports: int) -> int:
@@ -64,19 +99,40 @@ def scale(ports: int) -> int:
 
 
 def derive(intent: Intent, ports: int) -> Timers:
-    """Return the timers of a fabric whose largest switch has `ports`.
+    """Return the timers of a fabric whose largest switch has `ports`, the same on every platform but for the polling.
 
-    Where the platform's longest detection is not later than the hosts', a fabric side that states none is off.
+    Where the longest detection is not later than the hosts', a fabric side that states none is off.
     """
     wanted = intent.pfc.watchdog
-    hosts = _side(wanted.hosts, BASE_DETECTION_MS * scale(ports))
+    hosts = _side(wanted.hosts, _whole(intent, BASE_DETECTION_MS * scale(ports)))
     fabric = None
     if wanted.fabric != "off":
-        fabric = _side(wanted.fabric, min(FABRIC_FACTOR * hosts.detection_ms, DETECTION_MS[1]))
-    result = Timers(hosts=hosts, fabric=fabric, polling_ms=_polling(intent, hosts, fabric))
-    if wanted.fabric != "off" and wanted.fabric.detection is None and result.latest_ms >= DETECTION_MS[1]:
-        return replace(result, fabric=None)
+        fabric = _side(wanted.fabric, min(_whole(intent, FABRIC_FACTOR * hosts.detection_ms), LONGEST_MS))
+    result = _timers(intent, hosts, fabric)
+    if wanted.fabric != "off" and wanted.fabric.detection is None and result.latest_ms >= LONGEST_MS:
+        return replace(result, fabric=None, unwatched=())
     return result
+
+
+def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
+    """Return timers with how often the switches of each role look: as stated, else half the smallest detection.
+
+    A switch that counts pollings looks as often as divides its detection.
+    """
+    smallest = min(side.detection_ms for side in (hosts, fabric) if side)
+    low, high = POLLING_MS
+    polling = intent.pfc.watchdog.polling or min(max(smallest // 2, low), high)
+    own = {LEAF: hosts, SPINE: fabric or hosts}
+    held = platforms(intent)
+    return Timers(
+        hosts=hosts,
+        fabric=fabric,
+        wanted_polling_ms=polling,
+        polling_ms={
+            role: _dividing(intent, held[role].watchdog, own[role].detection_ms, polling) or polling for role in own
+        },
+        unwatched=(LEAF,) if fabric and held[LEAF].watchdog.robustness else (),
+    )
 
 
 def _side(wanted: WatchdogTimers, detection_ms: int) -> Side:
@@ -85,11 +141,19 @@ def _side(wanted: WatchdogTimers, detection_ms: int) -> Side:
     return Side(detection_ms=detection, restoration_ms=restoration, action=wanted.action)
 
 
-def _polling(intent: Intent, hosts: Side, fabric: Side | None) -> int:
-    if intent.pfc.watchdog.polling is not None:
-        return intent.pfc.watchdog.polling
-    smallest = min(side.detection_ms for side in (hosts, fabric) if side)
-    return min(max(smallest // 2, POLLING_MS[0]), POLLING_MS[1])
+def _whole(intent: Intent, detection_ms: int) -> int:
+    """Return a detection that is not stated, up to the next whole number of stated pollings."""
+    polling = intent.pfc.watchdog.polling or 1
+    return -(-detection_ms // polling) * polling
+
+
+def _dividing(intent: Intent, of: WatchdogTraits, detection_ms: int, polling_ms: int) -> int | None:
+    """Return the polling at hand where it is stated or divides a detection, else the longest that does, if any."""
+    if intent.pfc.watchdog.polling or not of.robustness or detection_ms % polling_ms == 0:
+        return polling_ms
+    low, high = of.polling_ms
+    candidates = range(min(detection_ms // 2, high), low - 1, -1)
+    return next((polling for polling in candidates if detection_ms % polling == 0), None)
 
 
 def watchdog_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
@@ -98,19 +162,26 @@ def watchdog_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
 
 
 def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    ranges: dict[tuple[str, ...], tuple[int, tuple[int, int]]] = {("polling",): (timers.polling_ms, POLLING_MS)}
+    held, watched = platforms(intent), _watched(intent)
+    pollings = {(timers.polling_ms[role], held[role].watchdog.polling_ms) for role in KEYS}
+    checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *one) for one in sorted(pollings)]
     for name, side in timers.sides():
-        ranges[name, "detection"] = side.detection_ms, DETECTION_MS
-        ranges[name, "restoration"] = side.restoration_ms, RESTORATION_MS
-    for keys, (value, (low, high)) in ranges.items():
+        for one in watched[name]:
+            checks.append(((name, "detection"), side.detection_ms, one.of.detection_ms))
+            if one.of.restoration_ms:
+                checks.append(((name, "restoration"), side.restoration_ms, one.of.restoration_ms))
+    for keys, value, (low, high) in dict.fromkeys(checks):
         if not low <= value <= high:
             yield intent.problem((*_KEYS, *keys), f"{value} ms", f"{low} to {high} ms")
 
 
 def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    polling = timers.polling_ms
+    watched = _watched(intent)
     for name, side in timers.sides():
-        if side.detection_ms < 2 * polling:
+        polling = max(timers.polling_ms[one.role] for one in watched[name])
+        inexact = list(_count_faults(intent, timers, name, side, watched[name]))
+        yield from inexact
+        if side.detection_ms < 2 * polling and not inexact:
             found = f"{side.detection_ms} ms is less than two pollings of {polling} ms"
             yield intent.problem((*_KEYS, name, "detection"), found, f"at least {2 * polling} ms")
         if side.restoration_ms < side.detection_ms:
@@ -121,3 +192,38 @@ def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
         expected = f"more than {timers.latest_ms} ms, the hosts' detection and two pollings"
         hint = "so that the hop nearest to the fault acts first"
         yield intent.problem((*_KEYS, "fabric", "detection"), found, expected, hint)
+
+
+def _count_faults(
+    intent: Intent, timers: Timers, name: str, side: Side, watched: tuple[_Watched, ...]
+) -> Iterator[Problem]:
+    """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
+    for one in watched:
+        if one.of.robustness is None or _exact(intent, one.of, timers.polling_ms[one.role], side.detection_ms):
+            continue
+        near = " or ".join(f"{value} ms" for value in _nearest(intent, one.of, side.detection_ms))
+        hint = f"detection is polling × robustness on {one.title}, whole numbers"
+        yield intent.problem((*_KEYS, name, "detection"), f"{side.detection_ms} ms", near, hint)
+
+
+def _exact(intent: Intent, of: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
+    """Whether a detection is a count of pollings that the platform takes, two or more."""
+    assert of.robustness
+    polling = _dividing(intent, of, detection_ms, polling_ms)
+    if polling is None or detection_ms % polling:
+        return False
+    return max(2, of.robustness[0]) <= detection_ms // polling <= of.robustness[1]
+
+
+def _nearest(intent: Intent, of: WatchdogTraits, detection_ms: int) -> list[int]:
+    """Return the nearest detections that are exact, the earlier first."""
+    assert of.robustness
+    polling = intent.pfc.watchdog.polling
+    if polling:
+        least, most = max(2, of.robustness[0]) * polling, of.robustness[1] * polling
+        earlier = min(max(detection_ms // polling * polling, least), most)
+        return sorted({earlier, min(max(earlier + polling, least), most) if earlier < detection_ms else earlier})
+    low, high = 2 * of.polling_ms[0], of.detection_ms[1]
+    before = (value for value in range(detection_ms - 1, low - 1, -1) if _exact(intent, of, low, value))
+    after = (value for value in range(max(detection_ms, low), high + 1) if _exact(intent, of, low, value))
+    return [value for found in (before, after) if (value := next(found, 0))]

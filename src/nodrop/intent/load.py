@@ -27,7 +27,7 @@ LATER: Mapping[str, str] = {
 LATER_VALUES: Mapping[str, Sequence[str]] = {
     "mode": ("pfc-only", "lossy", "trim"),
     "kind": ("three-tier", "dragonfly", "torus", "cabling"),
-    "platform": ("nvue", "cumulus", "onyx"),
+    "platform": ("cumulus", "onyx"),
     "spread": ("rails",),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("adaptive", "dlb"),

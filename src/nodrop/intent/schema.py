@@ -57,8 +57,8 @@ class Tier(Part):
 
     ids: Ids = Field(description="numbers of the switches; a device is named role + number, and keeps it for life")
     model: Text = Field(description="switch model, such as SN4700")
-    platform: Literal["sonic"] = Field(description="network OS")
-    version: Text = Field(description="release of the network OS, in quotes")
+    platform: Literal["sonic", "nvue"] = Field(description="network OS")
+    version: Text = Field(description="release of the network OS, in quotes, such as '202505' or '5.16'")
 
 
 class Leaves(Tier):

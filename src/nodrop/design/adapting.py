@@ -1,0 +1,165 @@
+"""What a platform cannot have as it was wanted: made into what it can have, and noted with the reason.
+
+A switch is designed in SONiC's terms and then adapted; the notes are what differs between the two, so that none can be
+forgotten. What of a design follows from what was adapted (the size of a pool, of a headroom) is noted too.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
+from typing import Any, NamedTuple, cast
+
+from nodrop.design.boxes import LEAF
+from nodrop.design.watchdog import Timers
+from nodrop.fabric.buffers import BufferProfile, DynamicBuffers
+from nodrop.fabric.compare import differences
+from nodrop.fabric.fabric import Counter, Device, Interface, Side
+from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WredProfile
+from nodrop.fabric.routing import Bgp
+from nodrop.fabric.subject import Subject, matches, natural
+from nodrop.fabric.types import KEYS
+from nodrop.fabric.values import changed
+from nodrop.platforms.traits import traits
+
+
+class Adaptation(NamedTuple):
+    """What was wanted of the switches of a role, what was made of it, and why.
+
+    `path` is a glob of subjects: `leaf*/*/qos/pfc_watchdog` is that of every port of every leaf.
+    """
+
+    path: str
+    wanted: str
+    made: str
+    reason: str
+
+
+class Adapter:
+    """Makes of the switches of one tier what their platform can hold; equal profiles stay one object."""
+
+    def __init__(
+        self, platform: str, role: str, timers: Timers | None, shut: Callable[[int], QosProfile], length_m: int
+    ) -> None:
+        """`shut` gives the QoS of a port that is shut by its speed, `length_m` is the length of its cable to be."""
+        self._held, self._role, self._timers = traits(platform), role, timers
+        self._shut, self._length_m = shut, length_m
+        self._made: dict[tuple[int, Side | None], tuple[QosProfile, QosProfile]] = {}
+
+    def adapted(self, device: Device) -> Device:
+        """Return a device as its platform can hold it, its headroom and pools not yet worked out."""
+        held, bgp, dynamic = self._held, device.bgp, device.dynamic_buffers
+        assert isinstance(device.loopbacks, tuple)
+        loopbacks = tuple(changed(one, name=held.loopback) for one in device.loopbacks)
+        changes: dict[str, Any] = {
+            "loopbacks": loopbacks,
+            "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
+            "interfaces": tuple(map(self._port, device.interfaces)),
+        }
+        if isinstance(bgp, Bgp) and not held.session_dscp:
+            changes["bgp"] = changed(bgp, session_dscp=None)
+        if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:
+            changes["dynamic_buffers"] = changed(
+                dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent
+            )
+        if self._timers is not None:
+            changes["watchdog_polling_ms"] = self._timers.polling_ms[self._role]
+        return changed(device, **changes)
+
+    def _port(self, port: Interface) -> Interface:
+        held = self._held
+        changes: dict[str, Any] = {}
+        if port.autoneg is None and held.autoneg is not None:
+            changes["autoneg"] = held.autoneg
+        if port.fec is None and held.fec is not None:
+            changes["fec"] = held.fec
+        qos, length = port.qos, port.cable_length_m
+        if qos is None and held.qos_on_every_port and isinstance(port.speed_mbps, int):
+            qos, length = self._profile(self._shut(port.speed_mbps), None), self._length_m
+        elif isinstance(qos, QosProfile):
+            qos = self._profile(qos, cast("Side | None", port.side))
+        if not held.lossy_cable_length and isinstance(qos, QosProfile) and not qos.pfc_rx_priorities:
+            length = None
+        if qos is not port.qos or length != port.cable_length_m:
+            changes |= {"qos": qos, "cable_length_m": length}
+        return changed(port, **changes) if changes else port
+
+    def _profile(self, qos: QosProfile, side: Side | None) -> QosProfile:
+        """Return the profile of a port towards `side`, None for one that is shut."""
+        key = (id(qos), side)
+        if key not in self._made:
+            self._made[key] = qos, self._profile_of(qos, side)  # holds the one that was wanted, so that its id stays
+        return self._made[key][1]
+
+    def _profile_of(self, qos: QosProfile, side: Side | None) -> QosProfile:
+        held = self._held
+        changes: dict[str, Any] = {}
+        watchdog = self._watchdog(qos, side)
+        if watchdog is not qos.pfc_watchdog:
+            changes["pfc_watchdog"] = watchdog
+        if not held.port_buffers:
+            changes |= {"ingress_buffers": (), "egress_buffers": ()}
+        if not held.red_marks and isinstance(qos.queues, tuple):
+            changes["queues"] = tuple(map(_without_red, qos.queues))
+        return changed(qos, **changes) if changes else qos
+
+    def _watchdog(self, qos: QosProfile, side: Side | None) -> PfcWatchdog | None:
+        watchdog = qos.pfc_watchdog
+        if side is None or not isinstance(watchdog, PfcWatchdog):
+            return None
+        held = self._held.watchdog
+        if held.robustness and self._role == LEAF and side != "host":
+            return None
+        return watchdog if held.restoration_ms else changed(watchdog, restoration_ms=None, action=None)
+
+
+def _without_red(queue: Queue) -> Queue:
+    wred = queue.wred
+    if not isinstance(wred, WredProfile):
+        return queue
+    green, yellow, red = (changed(color, enabled=False) for color in (wred.green, wred.yellow, wred.red))
+    return changed(queue, wred=changed(wred, green=green, yellow=yellow, red=red))
+
+
+def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
+    """Return what differs between the switches as they were wanted and as they were made, each kind once."""
+    found: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+    for wanted, made in pairs:
+        reasons = traits(made.platform).reasons
+        for difference in differences(wanted, made):
+            path = _covering(reasons, below(difference.path))
+            was, now = found.setdefault((f"{made.role}*/{path}", reasons[path]), (set(), set()))
+            was.add(_spell(difference.a))
+            now.add(_spell(difference.b))
+    return tuple(
+        Adaptation(path, _listed(was), _listed(now), reason) for (path, reason), (was, now) in sorted(found.items())
+    )
+
+
+def below(path: Subject) -> Subject:
+    """Return the subject, below its device, of a path that goes by attributes: `interfaces/swp1/mtu_bytes`."""
+    return path[1:] if path[0] == "interfaces" else (f"@{path[0]}", *path[1:])
+
+
+def _covering(reasons: Mapping[str, str], subject: Subject) -> str:
+    """Return the first path that a platform has a reason for and that covers a subject."""
+    return next(path for path in reasons if matches((*path.split("/"), "**"), subject))
+
+
+def _listed(values: set[str]) -> str:
+    return ", ".join(sorted(values, key=natural))
+
+
+def _spell(value: Any) -> str:
+    """Spell a value of the model for people."""
+    if isinstance(value, QosProfile):
+        return "QoS"
+    if isinstance(value, PfcWatchdog):
+        return f"{value.detection_ms} ms"
+    if isinstance(value, BufferProfile):
+        return str(value.pool)
+    if isinstance(value, tuple):
+        return ", ".join(map(_spell, value)) or "none"
+    if is_dataclass(value):
+        return next(str(getattr(value, key)) for key in KEYS if hasattr(value, key))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)

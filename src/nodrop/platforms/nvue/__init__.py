@@ -1,0 +1,1 @@
+"""NVIDIA Cumulus Linux 5.x as NVUE configures it, on Spectrum switches."""

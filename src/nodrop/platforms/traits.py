@@ -1,0 +1,86 @@
+"""What a network OS can hold, as far as a design has to know before anything is written.
+
+A platform's own figures stand in `platforms/<os>/traits.py`, as `TRAITS`. The design makes a switch that its platform
+can hold, and notes what it made of what was wanted (`design.adapting`); a writer never repairs.
+"""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+Range = tuple[int, int]
+"""The least and the most that a platform takes, both included."""
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchdogTraits:
+    """The PFC watchdog's settings and their ranges, ms."""
+
+    polling_ms: Range
+    """How often a switch looks, on all its ports."""
+    detection_ms: Range
+    restoration_ms: Range | None = None
+    """None where the platform has neither a time of restoration nor a choice of action."""
+    robustness: Range | None = None
+    """None where every port has its own timers. Else a switch has one set for all its ports: it acts after that many
+    pollings, so that detection is polling × robustness, exactly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrimmingTraits:
+    """Packet trimming: which ASICs do it, and to what sizes in bytes."""
+
+    asics: frozenset[str]
+    size_bytes: Range
+    size_step_bytes: int
+    """A size is a multiple of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What a platform can hold, and what holds there whatever is configured."""
+
+    title: str
+    """What messages call it."""
+    releases: tuple[str, ...]
+    """The releases that are written, oldest first."""
+    watchdog: WatchdogTraits
+    trimming: TrimmingTraits
+    loopback: str
+    """Name of the loopback interface for the device's own address."""
+    counters: tuple[str, ...]
+    """Groups of counters that are turned on by name; none where the platform counts all by itself."""
+    qos_on_every_port: bool
+    """Whether ports that are shut have the switch's QoS too, and so a cable length."""
+    lossy_cable_length: bool
+    """Whether a port without PFC has a cable length."""
+    port_buffers: bool
+    """Whether a port has lists of buffers beside those of its priority groups and queues."""
+    session_dscp: bool
+    """Whether the DSCP of BGP's own packets can be set."""
+    red_marks: bool
+    """Whether ECN marks only where the WRED flag is on too."""
+    autoneg: bool | None
+    """What a port has whose auto-negotiation is not set; None where that is a state of its own."""
+    fec: str | None
+    """What a port has whose FEC is not set; None where that is a state of its own."""
+    pattern_mtu_bytes: int | None
+    """The packet size that headroom is worked out with; None where it can be set."""
+    small_packet_percent: int
+    """The share of small packets that headroom is worked out with."""
+    reasons: Mapping[str, str]
+    """Why a switch of this platform has not what was wanted, by path of the device: the first that fits is told.
+
+    A path begins with a device's attribute behind `@`, or with `*` for its ports; a path covers all below it.
+    """
+
+
+def traits(platform: str) -> Traits:
+    """Return what a platform can hold; KeyError where there is no such platform."""
+    if not (_HERE / platform / "traits.py").is_file():
+        raise KeyError(platform)
+    return cast("Traits", importlib.import_module(f"nodrop.platforms.{platform}.traits").TRAITS)
