@@ -294,7 +294,7 @@ def test_an_interrupted_build_leaves_what_was_there(monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nodrop.publish.swap", interrupted)
+    monkeypatch.setattr("nodrop.publish.draft.swap", interrupted)
     write_intent("intent.yaml", LARGE)
     assert nodrop("build", "intent.yaml", "-o", "out").code == 130
     write_intent()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from nodrop import lint as _package  # noqa: F401
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
     from pathlib import Path
 
     from nodrop.fabric.declared import Declared
@@ -53,15 +54,22 @@ def write(fabric: "Fabric") -> Iterator["Artifact"]:
     yield Artifact(device="", path=stated.FILE, text=stated.spell(fabric))
 
 
-def read(sources: Sequence[str], *, declared: "Declared | None" = None, platform: str | None = None) -> "Reading":
+def read(
+    sources: Sequence[str],
+    *,
+    declared: "Declared | None" = None,
+    platform: str | None = None,
+    executor: "Executor | None" = None,
+) -> "Reading":
     """Read files and folders as one fabric; what cannot be read is in the reading's `problems`.
 
+    With an executor (any of `concurrent.futures`), 50 devices at a time are read wherever it works.
     InputProblems where the sources are several fabrics, each with a fabric.yaml: those are read one by one.
     """
     from nodrop import collect, inputs
     from nodrop.fabric.declared import Declared
 
-    return collect.read_inputs(inputs.find(sources, platform).only(), declared or Declared())
+    return collect.read_inputs(inputs.find(sources, platform).only(), declared or Declared(), executor)
 
 
 def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = "") -> "Reading":

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
 
 from nodrop import platforms, stated
@@ -11,6 +12,7 @@ from nodrop.fabric.declared import Declared
 from nodrop.fabric.reading import DeviceReading, Note, Reading, Source
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Inputs
+from nodrop.parallel import map_chunks
 from nodrop.platforms.artifact import Artifact
 
 
@@ -19,8 +21,11 @@ def digest(raw: bytes) -> str:
     return hashlib.blake2b(raw, digest_size=16).hexdigest()
 
 
-def read_inputs(inputs: Inputs, declared: Declared) -> Reading:
-    """Read the bundles of one fabric; `declared` is stronger than what lies beside the files."""
+def read_inputs(inputs: Inputs, declared: Declared, executor: Executor | None = None) -> Reading:
+    """Read the bundles of one fabric, with an executor in its processes.
+
+    `declared` is stronger than what lies beside the files.
+    """
     problems = list(inputs.problems)
     for text in inputs.stated:
         try:
@@ -29,8 +34,7 @@ def read_inputs(inputs: Inputs, declared: Declared) -> Reading:
             problems.extend(error.problems)
     readings = []
     notes = list(inputs.notes)
-    for bundle in inputs.bundles:
-        reading = read_bundle(bundle)
+    for bundle, reading in zip(inputs.bundles, map_chunks(read_bundle, inputs.bundles, executor=executor), strict=True):
         if reading.problems and not reading.device.interfaces:
             problems.extend(reading.problems)
             continue

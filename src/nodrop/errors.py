@@ -52,6 +52,9 @@ class InputProblems(NodropError):
         self.problems = tuple(sorted(problems, key=Problem.sort_key))
         super().__init__("\n".join(map(str, self.problems)))
 
+    def __reduce__(self) -> tuple[type["InputProblems"], tuple[tuple[Problem, ...]]]:
+        return (type(self), (self.problems,))
+
 
 class Unsupported(NodropError):
     """A platform, model or release cannot express the model's `path`, for `reason`."""
@@ -59,6 +62,9 @@ class Unsupported(NodropError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path}: {reason}")
+
+    def __reduce__(self) -> tuple[type["Unsupported"], tuple[str, str]]:
+        return (type(self), (self.path, self.reason))
 
 
 class ServiceUnavailable(NodropError):

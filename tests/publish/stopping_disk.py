@@ -71,6 +71,10 @@ class StoppingDisk(Disk):
             self._end()
         super().remove_tree(path)
 
+    def remove_empty(self, path: Path) -> None:
+        self._step("remove_empty")
+        super().remove_empty(path)
+
     def lock(self, path: Path) -> int | None:
         self._step("lock")
         return super().lock(path)

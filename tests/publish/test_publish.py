@@ -502,7 +502,7 @@ def test_the_order_of_operations(out: Path, exchange: bool) -> None:
     put(out, OLD)
     disk = StoppingDisk(exchange=exchange)
     put(out, NEW, disk)
-    build = ["mkdir"] * 3 + ["link"] + ["write_file"] * 3 + ["fsync_dir"] * 3
+    build = ["mkdir"] * 3 + ["write_file"] * 2 + ["link", "write_file"] + ["fsync_dir"] * 3
     swap = ["exchange", "fsync_dir"] if exchange else ["exchange", "rename", "rename", "fsync_dir", "rename"]
     assert disk.done == ["lock", *build, *swap, "remove_tree", "unlock"]
 

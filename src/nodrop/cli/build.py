@@ -1,6 +1,7 @@
 """`nodrop build`: intents become configurations, which are read back and linted before anything is replaced."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from nodrop.cli.options import Choices, judging
 
 if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
+    from nodrop.publish import Compared, Comparison, Draft, Part, Put
     from nodrop.report.outcome import Outcome
 
 
@@ -31,55 +33,102 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
     What is linted is the text that was rendered, never the intent. DIR is replaced in one step; anything in it that
     an earlier build did not write is refused, never deleted.
     """
-    from nodrop.cli.main import FAILED, WRONG
-    from nodrop.cli.output import calm_collector, emit, exit_code, merged, reaches, tell
+    from nodrop.cli.judging import chosen_rules
+    from nodrop.cli.output import calm_collector
+    from nodrop.publish import comparison, drafting
 
     if not output:
         raise click.UsageError("--output is empty; expected a folder")
     calm_collector()
+    chosen_rules(choices)
     output = output.rstrip("/") or "/"
-    made = _made(intents, output, choices)
-    outcome = merged(made.outcomes)
-    emit(outcome, choices)
-    code = exit_code(outcome, choices.fail_on)
-    if code in (FAILED, WRONG):
-        tell(f"nothing was written to {output}")
-    elif check_only:
-        return _check(output, made) or code
-    elif reaches(outcome, choices.fail_on) and not write_anyway:
-        tell(f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)")
-    else:
-        _publish(output, made)
-    return code
+    if check_only:
+        against = comparison(Path(output), display=output)
+        return _checked(against, output, _make(intents, output, choices, lambda _: against), choices)
+    with drafting(Path(output), display=output) as draft:
+        made = _make(intents, output, choices, draft.part)
+        return _published(draft, output, made, choices, write_anyway=write_anyway)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """An intent to build; `top` is the folder of its devices below DIR, and `room` takes its files."""
+
+    raw: bytes
+    display: str
+    output: str
+    top: str
+    room: "Part | Comparison"
+    choices: Choices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Done:
+    """What an intent came to: its files, which are where they belong, and what is wrong with them or with it."""
+
+    outcome: "Outcome"
+    files: "Put | Compared | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """What the intents come to: files by their paths below DIR, the digest of each intent, and what is wrong."""
+    """What all intents came to; `inputs` are their digests."""
 
-    files: dict[str, bytes] = field(default_factory=dict)
-    inputs: dict[str, str] = field(default_factory=dict)
-    outcomes: "list[Outcome]" = field(default_factory=list)
+    inputs: dict[str, str]
+    files: "tuple[Put | Compared, ...]"
+    outcome: "Outcome"
+
+    def said(self, output: str, choices: Choices) -> int:
+        """Report what is wrong, and return the exit code."""
+        from nodrop.cli.main import FAILED, WRONG
+        from nodrop.cli.output import emit, exit_code, tell
+
+        emit(self.outcome, choices)
+        code = exit_code(self.outcome, choices.fail_on)
+        if code in (FAILED, WRONG):
+            tell(f"nothing was written to {output}")
+        return code
 
 
-def _made(intents: tuple[str, ...], output: str, choices: Choices) -> _Made:
-    """Build, write and lint every intent, each by itself; nothing touches the disk."""
-    from nodrop.cli.judging import built, chosen_rules, collecting, judged
+def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callable[[str], Part | Comparison]") -> _Made:
+    """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
+    from nodrop.cli.judging import collecting, working
+    from nodrop.cli.output import merged
+    from nodrop.parallel import map_chunks
     from nodrop.publish import digest
 
-    rules = chosen_rules(choices)
-    made, names = _Made(), dict[str, str]()
+    tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0
+    outcomes: list[Outcome] = []
     for path in intents:
-        with collecting(made.outcomes):
+        with collecting(outcomes):
             raw, intent = _loaded(path, names)
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
-            artifacts, reading = built(intent, path, f"{output}/{top}".rstrip("/"))
-            for one in artifacts:
-                name = f"{one.device}/{one.path}" if one.device else one.path
-                made.files[top + name] = one.text.encode()
-            made.inputs[Path(path).name if Path(path).is_absolute() else path] = digest(raw)
-            made.outcomes.append(judged(reading, rules, choices))
-    return made
+            tasks.append(_Task(raw=raw, display=path, output=output, top=top, room=room(top), choices=choices))
+            inputs[Path(path).name if Path(path).is_absolute() else path] = digest(raw)
+            devices += len(intent.topology.leaves.ids) + len(intent.topology.spines.ids)
+    with working(devices, choices) as executor:
+        done = tuple(map_chunks(_done, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
+    outcomes += [one.outcome for one in done]
+    files = tuple(one.files for one in done if one.files is not None)
+    return _Made(inputs=inputs, files=files, outcome=merged(outcomes))
+
+
+def _done(task: _Task) -> _Done:
+    """Do all that one intent needs; nothing of it but its files outlives this."""
+    from nodrop.cli.judging import built, chosen_rules, collecting, judged
+    from nodrop.intent.load import loads
+
+    outcomes: list[Outcome] = []
+    files: dict[str, bytes] = {}
+    with collecting(outcomes):
+        below = f"{task.output}/{task.top}".rstrip("/")
+        artifacts, reading = built(loads(task.raw, task.display), task.display, below)
+        outcomes.append(judged(reading, chosen_rules(task.choices), task.choices))
+        for one in artifacts:
+            name = f"{one.device}/{one.path}" if one.device else one.path
+            files[task.top + name] = one.text.encode()
+    (outcome,) = outcomes
+    return _Done(outcome=outcome, files=task.room.put(files) if files else None)
 
 
 def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
@@ -96,28 +145,43 @@ def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     return raw, intent
 
 
-def _publish(output: str, made: _Made) -> None:
-    from nodrop.cli.output import tell
-    from nodrop.publish import publish
+def _published(draft: "Draft", output: str, made: _Made, choices: Choices, *, write_anyway: bool) -> int:
+    """Report, let DIR be what was made unless that is wrong, and return the exit code."""
+    from nodrop.cli.main import FAILED, WRONG
+    from nodrop.cli.output import reaches, tell
+    from nodrop.publish import Put
 
-    done = publish(Path(output), made.files, inputs=made.inputs, display=output)
-    devices = len({name.rpartition("/")[0] for name in made.files if not name.endswith("fabric.yaml")})
+    code = made.said(output, choices)
+    if code in (FAILED, WRONG):
+        return code
+    if reaches(made.outcome, choices.fail_on) and not write_anyway:
+        tell(f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)")
+        return code
+    puts = [one for one in made.files if isinstance(one, Put)]
+    done = draft.publish(puts, made.inputs)
+    names = [name for put in puts for name in put.digests]
+    devices = len({name.rpartition("/")[0] for name in names if not name.endswith("fabric.yaml")})
     parts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
     parts += [f"{len(done.removed)} removed"] if done.removed else []
-    tell(f"{output}: {devices} devices, {len(made.files)} files ({', '.join(parts)})")
+    tell(f"{output}: {devices} devices, {len(names)} files ({', '.join(parts)})")
+    return code
 
 
-def _check(output: str, made: _Made) -> int:
-    """Tell how DIR differs from what would be written, and return the exit code."""
-    from nodrop.cli.main import FOUND
+def _checked(against: "Comparison", output: str, made: _Made, choices: Choices) -> int:
+    """Report, tell how DIR differs from what was made, and return the exit code."""
+    from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import tell
-    from nodrop.publish import check
+    from nodrop.publish import Compared
 
+    code = made.said(output, choices)
+    if code in (FAILED, WRONG):
+        return code
+    compared = [one for one in made.files if isinstance(one, Compared)]
     words = {"missing": "is missing", "differs": "differs from the build", "unexpected": "is not of the build"}
-    drifts = check(Path(output), made.files, display=output)
+    drifts = against.drifts(compared)
     for drift in drifts:
         line = "" if drift.line is None else f":{drift.line}"
         tell(f"drift: {output}/{drift.path}{line}: {words[drift.kind]}")
     if not drifts:
-        tell(f"{output}: {len(made.files)} files are what the intents say")
-    return FOUND if drifts else 0
+        tell(f"{output}: {sum(len(one.digests) for one in compared)} files are what the intents say")
+    return FOUND if drifts else code

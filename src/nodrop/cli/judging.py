@@ -9,6 +9,8 @@ import click
 from nodrop.cli.options import Choices, unknown
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from nodrop.fabric.reading import Reading
     from nodrop.inputs import Text
     from nodrop.intent.schema import Intent
@@ -66,6 +68,20 @@ def intent_of(text: "Text") -> "tuple[bytes, Intent]":
         expected = "an intent, YAML with the key `nodrop: 1`"
         raise InputProblems([Problem(path=text.display, found="no intent", expected=expected, hint=hint)])
     return raw, loads(raw, text.display)
+
+
+_PRELOADED = ("nodrop.collect", "nodrop.design", "nodrop.lint.engine", "nodrop.lint.rules", "nodrop.locate")
+"""What every process of a pool needs."""
+
+
+@contextmanager
+def working(devices: int, choices: Choices) -> "Iterator[Executor | None]":
+    """Give the executor that so many devices, and --jobs, ask for."""
+    from nodrop.cli.output import calm_collector
+    from nodrop.parallel import processes
+
+    with processes(devices, jobs=choices.jobs, preload=_PRELOADED, begin=calm_collector) as executor:
+        yield executor
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """`nodrop lint`: what is wrong with configurations, own or foreign."""
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -8,10 +9,16 @@ import click
 from nodrop.cli.options import Choices, judging, unknown
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from nodrop.fabric.declared import Declared
     from nodrop.fabric.fabric import Mode, TrafficClass
     from nodrop.fabric.reading import Reading
-    from nodrop.inputs import Text
+    from nodrop.inputs import Inputs, Text
+    from nodrop.report.outcome import Outcome
+
+DEVICES_OF_AN_INTENT = 25
+"""A guess, by which it is decided whether processes are worth starting for several intents."""
 
 
 @click.command()
@@ -33,24 +40,57 @@ def command(paths: tuple[str, ...], platform: str | None, assume: tuple[str, ...
     device of its own. Intents are built first, and what is judged is what the switches would be given. A fabric.yaml
     beside a path states what the files cannot say.
     """
-    from nodrop.cli.judging import chosen_rules, collecting, judged
+    from nodrop.cli.judging import chosen_rules, working
     from nodrop.cli.output import calm_collector, emit, exit_code, merged
-    from nodrop.collect import read_inputs
     from nodrop.inputs import find
-    from nodrop.report.outcome import Outcome
+    from nodrop.parallel import map_chunks
 
     calm_collector()
     _require_known(platform)
     declared = _declared(assume)
-    rules = chosen_rules(choices)
+    chosen_rules(choices)
     inputs = find(paths, platform)
-    outcomes: list[Outcome] = [judged(read_inputs(one, declared), rules, choices) for one in inputs.fabrics()]
-    for intent in inputs.all_intents():
-        with collecting(outcomes):
-            outcomes.append(judged(_read_back(intent), rules, choices))
+    fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
+    tasks = [_Task(what=one, declared=declared, choices=choices) for one in fabrics]
+    with working(sum(map(_devices, tasks)), choices) as executor:
+        if len(tasks) == 1:
+            outcomes = [_done(tasks[0], executor)]
+        else:
+            outcomes = list(map_chunks(_done, tasks, executor=executor, chunk=1))
     outcome = merged(outcomes)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """A fabric to judge: files of switches, or an intent."""
+
+    what: "Inputs | Text"
+    declared: "Declared"
+    choices: Choices
+
+
+def _devices(task: _Task) -> int:
+    """Return about how many devices a fabric has; what an intent comes to is not known before it is read."""
+    from nodrop.inputs import Inputs
+
+    return len(task.what.bundles) if isinstance(task.what, Inputs) else DEVICES_OF_AN_INTENT
+
+
+def _done(task: _Task, executor: "Executor | None" = None) -> "Outcome":
+    """Judge one fabric; its devices are read by the executor if there is one."""
+    from nodrop.cli.judging import chosen_rules, collecting, judged
+    from nodrop.collect import read_inputs
+    from nodrop.inputs import Inputs
+
+    what, choices = task.what, task.choices
+    outcomes: list[Outcome] = []
+    with collecting(outcomes):
+        reading = read_inputs(what, task.declared, executor) if isinstance(what, Inputs) else _read_back(what)
+        outcomes.append(judged(reading, chosen_rules(choices), choices))
+    (outcome,) = outcomes
+    return outcome
 
 
 def _read_back(text: "Text") -> "Reading":

@@ -26,6 +26,7 @@ class Choices:
     formats: Formats
     color: str
     verbose: bool
+    jobs: int | None
 
     @property
     def whole(self) -> bool:
@@ -100,6 +101,13 @@ _OPTIONS = (
         help="Color the text; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
     ),
     click.option("-v", "--verbose", is_flag=True, help="List every finding instead of groups."),
+    click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(1, 1024),
+        metavar="N",
+        help="Work in N processes from 100 devices on.  [default: one for each processor]",
+    ),
 )
 
 

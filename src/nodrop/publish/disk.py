@@ -71,6 +71,10 @@ class Disk:
         else:
             path.unlink()
 
+    def remove_empty(self, path: Path) -> None:
+        """Remove a folder that holds nothing; an OSError where it does."""
+        path.rmdir()
+
     def lock(self, path: Path) -> int | None:
         """Take the lock of this name, and return the handle that `unlock` wants; None when another run holds it.
 

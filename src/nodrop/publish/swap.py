@@ -8,16 +8,13 @@ They stand beside DIR, on its file system. Whenever a run ends, DIR, or while it
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.publish.disk import NOT_OFFERED, Disk
-from nodrop.publish.tree import MANIFEST, Standing, file_mode, folders_of
-
-_MANY = 64
-"""From so many files and folders on, one sync of the file system is cheaper than one for each."""
+from nodrop.publish.tree import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,40 +60,15 @@ def settle(place: Place, disk: Disk) -> None:
         disk.remove_tree(place.new)
 
 
-def make_folders(folder: Path, disk: Disk) -> None:
-    """Make the folder and those above it, as far as they are missing."""
-    missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
-    for path in reversed(missing):
+def make_folders(folder: Path, disk: Disk) -> list[Path]:
+    """Make the folder and those above it, as far as they are missing; return those made, the innermost last."""
+    made = []
+    for path in reversed([path for path in (folder, *folder.parents) if not os.path.lexists(path)]):
         with suppress(FileExistsError):  # another build may be making the same ones
             disk.mkdir(path)
+            made.append(path)
         disk.fsync_dir(path.parent)
-
-
-def build(
-    place: Place, files: Mapping[str, bytes], manifest: bytes, old: Standing, same: frozenset[str], disk: Disk
-) -> None:
-    """Put the new tree beside the old, whole and safe from a power cut: only then may it take the old one's place.
-
-    The files `same` get a second name of the old tree's file. Where that fails they are written: a link only saves
-    room and time, and not every file system or owner allows one.
-    """
-    folders = sorted(folders_of(files))
-    at_once = len(files) + len(folders) >= _MANY
-    disk.mkdir(place.new, None if old.mode is None else old.mode | 0o700)
-    for folder in folders:
-        disk.mkdir(place.new / folder)
-    for path in sorted(files):
-        if path in same:
-            with suppress(OSError):
-                disk.link(place.tree / path, place.new / path)
-                continue
-        disk.write_file(place.new / path, files[path], file_mode(path), sync=not at_once)
-    disk.write_file(place.new / MANIFEST, manifest, file_mode(MANIFEST), sync=not at_once)
-    if at_once:
-        disk.sync_filesystem(place.new)
-    else:
-        for folder in (*reversed(folders), ""):
-            disk.fsync_dir(place.new / folder)
+    return made
 
 
 def swap(place: Place, old: Standing, disk: Disk) -> None:

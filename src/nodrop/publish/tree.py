@@ -60,45 +60,50 @@ class Standing:
     """Of the folder itself; None when there is none."""
     manifest: bytes | None = None
     """None when the folder is absent or empty."""
-    present: frozenset[str] = frozenset()
-    """The listed files that are there."""
-    digests: Mapping[str, str]
-    """Of those among them that have the permissions that nodrop gives."""
+    listed: Mapping[str, str]
+    """The files that are there and that the manifest lists, with the digests that it gives."""
     signatures: Mapping[str, Signature]
     folders: frozenset[str] = frozenset()
 
+    def only(self, prefix: str) -> "Standing":
+        """What part of a build has to know: the folder's mode, and the listed files whose names begin so."""
+        listed = {path: there for path, there in self.listed.items() if path.startswith(prefix)}
+        return Standing(mode=self.mode, listed=listed, signatures={})
 
-def survey(root: Path, new: Mapping[str, str], *, display: str, overwrite_edited: bool) -> Standing:
-    """Look at the folder that is to be replaced by files of the digests `new`, and refuse if that would lose anything.
+    def edited(self, root: Path, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
+        """Those of the listed files `paths` that were changed since nodrop wrote them, and not into the `new` ones."""
+        there = ((path, digest((root / path).read_bytes())) for path in paths)
+        return frozenset(path for path, found in there if found not in (self.listed[path], new.get(path)))
 
-    A listed file that was deleted is no loss, and neither is one that was edited into just what is about to be written.
+
+def survey(root: Path, *, display: str) -> Standing:
+    """Look at the folder that is to be replaced, and refuse if that would lose what nodrop has not written.
+
+    A listed file that was deleted is no loss. Whether one was edited is seen when it is known what takes its place;
+    where the folder is refused anyway, it is told as well.
     """
     if not os.path.lexists(root):
-        return Standing(digests={}, signatures={})
+        return Standing(listed={}, signatures={})
     mode = stat.S_IMODE(root.stat().st_mode)
     entries = sorted(entry.name for entry in root.iterdir())
     if not entries:
-        return Standing(mode=mode, digests={}, signatures={})
+        return Standing(mode=mode, listed={}, signatures={})
     if MANIFEST not in entries:
         raise InputProblems([_not_ours(entries, display)])
     data, listed = _read_manifest(root, display)
     stats = dict(walk(root, folders_of(listed)))
-    ours = {path for path, found in stats.items() if path in listed and is_file(found)}
-    digests = {path: digest((root / path).read_bytes()) for path in sorted(ours)}
-    problems = [_foreign(path, display, listed=path in listed) for path in stats.keys() - ours - {MANIFEST}]
-    if not overwrite_edited:
-        edited = (path for path in ours if digests[path] not in (listed[path], new.get(path)))
-        problems += [_edited(path, display) for path in edited]
-    if problems:
-        raise InputProblems(problems)
-    return Standing(
+    ours = {path: listed[path] for path, found in stats.items() if path in listed and is_file(found)}
+    standing = Standing(
         mode=mode,
         manifest=data,
-        present=frozenset(ours),
-        digests={path: digests[path] for path in digests if stat.S_IMODE(stats[path].st_mode) == file_mode(path)},
+        listed=ours,
         signatures={path: _signature(found) for path, found in stats.items()},
         folders=folders_of(listed),
     )
+    if foreign := stats.keys() - ours - {MANIFEST}:
+        problems = [_foreign(path, display, listed=path in listed) for path in foreign]
+        raise InputProblems([*problems, *(edited_problem(path, display) for path in standing.edited(root, ours, {}))])
+    return standing
 
 
 def unchanged_since(root: Path, standing: Standing) -> bool:
@@ -149,6 +154,11 @@ def file_mode(path: str) -> int:
     return 0o755 if path.endswith(".sh") else 0o644
 
 
+def has_mode(path: Path, mode: int) -> bool:
+    """Whether a file has just these permissions."""
+    return stat.S_IMODE(path.lstat().st_mode) == mode
+
+
 def is_file(found: os.stat_result) -> bool:
     """Whether this is a plain file: no folder, link or device."""
     return stat.S_ISREG(found.st_mode)
@@ -191,7 +201,8 @@ def _foreign(path: str, display: str, *, listed: bool) -> Problem:
     return Problem(path=f"{display}/{shown(path)}", found=found, hint=hint)
 
 
-def _edited(path: str, display: str) -> Problem:
+def edited_problem(path: str, display: str) -> Problem:
+    """What to do about a file that a person changed."""
     hint = "carry the change into the intent, then delete this file and build again; nothing was touched"
     return Problem(path=f"{display}/{path}", found="was changed since nodrop wrote it", hint=hint)
 

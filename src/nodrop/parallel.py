@@ -1,0 +1,130 @@
+"""Work spread over processes: the one module that knows executors.
+
+What crosses between processes is pickled, so units of work are chosen that are named in few bytes and answered in few:
+an intent, and what is wrong with it, rather than the thousands of ports between the two.
+"""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TypeVar
+
+from nodrop.errors import ServiceUnavailable
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+MIN_DEVICES = 100
+"""Below this, starting processes takes longer than the work: half a second, against 10 ms for a device (measured)."""
+
+_CPU_LIMIT = Path("/sys/fs/cgroup/cpu.max")
+"""Where a container is told how much of the machine it has: microseconds of each period of microseconds, or `max`."""
+
+
+def map_chunks(
+    fn: Callable[[_T], _R], items: Sequence[_T], *, executor: Executor | None, chunk: int = 50
+) -> Iterator[_R]:
+    """Yield `fn` of every item in the order of the items, `chunk` of them to a task; without an executor, one by one.
+
+    Any executor of `concurrent.futures` will do; `fn` is a function of a module, by whose name a process finds it. What
+    `fn` raises is raised here when its item's turn has come, and what is not begun by then never is.
+    ServiceUnavailable where a process was ended from outside.
+    """
+    if executor is None:
+        yield from map(fn, items)
+        return
+    futures: deque[Future[list[_R]]] = deque()
+    try:
+        futures.extend(executor.submit(_each, fn, items[at : at + chunk]) for at in range(0, len(items), chunk))
+        while futures:
+            yield from futures.popleft().result()
+    except BrokenExecutor as error:
+        hint = "the system does so where memory runs out, and --jobs 1 needs least"
+        raise ServiceUnavailable(f"a process that did part of the work was ended from outside ({hint})") from error
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _each(fn: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
+    """Do one task; what could not be sent back as it was raised is told in words."""
+    try:
+        return [fn(item) for item in items]
+    except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # noqa: BLE001 -- whatever an exception's own pickling does
+            raise RuntimeError("".join(traceback.format_exception(error))) from None
+        raise
+
+
+@contextmanager
+def processes(
+    devices: int, *, jobs: int | None = None, preload: Sequence[str] = (), begin: Callable[[], None] | None = None
+) -> Iterator[Executor | None]:
+    """Give an executor of `jobs` processes, one for each processor unless stated; None where that is of no use.
+
+    `preload` names modules that every process will need, which are then loaded once for all; `begin` is what each does
+    first. Processes end with the block, in the middle of what they do if it ends by an exception, and with this
+    process, however that ends.
+    """
+    workers = jobs or processors()
+    if workers < 2 or devices < MIN_DEVICES:
+        yield None
+        return
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, *preload])
+    alive, held = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(alive, _here(), begin))
+    try:
+        yield pool
+    except BaseException:
+        held.close()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        held.close()
+        alive.close()
+
+
+def _here() -> str | None:
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return None
+
+
+def _begin(alive: Connection, here: str | None, begin: Callable[[], None] | None) -> None:
+    """Begin a process of a pool: it ends when the other end of `alive` does, and leaves Ctrl-C to its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
+    if here is not None:
+        os.chdir(here)
+    if begin is not None:
+        begin()
+
+
+def _end_with(alive: Connection) -> None:
+    try:
+        alive.recv_bytes()
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = map(int, _CPU_LIMIT.read_text().split())
+    except (OSError, ValueError):
+        return count
+    return min(count, max(1, -(-quota // period)))

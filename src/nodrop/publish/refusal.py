@@ -1,0 +1,70 @@
+"""How it is said that a folder cannot be written, by the name that the user gave it."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.publish.swap import Place
+from nodrop.publish.tree import shown
+
+_REASONS = {
+    errno.EBUSY: "it is a mount point or in use",
+    errno.EXDEV: "the file system cannot rename it; does it come from an image layer of a container?",
+    errno.EEXIST: "it was filled by somebody else while the build ran, or two names in it differ only in case",
+    errno.ENOTEMPTY: "it was filled by somebody else while the build ran",
+}
+"""Where the system's own words would not help."""
+
+
+def refused(path: str, found: str, hint: str) -> InputProblems:
+    """The refusal of a path, and what to do about it."""
+    return InputProblems([Problem(path=path, found=found, hint=hint)])
+
+
+def reason(error: OSError) -> str:
+    """What the system says, in words that help."""
+    code = error.errno or errno.EIO
+    return _REASONS.get(code) or os.strerror(code).lower()
+
+
+@contextmanager
+def in_words(place: Place, display: str) -> Iterator[None]:
+    """Say what the system refuses as a problem of the folder, or of the file in it, by the name that the user gave."""
+    try:
+        yield
+    except OSError as error:
+        path = Path(os.fsdecode(error.filename or ""))
+        inside = next((path.relative_to(root) for root in (place.tree, place.new) if path.is_relative_to(root)), Path())
+        name = f"{display}/{shown(inside.as_posix())}" if inside.parts else display
+        found = f"cannot be read or written: {reason(error)}"
+        raise refused(name, found, "nothing was touched; mend this or give another folder") from error
+
+
+def unsettled(place: Place, display: str, error: OSError) -> InputProblems:
+    """What to do by hand where an earlier build was cut short and this run is not let clear up after it."""
+    if os.path.lexists(place.old) and not os.path.lexists(place.tree):
+        hint = f"the tree as it was is whole: rename {place.old.name} beside it to {place.tree.name}"
+    else:
+        hint = f"remove {place.new.name} beside it by hand"
+    return refused(display, f"an earlier build was cut short, and clearing up after it fails: {reason(error)}", hint)
+
+
+def require_folder(place: Place, display: str) -> None:
+    """Refuse what is there but no folder."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISDIR(place.tree.lstat().st_mode):
+            raise refused(display, "is not a folder", "give a new or an empty folder")
+
+
+def require_replaceable(place: Place, display: str) -> None:
+    """Refuse what cannot be renamed, or not without pulling the floor from under the user's shell."""
+    if os.path.ismount(place.tree):
+        raise refused(display, "is a mount point, which cannot be replaced", "build into a folder inside it")
+    here = Path.cwd()
+    if place.tree in (here, *here.parents):
+        found = "is or holds the working directory, and a build replaces the whole folder"
+        raise refused(display, found, "build from outside the folder")
