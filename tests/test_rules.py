@@ -74,6 +74,7 @@ def test_the_rules_of_this_release() -> None:
         "ecn-never-before-pfc",
         "ecn-on-cnp-queue",
         "ecn-thresholds-inverted",
+        "ecn-without-wred",
         "fabric-pfc-without-watchdog",
         "fec-mismatch",
         "headroom-below-formula",
@@ -91,6 +92,9 @@ def test_the_rules_of_this_release() -> None:
         "speed-mismatch",
         "storage-in-rdma-class",
         "watchdog-mask-differs",
+        "watchdog-slower-than-rdma-timeout",
+        "watchdog-tier-order",
+        "watchdog-without-detection-time",
     ]
 
 

@@ -1,0 +1,16 @@
+"""Words about what a platform does whatever is configured."""
+
+from functools import cache
+
+from nodrop.lint.vocabulary import word
+from nodrop.platforms.traits import traits
+
+
+@word("function")
+@cache
+def marking_needs_wred(platform: str) -> bool:
+    """Whether a platform marks only where the WRED flag of the color is on too; not where nothing is known of it."""
+    try:
+        return traits(platform).red_marks
+    except KeyError:
+        return False
