@@ -1,0 +1,58 @@
+"""Which devices stand above which, and where BGP sessions lead: shared by what looks at routing."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+
+RANK = {"leaf": 0, "spine": 1, "superspine": 2}
+"""The tiers of a Clos fabric by their roles, from the hosts up; a device of another role stands in none."""
+
+
+class Uplink(NamedTuple):
+    """A cable from a device to one of the tier above."""
+
+    lower: Device
+    lower_port: str
+    upper: Device
+    upper_port: str
+
+
+def rank(device: Device) -> int | None:
+    """The tier of a device; None where its role is not known or is none of a Clos fabric."""
+    return None if isinstance(device.role, Unknown) else RANK.get(device.role)
+
+
+def uplinks(index: Index) -> Iterator[Uplink]:
+    """Yield the cables between devices of neighboring tiers, in the fabric's order."""
+    devices = index.devices
+    ranks = {name: tier for name, device in devices.items() if (tier := rank(device)) is not None}
+    for link in index.fabric.links:
+        a, b = ranks.get(link.a.node), ranks.get(link.b.node)
+        if a is None or b is None:
+            continue
+        if b == a + 1:
+            yield Uplink(devices[link.a.node], link.a.port, devices[link.b.node], link.b.port)
+        elif a == b + 1:
+            yield Uplink(devices[link.b.node], link.b.port, devices[link.a.node], link.a.port)
+
+
+def peers(index: Index, device: Device) -> dict[str, Device]:
+    """The devices that a device's BGP sessions can lead to, by the key of the neighbor: an address or a port."""
+    found: dict[str, Device] = {}
+    for port in device.interfaces:
+        end = index.far_end(device.name, port.name)
+        far = index.devices.get(end.node) if end else None
+        if end is None or far is None:
+            continue
+        found[port.name] = far
+        there = index.interface(*end)
+        found.update(dict.fromkeys(hosts_of(there), far) if there else {})
+    return found
+
+
+def hosts_of(port: Interface) -> tuple[str, ...]:
+    """The addresses of a port, without their prefix lengths; none where they are not known."""
+    return () if isinstance(port.addresses, Unknown) else tuple(text.partition("/")[0] for text in port.addresses)

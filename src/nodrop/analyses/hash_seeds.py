@@ -1,0 +1,81 @@
+"""Two tiers that hash alike: what the lower one has sorted by, the upper one cannot sort by again.
+
+A seed that is not stated is the switch's own, a random number on Cumulus Linux (user guide, Equal Cost Multipath,
+`ecmp_hash_seed`), and polarizes nothing. Switches of different ASICs hash differently, whatever their seed.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._tiers import uplinks
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.hardware import switch, switches
+
+RESTS_ON = frozenset({"cables", "roles"})
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the devices whose seed is that of a device in the next tier, where the upper one has paths to choose from.
+
+    Of two such devices the one is named that differs from its own tier, else the upper one.
+    """
+    cables: Counter[tuple[str, str]] = Counter((one.lower.name, one.upper.name) for one in uplinks(index))
+    ups: Counter[str] = Counter()
+    for (below, _), count in cables.items():
+        ups[below] += count
+    chooses = {above for (_, above), count in cables.items() if count > 1} | {name for name, n in ups.items() if n > 1}
+    usual = _usual(index)
+    told: set[str] = set()
+    unsettled: set[str] = set()
+    for below, above in cables:
+        lower, upper = index.devices[below], index.devices[above]
+        if above not in chooses or ups[below] < 2 or _hash_differently(lower, upper):
+            continue
+        for device in (lower, upper):
+            if isinstance(device.hash_seed, Unknown) and device.name not in unsettled:
+                unsettled.add(device.name)
+                yield Unsettled(subject=(device.name,), missing="device.hash_seed")
+        if isinstance(lower.hash_seed, Unknown) or isinstance(upper.hash_seed, Unknown):
+            continue
+        if lower.hash_seed is None or lower.hash_seed != upper.hash_seed:
+            continue
+        odd, other = (lower, upper) if _is_odd(lower, usual) and not _is_odd(upper, usual) else (upper, lower)
+        if odd.name not in told:
+            told.add(odd.name)
+            yield Hit(
+                subject=(odd.name,),
+                at=(odd.name, "@hash_seed"),
+                facts={
+                    "device": odd.name,
+                    "seed": lower.hash_seed,
+                    "role": str(odd.role),
+                    "other_role": str(other.role),
+                    "other": other.name,
+                },
+                related=(((other.name, "@hash_seed"), "the same seed"),),
+            )
+
+
+def _usual(index: Index) -> dict[str, int | None]:
+    """The seed that most devices of a role have."""
+    seeds: defaultdict[str, Counter[int | None]] = defaultdict(Counter)
+    for device in index.fabric.devices:
+        if not isinstance(device.role, Unknown) and not isinstance(device.hash_seed, Unknown):
+            seeds[device.role][device.hash_seed] += 1
+    return {role: counted.most_common(1)[0][0] for role, counted in seeds.items()}
+
+
+def _is_odd(device: Device, usual: dict[str, int | None]) -> bool:
+    return device.hash_seed != usual.get(str(device.role))
+
+
+def _hash_differently(one: Device, other: Device) -> bool:
+    """Whether two devices are known to have different ASICs."""
+    asics = [
+        switch(device.model).asic if not isinstance(device.model, Unknown) and device.model in switches() else None
+        for device in (one, other)
+    ]
+    return None not in asics and asics[0] != asics[1]

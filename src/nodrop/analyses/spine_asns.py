@@ -1,0 +1,157 @@
+"""Spines with AS numbers of their own, below which a leaf would carry traffic from one spine up to another.
+
+With one number for all spines the second one drops such a path as a loop (RFC 7938, section 5.2). With different
+numbers it takes the path, down and up again, as soon as two failures leave no better one, and lossless traffic on it
+can wait for itself in a circle. A leaf whose export policy passes only its own prefixes closes the way as well.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._tiers import Uplink, hosts_of, uplinks
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.index import Index
+from nodrop.fabric.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule
+from nodrop.fabric.states import Unknown
+
+RESTS_ON = frozenset({"cables", "roles"})
+
+_PREFIX_LISTS = ("ip address prefix-list", "ipv6 address prefix-list")
+
+Network = IPv4Network | IPv6Network
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the upper switches whose number is not that of their neighbors in the tier, where a lower one transits."""
+    below: defaultdict[str, list[Uplink]] = defaultdict(list)
+    for cable in uplinks(index):
+        below[cable.lower.name].append(cable)
+    told: set[str] = set()
+    for name, cables in below.items():
+        uppers = {cable.upper.name: cable.upper for cable in cables}
+        if len(uppers) < 2:
+            continue
+        numbers: dict[str, int] = {}
+        for upper in uppers.values():
+            if isinstance(upper.bgp, Unknown):
+                if upper.name not in told:
+                    yield Unsettled(subject=(upper.name,), missing="device.bgp")
+                told.add(upper.name)
+            elif upper.bgp is not None:
+                numbers[upper.name] = upper.bgp.asn
+        if len(set(numbers.values())) < 2 or numbers.keys() <= told:
+            continue
+        passes = _transits(index, cables, _foreign(below, name))
+        if isinstance(passes, str):
+            yield Unsettled(subject=(name,), missing=passes)
+        elif passes:
+            yield from _hits(name, numbers, told)
+
+
+def _hits(lower: str, numbers: dict[str, int], told: set[str]) -> Iterator[Hit]:
+    """A hit for each number that is not the shared one: the most common, if more than one switch has it."""
+    counted = Counter(numbers.values())
+    shared, count = min(counted.items(), key=lambda item: (-item[1], item[0]))
+    for upper, asn in numbers.items():
+        if upper in told or (count > 1 and asn == shared):
+            continue
+        told.add(upper)
+        other = next(one for one, number in numbers.items() if number != asn)
+        yield Hit(
+            subject=(upper,),
+            at=(upper, "@bgp", "asn"),
+            facts={"spine": upper, "asn": asn, "other": other, "other_asn": numbers[other], "leaf": lower},
+            related=(((other, "@bgp", "asn"), f"AS {numbers[other]}"),),
+        )
+
+
+def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Network, ...]:
+    """What another switch of the lower tier originates: prefixes that `name` can only have learned from above."""
+    for other, cables in below.items():
+        if other != name and (prefixes := _originated(cables[0].lower)):
+            return prefixes
+    return ()
+
+
+def _originated(device: Device) -> tuple[Network, ...]:
+    """What a switch puts into BGP, else its loopbacks."""
+    texts = () if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.networks
+    if not texts and not isinstance(device.loopbacks, Unknown):
+        texts = tuple(address for loopback in device.loopbacks for address in loopback.addresses)
+    found = (_network(text) for text in texts)
+    return tuple(network for network in found if network is not None)
+
+
+def _network(text: str) -> Network | None:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _transits(index: Index, cables: list[Uplink], foreign: tuple[Network, ...]) -> bool | str:
+    """Whether a switch tells one upper neighbor what it heard from another; else what is missing to say so."""
+    lower = cables[0].lower
+    if isinstance(lower.bgp, Unknown):
+        return "device.bgp"
+    if lower.bgp is None:
+        return False
+    if isinstance(lower.bgp.neighbors, Unknown):
+        return "device.bgp.neighbors"
+    if not foreign:
+        return "device.bgp.networks"
+    answers: list[bool | str] = []
+    for cable in cables:
+        port = index.interface(cable.upper.name, cable.upper_port)
+        keys = {cable.lower_port, *(hosts_of(port) if port else ())}
+        session = next((one for one in lower.bgp.neighbors if one.key in keys), None)
+        if session is not None and session.enabled and session.active:
+            answers.append(_passes(lower.bgp, session, foreign))
+    if True in answers:
+        return True
+    return next((answer for answer in answers if isinstance(answer, str)), False)
+
+
+def _passes(bgp: Bgp, session: BgpNeighbor, foreign: tuple[Network, ...]) -> bool | str:
+    """Whether an export policy lets any of these prefixes out, looking at prefix lists alone."""
+    if session.export_policy is None:
+        return True
+    policy = next((one for one in bgp.route_maps if one.name == session.export_policy), None)
+    if policy is None:
+        return False
+    for network in foreign:
+        for rule in policy.rules:
+            fits = [_matches(bgp, kind, value, network) for kind, value in rule.matches]
+            if False in fits:
+                continue
+            if None in fits:
+                return "device.bgp.route_maps"
+            if rule.action == "permit":
+                return True
+            break
+    return False
+
+
+def _matches(bgp: Bgp, kind: str, value: str, network: Network) -> bool | None:
+    """Whether a condition holds for a prefix; None where that depends on more than the prefix."""
+    if kind not in _PREFIX_LISTS:
+        return None
+    listed = next((one for one in bgp.prefix_lists if one.name == value), None)
+    return listed is not None and _permits(listed, network)
+
+
+def _permits(listed: PrefixList, network: Network) -> bool:
+    rules = sorted(listed.rules, key=lambda rule: rule.sequence)
+    return next((rule.action == "permit" for rule in rules if _fits(rule, network)), False)
+
+
+def _fits(rule: PrefixRule, network: Network) -> bool:
+    prefix = _network(rule.prefix)
+    if prefix is None or prefix.version != network.version:
+        return False
+    least = prefix.prefixlen if rule.ge is None else rule.ge
+    most = rule.le if rule.le is not None else prefix.prefixlen if rule.ge is None else prefix.max_prefixlen
+    inside = network.prefixlen >= prefix.prefixlen and network.supernet(new_prefix=prefix.prefixlen) == prefix
+    return inside and least <= network.prefixlen <= most

@@ -1,0 +1,61 @@
+"""Words about routing: whether a device uses all of its equal paths."""
+
+from collections import Counter
+
+from nodrop.analyses._tiers import peers, rank
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.index import Index
+from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.fabric.states import Unknown, known
+from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.general import ranges
+
+
+@word("function", rests_on=("cables", "roles"))
+def unused_paths(device: Device, *, index: Index) -> str:
+    """Why a device leaves equal paths unused, as the end of a sentence; nothing where it uses all.
+
+    Where no number of paths is stated, FRR takes as many as it was built for (bgpd/bgp_mpath.c, `multipath_num`).
+    """
+    bgp = known(device.bgp, "device.bgp")
+    if bgp is None:
+        return ""
+    sessions = [one for one in known(bgp.neighbors, "device.bgp.neighbors") if _is_external(bgp, one)]
+    paths = bgp.maximum_paths
+    if (paths is None or paths >= len(sessions)) and bgp.multipath_relax:
+        return ""
+    leads_to = peers(index, device)
+    by_asn = Counter(asn for one in sessions if (asn := _asn(one, leads_to)) is not None)
+    if paths is not None and by_asn:
+        asn, count = max(by_asn.items(), key=lambda item: (item[1], -item[0]))
+        in_fabric = all(one.key in leads_to for one in sessions if _asn(one, leads_to) == asn)
+        if count > paths and (paths == 1 or in_fabric):
+            return f"takes {paths} of {count} equal paths to AS {asn} (maximum-paths {paths})"
+    above = {
+        asn
+        for one in sessions
+        if (far := leads_to.get(one.key)) is not None
+        and _is_above(far, device)
+        and (asn := _asn(one, leads_to)) is not None
+    }
+    if not bgp.multipath_relax and len(above) > 1:
+        return f"takes paths to AS {ranges(tuple(sorted(above)))} for different ones, and uses one (no multipath-relax)"
+    return ""
+
+
+def _is_external(bgp: Bgp, neighbor: BgpNeighbor) -> bool:
+    external = neighbor.remote_asn not in (None, "internal", bgp.asn)
+    return external and neighbor.enabled and neighbor.active
+
+
+def _asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | None:
+    """The neighbor's AS number: the stated one, else that of the device which the session leads to."""
+    if isinstance(neighbor.remote_asn, int):
+        return neighbor.remote_asn
+    far = leads_to.get(neighbor.key)
+    return None if far is None or isinstance(far.bgp, Unknown) or far.bgp is None else far.bgp.asn
+
+
+def _is_above(far: Device, device: Device) -> bool:
+    upper, lower = rank(far), rank(device)
+    return upper is not None and lower is not None and upper > lower
