@@ -1,10 +1,14 @@
 """A fabric as a page for a terminal: what `nodrop show` prints."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 
 from nodrop.report.escape import terminal
 from nodrop.report.fabric import Facts
+from nodrop.report.table import WIDTH, section
 from nodrop.units import show_bytes, show_ids, show_speed
+
+Rows = Iterator[Sequence[str]]
 
 
 def text(of: Facts) -> str:
@@ -15,50 +19,62 @@ def text(of: Facts) -> str:
 def _page(of: Facts) -> Iterator[str]:
     wide = of["bandwidth"]
     yield f"{of['fabric']}: {of['mode']} fabric of {len(of['devices'])} switches and {wide['hosts']} hosts"
+    drained = [row["name"] for row in of["devices"] if row["drained"]]
+    if drained:
+        yield f"drained, routed around by all others: {terminal(', '.join(drained))}"
     yield ""
-    yield f"  injection          {show_speed(wide['injection_mbps'])}b/s from {wide['hosts']} hosts"
-    if wide["gpus"]:
-        yield f"  per GPU            {show_speed(wide['per_gpu_mbps'])}b/s for {wide['gpus']} GPUs"
-    if wide["oversubscription"] is not None:
-        yield f"  oversubscription   {wide['oversubscription']:g}:1 at the worst leaf"
-    yield f"  bisection          {show_speed(wide['bisection_mbps'])}b/s, one way"
-    yield from _section(
-        "Devices", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports used"), _device_rows(of)
+    yield from _bandwidth(of)
+    yield from section(
+        "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(of)
     )
-    yield from _section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(of))
-    yield from _section(
-        "Classes", ("class", "TC", "DSCP", "", "scheduling", "ECN: min, max, probability"), _class_rows(of)
+    head = ("group", "hosts", "NIC", "ports of each", "leaves of each", "injection", "GPUs", "per GPU")
+    yield from section("Hosts", head, _endpoint_rows(of))
+    yield from section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(of))
+    yield from section(
+        "Classes", ("class", "TC", "DSCP", "", "scheduling", "ECN from, to, probability"), _class_rows(of)
     )
-    yield from _section(
-        "PFC watchdogs", ("side", "priorities", "detection", "restoration", "action"), _watchdog_rows(of)
+    head = ("at", "towards", "platform", "priorities", "detection", "restoration", "action", "polling")
+    yield from section("PFC watchdogs", head, _watchdog_rows(of))
+    yield from section("Headroom of a port, bytes", _HEADROOM, _headroom_rows(of))
+    yield from _headroom_parts(of)
+    yield from section(
+        "Marking before pause",
+        ("at", "model", "queue", "marks from", "all from", "senders paused from"),
+        _marking_rows(of),
     )
-    yield from _section(
-        "Headroom, as the switch computes it",
-        ("ports", "of", "speed", "cable", "xoff", "xon", "size", "xoff is made of"),
-        _headroom_rows(of),
-    )
-    yield from _section(
-        "Marking before pause", ("role", "queue", "marks from", "all from", "senders paused from"), _marking_rows(of)
-    )
-    yield from _section("Buffer pools", ("role", "pool", "size", "share"), _pool_rows(of))
-    if of["defaults"]:
-        rows = [(row["key"], row["value"], row["source"]) for row in of["defaults"]]
-        yield from _section("Defaults that hold", ("key", "value", "because"), rows)
+    yield from section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(of))
+    rows = ((row["path"], row["wanted"], row["made"], row["reason"]) for row in of["adapted"])
+    yield from section("What a platform has otherwise", ("path", "wanted", "made", "because"), rows)
+    defaults = ((row["key"], row["value"], row["source"]) for row in of["defaults"])
+    yield from section("Defaults that hold", ("key", "value", "because"), defaults)
 
 
-def _section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    table = [[terminal(cell) for cell in row] for row in rows]
-    if not table:
-        return
-    widths = [max(len(row[column]) for row in (head, *table)) for column in range(len(head))]
-    yield ""
-    yield title
-    for row in (head, *table):
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+def _rate(mbps: int) -> str:
+    return f"{show_speed(mbps)}b/s"
 
 
-def _device_rows(of: Facts) -> Iterator[Sequence[str]]:
+def _bandwidth(of: Facts) -> Iterator[str]:
+    wide = of["bandwidth"]
+    yield f"  injection         {_rate(wide['injection_mbps'])}, the sum of {_ports(of)}"
+    for row in of["endpoints"]:
+        if row["per_gpu_mbps"] is not None:
+            yield f"  per GPU           {_rate(row['per_gpu_mbps'])} for {row['gpus']} GPUs of {terminal(row['group'])}"
+    for row in wide["tiers"]:
+        if row["oversubscription"] is not None:
+            both = f"{show_speed(row['down_mbps'])} down, {show_speed(row['up_mbps'])} up"
+            roles = terminal(", ".join(row["roles"]))
+            yield f"  oversubscription  {row['oversubscription']:g}:1 at {roles} ({both}; the worst switch counts)"
+    yield f"  bisection         {_rate(wide['bisection_mbps'])} one way, from one half of the fabric to the other"
+
+
+def _ports(of: Facts) -> str:
+    ports = sum(row["hosts"] * row["ports_per_host"] for row in of["endpoints"])
+    return f"{ports} host ports"
+
+
+def _device_rows(of: Facts) -> Rows:
     for row in of["devices"]:
+        split = f" as {row['interfaces_used']}" if row["interfaces_used"] != row["ports_used"] else ""
         yield (
             row["name"],
             str(row["role"]),
@@ -67,18 +83,44 @@ def _device_rows(of: Facts) -> Iterator[Sequence[str]]:
             str(row["asn"] or ""),
             ", ".join(row["loopback"]),
             ", ".join(row["management"]),
-            f"{row['ports_used']} of {row['ports']}",
+            f"{row['ports_used']} of {row['ports']}{split}",
         )
 
 
-def _link_rows(of: Facts) -> Iterator[Sequence[str]]:
+def _endpoint_rows(of: Facts) -> Rows:
+    for row in of["endpoints"]:
+        speeds = ", ".join(map(show_speed, row["port_mbps"]))
+        per_gpu = "" if row["per_gpu_mbps"] is None else _rate(row["per_gpu_mbps"])
+        yield (
+            row["group"],
+            str(row["hosts"]),
+            ", ".join(row["nics"]),
+            f"{row['ports_per_host']} × {speeds}",
+            str(row["leaves_per_host"]),
+            _rate(row["injection_mbps"]),
+            str(row["gpus"] or ""),
+            per_gpu,
+        )
+
+
+def _metres(length: int | None) -> str:
+    return "unknown" if length is None else f"{length} m"
+
+
+def _link_rows(of: Facts) -> Rows:
     for row in of["links"]:
         speed = show_speed(row["speed_mbps"]) if row["speed_mbps"] else "unknown"
-        length = "unknown" if row["length_m"] is None else f"{row['length_m']} m"
-        yield (row["from"], row["to"], str(row["count"]), speed, row["media"] or "unknown", length)
+        yield (
+            row["from"],
+            row["to"],
+            str(row["count"]),
+            speed,
+            row["media"] or "unknown",
+            _metres(row["length_m"]),
+        )
 
 
-def _class_rows(of: Facts) -> Iterator[Sequence[str]]:
+def _class_rows(of: Facts) -> Rows:
     for row in of["classes"]:
         ecn = row["ecn"]
         marks = f"{show_bytes(ecn['min'])}, {show_bytes(ecn['max'])}, {ecn['probability_percent']}%" if ecn else ""
@@ -86,63 +128,101 @@ def _class_rows(of: Facts) -> Iterator[Sequence[str]]:
         yield (row["name"], str(row["tc"]), show_ids(tuple(row["dscp"])), kind, row["scheduling"], marks)
 
 
-def _watchdog_rows(of: Facts) -> Iterator[Sequence[str]]:
-    for side in ("hosts", "fabric"):
-        row = of["watchdogs"][side]
-        if row is None:
-            yield (side, "off", "", "", "")
-        else:
-            yield (
-                side,
-                show_ids(tuple(row["priorities"])),
-                f"{row['detection_ms']} ms",
-                f"{row['restoration_ms']} ms",
-                row["action"],
-            )
-    yield ("polling", "", ", ".join(f"{one} ms" for one in of["watchdogs"]["polling_ms"]), "", "")
+def _ms(time: int | None) -> str:
+    return "" if time is None else f"{time} ms"
 
 
-def _headroom_rows(of: Facts) -> Iterator[Sequence[str]]:
+def _watchdog_rows(of: Facts) -> Rows:
+    for row in of["watchdogs"]:
+        side = {"host": "hosts", "fabric": "switches"}.get(row["side"], "unknown")
+        where = (str(row["role"]), side, row["platform"])
+        held = row["watchdog"]
+        if held is None:
+            yield (*where, "off", "", "", "", "")
+            continue
+        priorities = "unknown" if held["priorities"] is None else show_ids(held["priorities"])
+        times = (_ms(held["detection_ms"]), _ms(held["restoration_ms"]) or "none")
+        yield (*where, priorities, *times, held["action"] or "none", _ms(row["polling_ms"]))
+
+
+def _count(value: int | None) -> str:
+    return "unknown" if value is None else str(value)
+
+
+_HEADROOM = ("at", "from", "ports", "model", "speed", "length", "priority group", "xoff", "xon", "size")
+
+
+def _headroom_rows(of: Facts) -> Rows:
     for row in of["headroom"]:
-        parts = row["parts"]
-        made = " + ".join(
-            str(parts[key]) for key in ("port_mtu", "cable", "mac_phy", "peer_response", "tile") if parts[key]
-        )
         yield (
-            f"{row['ports']} {row['side']} ports",
+            row["at"],
+            row["from"],
+            str(row["ports"]),
             str(row["model"]),
-            show_speed(row["speed_mbps"]),
-            f"{row['length_m']} m",
+            "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
+            _metres(row["length_m"]),
+            str(row["priority_group"]),
+            *map(_count, (row["xoff"], row["xon"], row["size"])),
+        )
+
+
+_PARTS = {
+    "port_mtu": "port MTU",
+    "cable": "cable",
+    "mac_phy": "MAC/PHY",
+    "peer_response": "peer",
+    "tile": "tile",
+    "cell_occupancy": "in cells",
+    "pattern_mtu": "pattern",
+    "rounding": "rounding",
+}
+"""The terms of xoff, in the order of the formula."""
+
+
+def _headroom_parts(of: Facts) -> Iterator[str]:
+    made = [row for row in of["headroom"] if row["parts"]]
+    shown = [key for key in _PARTS if key != "tile" or any(row["parts"][key] for row in made)]
+    rows = (
+        (
+            row["at"],
+            row["from"],
+            _metres(row["length_m"]),
+            *(_part(key, row["parts"][key]) for key in shown),
             str(row["xoff"]),
-            str(row["xon"]),
-            str(row["size"]),
-            f"({made}) × {row['cell_occupancy']} + {parts['pattern_mtu']} + {parts['rounding']}",
         )
-    if of["headroom"]:
-        yield (
-            "",
-            "",
-            "",
-            "",
-            "",
-            "",
-            "",
-            "(port MTU + cable + MAC/PHY + peer response + tile) × cell occupancy + pattern MTU + rounding",
+        for row in made
+    )
+    heads = [_PARTS[key] for key in shown]
+    yield from section(
+        "What xoff is made of, as the switch works it out", ("at", "from", "length", *heads, "xoff"), rows
+    )
+    if made:
+        sum_of = " + ".join(_PARTS[key] for key in shown[: shown.index("cell_occupancy")])
+        said = (
+            f"xoff = ({sum_of}) × in cells + pattern + rounding. In brackets is what arrives after the pause is sent: "
+            "a packet that the port was sending, the cable both ways, MAC and PHY, and what the peer may still send "
+            "(pause quanta, IEEE 802.3 31B.3.7). It fills cells badly; pattern is one more packet of the traffic."
         )
+        yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
-def _marking_rows(of: Facts) -> Iterator[Sequence[str]]:
+def _part(key: str, value: float) -> str:
+    return f"× {value:g}" if key == "cell_occupancy" else str(value)
+
+
+def _marking_rows(of: Facts) -> Rows:
     for row in of["marking"]:
         ecn = row["ecn"] or {"min": None, "max": None}
         cells = [show_bytes(value) if value is not None else "never" for value in (ecn["min"], ecn["max"])]
-        paused = "unknown" if row["pause_from"] is None else show_bytes(row["pause_from"])
-        yield (str(row["role"]), str(row["queue"]), *cells, paused)
+        paused = row["pause_from"]
+        said = "never" if paused is None else paused if isinstance(paused, str) else show_bytes(paused)
+        yield (f"{row['role']} ({row['platform']})", str(row["model"]), str(row["queue"]), *cells, said)
 
 
-def _pool_rows(of: Facts) -> Iterator[Sequence[str]]:
+def _pool_rows(of: Facts) -> Rows:
     for row in of["pools"]:
         size = (
             "unknown" if row["size"] is None else f"{show_bytes(row['size'])}{', computed' if row['computed'] else ''}"
         )
         share = "" if row["percentage"] is None else f"{row['percentage']}% of what is left"
-        yield (str(row["role"]), row["pool"], size, share)
+        yield (f"{row['role']} ({row['platform']})", str(row["model"]), row["pool"], size, share)

@@ -1,0 +1,171 @@
+"""What a fabric's switches do with their memory: headroom of every kind of link, marking before pause, pools."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from nodrop.fabric import effects
+from nodrop.fabric.buffers import BufferProfile, Headroom
+from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.qos import QosProfile, Queue
+from nodrop.fabric.states import Unknown, UnknownFact
+from nodrop.hardware.dynamic import budget
+from nodrop.lint.vocabulary.qos import pause_threshold_bytes
+
+Facts = dict[str, Any]
+
+
+def plain(value: Any) -> Any:
+    """Return a fact as data has it: what is not known is None."""
+    return None if isinstance(value, Unknown) else value
+
+
+def profiles(fabric: Fabric) -> Iterator[tuple[Device, Interface, QosProfile]]:
+    """Yield one port for every distinct role, platform, model and profile."""
+    seen: set[tuple[object, ...]] = set()
+    for device in fabric.devices:
+        for interface in device.interfaces:
+            model = device.model if isinstance(device.model, str) else device.name
+            key = (str(device.role), device.platform, model, id(interface.qos))
+            if isinstance(interface.qos, QosProfile) and key not in seen:
+                seen.add(key)
+                yield device, interface, interface.qos
+
+
+def ecn(queue: Queue | None) -> Facts | None:
+    """Return when a queue marks; None where it does not, or that is not known."""
+    wred = queue.wred if queue else None
+    if wred is None or isinstance(wred, Unknown):
+        return None
+    green = wred.green
+    return {"min": green.min_bytes, "max": green.max_bytes, "probability_percent": green.probability_percent}
+
+
+def headroom(fabric: Fabric) -> list[Facts]:
+    """Return the headroom of every kind of cabled lossless port: where, from whom, and what xoff is made of.
+
+    `parts` is None where the switch does not work it out from the cable.
+    """
+    index = Index(fabric)
+    kinds: dict[tuple[Any, ...], tuple[Device, Interface]] = {}
+    ports = Counter[tuple[Any, ...]]()
+    for device in fabric.devices:
+        for interface in device.interfaces:
+            far = index.far_end(device.name, interface.name)
+            if far is None or not isinstance(interface.qos, QosProfile):
+                continue
+            key = (
+                str(device.role),
+                _kind(index, far.node),
+                device.platform,
+                device.version,
+                device.model,
+                interface.speed_mbps,
+                interface.lanes,
+                interface.mtu_bytes,
+                interface.cable_length_m,
+                id(interface.qos),
+            )
+            kinds.setdefault(key, (device, interface))
+            ports[key] += 1
+    rows: dict[str, Facts] = {}
+    for key, port in kinds.items():
+        for row in _of_port(key[1], *port):
+            rows.setdefault(str(row), row | {"ports": 0})["ports"] += ports[key]
+    return list(rows.values())
+
+
+def _kind(index: Index, node: str) -> str:
+    """Return what a port's cable leads to: a role of switches, or a group of hosts."""
+    if node in index.devices:
+        return str(index.devices[node].role)
+    host = index.hosts.get(node)
+    return host.group if host else "unknown"
+
+
+def _of_port(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
+    assert isinstance(interface.qos, QosProfile)
+    groups = interface.qos.priority_groups
+    for group in groups if isinstance(groups, tuple) else ():
+        buffer = group.buffer
+        if not isinstance(buffer, BufferProfile) or not isinstance(buffer.headroom, Headroom):
+            continue
+        yield {
+            "at": str(device.role),
+            "from": far,
+            "platform": device.platform,
+            "model": plain(device.model),
+            "priority_group": group.index,
+            "speed_mbps": plain(interface.speed_mbps),
+            "length_m": plain(interface.cable_length_m),
+            "computed": buffer.headroom.computed,
+            "xoff": plain(buffer.headroom.xoff_bytes),
+            "xon": plain(buffer.headroom.xon_bytes),
+            "size": plain(buffer.size_bytes),
+            "parts": _parts(device, interface) if buffer.headroom.computed else None,
+        }
+
+
+def _parts(device: Device, interface: Interface) -> Facts | None:
+    """Return the terms of `hardware.headroom.computed`, in bytes but for `cell_occupancy`, a factor."""
+    length = interface.cable_length_m
+    try:
+        made = budget(device, interface, length_m=length) if isinstance(length, int) else None
+    except UnknownFact:
+        return None
+    if made is None:
+        return None
+    return {
+        "port_mtu": made.mtu,
+        "cable": made.cable,
+        "mac_phy": made.mac_phy,
+        "peer_response": made.peer_response,
+        "tile": made.tile,
+        "cell_occupancy": round(made.occupancy, 4),
+        "pattern_mtu": made.pattern_mtu,
+        "rounding": made.rounding,
+    }
+
+
+def marking(fabric: Fabric) -> Iterator[Facts]:
+    """Yield where RDMA queues mark and where their senders are paused: None where never, "unknown" where not known."""
+    seen: set[tuple[Any, ...]] = set()
+    for device, _, qos in profiles(fabric):
+        for index in effects.rdma_queues(fabric, qos):
+            marks = ecn(effects.queue(qos, index))
+            paused: float | str | None
+            try:
+                paused = pause_threshold_bytes(device, qos, index)
+            except UnknownFact:
+                paused = "unknown"
+            key = (device.role, device.platform, device.model, index, str(marks), paused)
+            if key not in seen:
+                seen.add(key)
+                yield {
+                    "role": device.role,
+                    "platform": device.platform,
+                    "model": device.model,
+                    "queue": index,
+                    "ecn": marks,
+                    "pause_from": round(paused) if isinstance(paused, float | int) else paused,
+                }
+
+
+def pools(fabric: Fabric) -> Iterator[Facts]:
+    """Yield the buffer pools of every kind of switch."""
+    seen: set[tuple[Any, ...]] = set()
+    for device in fabric.devices:
+        for pool in device.buffer_pools if isinstance(device.buffer_pools, tuple) else ():
+            key = (device.role, device.platform, device.model, pool)
+            if key not in seen:
+                seen.add(key)
+                yield {
+                    "role": device.role,
+                    "platform": device.platform,
+                    "model": device.model,
+                    "pool": pool.name,
+                    "size": plain(pool.size_bytes),
+                    "percentage": pool.percentage,
+                    "computed": pool.computed,
+                }

@@ -1,0 +1,138 @@
+"""What a fabric can carry, from its links alone: injection, bandwidth per GPU, oversubscription, bisection.
+
+A switch's level is its distance from the hosts: 1 where a host is cabled to it. Nothing here looks at roles or port
+numbers, so that split ports, several groups of hosts and more tiers count as what they are. Rates are in Mb/s.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nodrop.fabric.fabric import End, Fabric, Host, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import natural
+
+Facts = dict[str, Any]
+
+
+class Capacity:
+    """The bandwidths of one fabric; a link whose ends do not say their speed counts as none."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric, self._index = fabric, Index(fabric)
+        self._devices = {device.name for device in fabric.devices}
+        self.level = self._levels()
+        self._up, self._down, self._between = self._sums()
+
+    def speed_mbps(self, link: Link) -> int | None:
+        """The speed of a link: the lower of its ends, where they say it."""
+        ends = (self._index.at(link.a), self._index.at(link.b))
+        return min((end.speed_mbps for end in ends if end and isinstance(end.speed_mbps, int)), default=None)
+
+    def groups(self) -> list[Facts]:
+        """The hosts by group: how many, their ports, what they can send, and that for each GPU."""
+        leaves = self._first_hops()
+        by_group: dict[str, list[Host]] = defaultdict(list)
+        for host in self._fabric.hosts:
+            by_group[host.group].append(host)
+        return [
+            _group(name, hosts, leaves) for name, hosts in sorted(by_group.items(), key=lambda one: natural(one[0]))
+        ]
+
+    def tiers(self) -> list[Facts]:
+        """The levels of switches from the hosts upwards: both ways out of them, and the worst ratio at one switch."""
+        found = []
+        for level in sorted(set(self.level.values())):
+            own = [device for device in self._fabric.devices if self.level.get(device.name) == level]
+            names = [device.name for device in own]
+            ratios = [self._down[name] / self._up[name] for name in names if self._up[name]]
+            found.append(
+                {
+                    "level": level,
+                    "roles": sorted({str(device.role) for device in own}),
+                    "devices": len(own),
+                    "down_mbps": sum(self._down[name] for name in names),
+                    "up_mbps": sum(self._up[name] for name in names),
+                    "oversubscription": max(ratios, default=None),
+                }
+            )
+        return found
+
+    def injection_mbps(self) -> int:
+        """What all hosts can send at once: the sum of their ports."""
+        return sum(map(_host_mbps, self._fabric.hosts))
+
+    def bisection_mbps(self) -> int:
+        """What one half of the fabric can send to the other: half of the least of injection and any tier's uplinks.
+
+        That is the cut of an even split of the switches of every tier. It counts one direction.
+        """
+        levels = set(self.level.values())
+        crossings = [self._between[level] for level in levels if level + 1 in levels]
+        if not crossings and sum(level == 1 for level in self.level.values()) > 1:
+            return 0
+        return min([self.injection_mbps(), *crossings]) // 2
+
+    def _ends(self) -> Iterator[tuple[Link, End, End]]:
+        for link in self._fabric.links:
+            yield link, link.a, link.b
+            yield link, link.b, link.a
+
+    def _levels(self) -> Mapping[str, int]:
+        peers: dict[str, set[str]] = defaultdict(set)
+        level: dict[str, int] = {}
+        for _, near, far in self._ends():
+            if near.node in self._devices and far.node in self._devices:
+                peers[near.node].add(far.node)
+            elif near.node in self._devices:
+                level[near.node] = 1
+        reached = list(level)
+        for name in reached:  # grows while it is gone through
+            for peer in sorted(peers[name] - level.keys()):
+                level[peer] = level[name] + 1
+                reached.append(peer)
+        return level
+
+    def _sums(self) -> tuple[Counter[str], Counter[str], Counter[int]]:
+        up, down, between = Counter[str](), Counter[str](), Counter[int]()
+        for link, near, far in self._ends():
+            own, other = self.level.get(near.node), self.level.get(far.node, 0)
+            if own is None:
+                continue
+            speed = self.speed_mbps(link) or 0
+            if other < own:
+                down[near.node] += speed
+            elif other > own:
+                up[near.node] += speed
+                between[own] += speed
+        return up, down, between
+
+    def _first_hops(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for _, near, far in self._ends():
+            if near.node not in self._devices:
+                found[near.node].add(far.node)
+        return found
+
+
+def _host_mbps(host: Host) -> int:
+    return sum(port.speed_mbps for port in host.ports if isinstance(port.speed_mbps, int))
+
+
+def _group(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> Facts:
+    gpus, injection = sum(host.gpus for host in hosts), sum(map(_host_mbps, hosts))
+    return {
+        "group": name,
+        "hosts": len(hosts),
+        "nics": _distinct(host.nic for host in hosts if isinstance(host.nic, str)),
+        "ports_per_host": max(len(host.ports) for host in hosts),
+        "port_mbps": _distinct(port.speed_mbps for host in hosts for port in host.ports),
+        "leaves_per_host": max(len(leaves.get(host.name, ())) for host in hosts),
+        "injection_mbps": injection,
+        "gpus": gpus,
+        "per_gpu_mbps": injection // gpus if gpus else None,
+    }
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    return sorted({value for value in values if isinstance(value, int | str)})

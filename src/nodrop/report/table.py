@@ -1,0 +1,50 @@
+"""Tables for a terminal: aligned columns, and cells of words wrapped where a row would be too wide."""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from nodrop.report.escape import terminal
+
+WIDTH = 100
+_NARROWEST = 12
+_GAP = "  "
+
+
+def section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a title and a table below it; nothing where there are no rows.
+
+    Lines stay within 100 columns as long as there are cells of several words to wrap.
+    """
+    table = [[terminal(cell) for cell in row] for row in rows]
+    if not table:
+        return
+    yield ""
+    yield title
+    widths = _widths([list(head), *table])
+    for row in (head, *table):
+        cells = [
+            textwrap.wrap(cell, width, break_long_words=False) or [""] for cell, width in zip(row, widths, strict=True)
+        ]
+        for number in range(max(map(len, cells))):
+            line = (cell[number] if number < len(cell) else "" for cell in cells)
+            yield _GAP + _GAP.join(part.ljust(width) for part, width in zip(line, widths, strict=True))
+
+
+def _widths(table: Sequence[Sequence[str]]) -> list[int]:
+    """Return the width of each column: that of its longest cell, the widest of them narrowed until a row fits."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    least = [
+        max([_NARROWEST, *(len(word) for cell in column for word in cell.split())])
+        for column in zip(*table, strict=True)
+    ]
+    excess = sum(widths) + len(_GAP) * len(widths) - WIDTH
+    while excess > 0:
+        spare = [
+            (width - lowest, width, place) for place, (width, lowest) in enumerate(zip(widths, least, strict=True))
+        ]
+        most, _, place = max(spare, key=lambda one: (one[1] if one[0] > 0 else 0, one[0]))
+        if most <= 0:
+            break
+        widths[place] -= 1
+        excess -= 1
+    return widths
