@@ -1,0 +1,122 @@
+"""Addresses that two holders have: ports, loopbacks, out-of-band ports, and hosts as their owner states them.
+
+Out-of-band ports are compared with one another only, for they are a network of their own; so is every VRF. A loopback
+address that several switches share on purpose (anycast) is one that each has beside another one and none takes for its
+router id. Addresses that mean something on one link only are left out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import FABRIC, Subject
+
+RESTS_ON = frozenset({"hosts"})
+
+_LOCAL = ("127.", "169.254.", "fe80:", "::1")
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """Who has an address: the node, what of it, its place if it is in a file, and whether others may have it too."""
+
+    node: str
+    part: str
+    subject: Subject
+    vrf: str | None
+    in_file: bool = True
+    anycast: bool = False
+
+    @property
+    def words(self) -> str:
+        """The holder in a message."""
+        return f"{self.node} {self.part}"
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield a hit for every pair of nodes that share addresses, at the later one; several addresses are one hit."""
+    first: dict[tuple[str, str], _Holder] = {}
+    shared: dict[tuple[str, str], list[tuple[str, _Holder, _Holder]]] = {}
+    for area, address, holder in _all(index):
+        earlier = first.setdefault((area, address), holder)
+        if earlier is not holder and not (earlier.anycast and holder.anycast):
+            shared.setdefault((earlier.node, holder.node), []).append((address, earlier, holder))
+    for (other, node), rows in shared.items():
+        one = len(rows) == 1
+        _, earlier, holder = rows[0]
+        at = holder if holder.in_file else earlier
+        addresses = [address for address, _, _ in rows]
+        more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+        yield Hit(
+            subject=holder.subject if one or not holder.in_file else (node,),
+            at=_place(at),
+            facts={
+                "holder": holder.words if one else node,
+                "other": earlier.words if one else other,
+                "addresses": ", ".join(addresses[:_SHOWN]) + more,
+            },
+            related=((_place(earlier), "the same address"),) if earlier.in_file and at is not earlier else (),
+            discriminator=other,
+        )
+    for device in index.fabric.devices:
+        if any(isinstance(port.addresses, Unknown) for port in device.interfaces):
+            yield Unsettled(subject=(device.name,), missing="interface.addresses")
+
+
+def _place(holder: _Holder) -> Subject:
+    return (*holder.subject, "addresses")
+
+
+def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
+    """Yield every address with the area in which it must be the only one."""
+    for device in index.fabric.devices:
+        for port in device.interfaces:
+            if isinstance(port.addresses, Unknown) or not port.addresses:
+                continue
+            vrf = None if isinstance(port.vrf, Unknown) else port.vrf
+            holder = _Holder(device.name, port.name, (device.name, port.name), vrf)
+            for address in _plain(port.addresses):
+                yield f"vrf {vrf or 'default'}", address, holder
+        yield from _of_switch(device)
+    for host in index.fabric.hosts:
+        for host_port in host.ports:
+            subject = (FABRIC, "hosts", host.name)
+            holder = _Holder(host.name, host_port.name, subject, None, in_file=False)
+            for address in _plain(host_port.addresses):
+                yield "vrf default", address, holder
+
+
+def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
+    name = device.name
+    loopbacks = () if isinstance(device.loopbacks, Unknown) else device.loopbacks
+    router_id = None if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.router_id
+    count = sum(len(_plain(loopback.addresses)) for loopback in loopbacks)
+    for loopback in loopbacks:
+        for address in _plain(loopback.addresses):
+            anycast = count > 1 and address != router_id
+            subject = (name, "@loopbacks", loopback.name)
+            holder = _Holder(name, loopback.name, subject, loopback.vrf, anycast=anycast)
+            yield f"vrf {loopback.vrf or 'default'}", address, holder
+    management = device.management
+    if not isinstance(management, Unknown) and management is not None:
+        holder = _Holder(name, management.interface, (name, "@management"), None)
+        for address in _plain(management.addresses):
+            yield "out of band", address, holder
+
+
+def _plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    """Addresses without their prefix lengths, each spelt in one way, those of one link left out."""
+    plain = [text.partition("/")[0] for text in addresses]
+    return tuple(_spelt(text) if ":" in text else text for text in plain if not text.lower().startswith(_LOCAL))
+
+
+def _spelt(text: str) -> str:
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        return text

@@ -1,0 +1,81 @@
+"""Cables of which one end sends pause frames on a priority that the other end does not obey, hosts included."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.fabric import effects
+from nodrop.fabric.fabric import End, Interface, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.fabric.subject import link as subject_of
+
+RESTS_ON = frozenset({"cables", "hosts"})
+UNREAD_END = "the other end of a link"
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the cables with such an end; the facts are sender, receiver (device and port) and priorities (text)."""
+    search = _Search(index)
+    for link in index.fabric.links:
+        yield from search.hits(link, link.a, link.b)
+        yield from search.hits(link, link.b, link.a)
+    yield from (Unsettled(subject=(device,), missing=missing) for device, missing in search.missing)
+
+
+class _Search:
+    """What ends send and obey, each QoS profile looked at once, and what is not known of which device."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._sent: dict[int, frozenset[int]] = {}
+        self.missing: dict[tuple[str, str], None] = {}
+
+    def hits(self, link: Link, sender: End, receiver: End) -> Iterator[Hit]:
+        """Yield the fault of a cable in one direction."""
+        known_end = receiver if receiver.node in self._index.devices else sender
+        try:
+            ignored = self._sends(sender) - self._obeys(receiver) if known_end.node in self._index.devices else ()
+        except UnknownFact as unknown:
+            self.missing[known_end.node, str(unknown)] = None
+            return
+        if ignored:
+            attribute = "pfc_rx_priorities" if known_end == receiver else "pfc_tx_priorities"
+            yield Hit(
+                subject=subject_of(link.a, link.b),
+                at=(*known_end, "qos", attribute),
+                facts={
+                    "sender": " ".join(sender),
+                    "receiver": " ".join(receiver),
+                    "priorities": ", ".join(map(str, sorted(ignored))),
+                },
+                discriminator=str(sender),
+            )
+
+    def _sends(self, end: End) -> frozenset[int]:
+        """The priorities that an end pauses; nothing from a port that is shut or has no QoS."""
+        host = self._index.hosts.get(end.node)
+        if host is not None and end.node not in self._index.devices:
+            return frozenset(known(host.pfc_priorities, "host.pfc_priorities"))
+        qos = self._qos(end)
+        if qos is None:
+            return frozenset()
+        if id(qos) not in self._sent:
+            self._sent[id(qos)] = frozenset(effects.paused_for_use(qos))
+        return self._sent[id(qos)]
+
+    def _obeys(self, end: End) -> frozenset[int]:
+        """The priorities on which an end stops; all on a port that is shut or has no QoS, which other rules tell."""
+        host = self._index.hosts.get(end.node)
+        if host is not None and end.node not in self._index.devices:
+            return frozenset(known(host.pfc_priorities, "host.pfc_priorities"))
+        qos = self._qos(end)
+        return frozenset(range(8) if qos is None else known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
+
+    def _qos(self, end: End) -> QosProfile | None:
+        port = self._index.at(end)
+        if port is None and end.node not in self._index.devices:
+            raise UnknownFact(UNREAD_END)
+        if not isinstance(port, Interface) or (not isinstance(port.enabled, Unknown) and not port.enabled):
+            return None
+        return known(port.qos, "interface.qos")

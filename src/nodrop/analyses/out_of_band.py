@@ -1,0 +1,135 @@
+"""The out-of-band network inside the fabric: its addresses on ports that carry traffic, or routes to it or through it.
+
+Its subnets are those of the switches' own management ports, all of them together. A port or route in a VRF for
+management is where it belongs.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
+from socket import inet_aton
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.index import Index
+from nodrop.fabric.routing import StaticRoute
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject
+
+MANAGEMENT_VRFS = ("mgmt", "management")
+
+Network = IPv4Network | IPv6Network
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield what of the fabric is in a subnet of the out-of-band network."""
+    devices = index.fabric.devices
+    for device in devices:
+        if isinstance(device.management, Unknown):
+            yield Unsettled(subject=(device.name,), missing="device.management")
+    subnets = _Subnets(devices)
+    if subnets.empty:
+        return
+    for device in devices:
+        for subject, what, subnet in _found(device, subnets):
+            yield Hit(
+                subject=subject,
+                facts={"device": device.name, "what": what, "subnet": subnet},
+                discriminator=what if subject[1].startswith("@") else "",
+            )
+
+
+class _Subnets:
+    """The subnets of all management ports."""
+
+    def __init__(self, devices: tuple[Device, ...]) -> None:
+        texts = {
+            text
+            for device in devices
+            if not isinstance(device.management, Unknown) and device.management is not None
+            for text in device.management.addresses
+        }
+        self._networks = sorted({network for text in texts if (network := _subnet(text))}, key=str)
+        self._by_mask: defaultdict[int, dict[int, str]] = defaultdict(dict)
+        for network in self._networks:
+            if isinstance(network, IPv4Network):
+                self._by_mask[int(network.netmask)][int(network.network_address)] = str(network)
+        self.interfaces = {
+            device.name: device.management.interface
+            for device in devices
+            if not isinstance(device.management, Unknown) and device.management is not None
+        }
+
+    @property
+    def empty(self) -> bool:
+        """Whether no management port has an address."""
+        return not self._networks
+
+    def holding(self, address: str) -> str | None:
+        """The subnet that an address lies in."""
+        text = address.partition("/")[0]
+        try:
+            if ":" not in text:
+                number = int.from_bytes(inet_aton(text), "big")
+                return next(
+                    (nets[number & mask] for mask, nets in self._by_mask.items() if number & mask in nets), None
+                )
+            inside = ip_interface(text).ip
+        except (OSError, ValueError):
+            return None
+        return next((str(network) for network in self._networks if inside in network), None)
+
+    def overlapping(self, prefix: str) -> str | None:
+        """The subnet that shares addresses with a prefix; a default route does not count, for it means the rest."""
+        try:
+            network = ip_network(prefix, strict=False)
+        except ValueError:
+            return None
+        if network.prefixlen == 0:
+            return None
+        return next((str(one) for one in self._networks if _overlap(one, network)), None)
+
+
+def _overlap(one: Network, other: Network) -> bool:
+    if isinstance(one, IPv4Network):
+        return isinstance(other, IPv4Network) and one.overlaps(other)
+    return isinstance(other, IPv6Network) and one.overlaps(other)
+
+
+def _subnet(text: str) -> Network | None:
+    try:
+        network = ip_interface(text).network
+    except ValueError:
+        return None
+    return network if network.prefixlen < network.max_prefixlen else None
+
+
+def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, str, str]]:
+    """Yield what lies in the out-of-band network: its subject, in words, and the subnet."""
+    name = device.name
+    for port in device.interfaces:
+        if isinstance(port.addresses, Unknown) or (not isinstance(port.vrf, Unknown) and port.vrf in MANAGEMENT_VRFS):
+            continue
+        for address in port.addresses:
+            if subnet := subnets.holding(address):
+                yield (name, port.name), f"{port.name} has {address}", subnet
+    for loopback in () if isinstance(device.loopbacks, Unknown) else device.loopbacks:
+        if loopback.vrf in MANAGEMENT_VRFS:
+            continue
+        for address in loopback.addresses:
+            if subnet := subnets.holding(address):
+                yield (name, "@loopbacks", loopback.name), f"{loopback.name} has {address}", subnet
+    if not isinstance(device.bgp, Unknown) and device.bgp is not None:
+        for prefix in device.bgp.networks:
+            if subnet := subnets.overlapping(prefix):
+                yield (name, "@bgp"), f"BGP announces {prefix}", subnet
+    for route in () if isinstance(device.static_routes, Unknown) else device.static_routes:
+        if route.vrf not in MANAGEMENT_VRFS and (subnet := _of_route(route, subnets, name)):
+            yield (name, "@static_routes"), f"a static route leads to {route.prefix} by {route.next_hop}", subnet
+
+
+def _of_route(route: StaticRoute, subnets: _Subnets, device: str) -> str | None:
+    """The subnet that a static route leads to or through."""
+    if route.next_hop == subnets.interfaces.get(device):
+        return route.next_hop
+    return subnets.holding(route.next_hop) or subnets.overlapping(route.prefix)
