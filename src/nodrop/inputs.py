@@ -233,7 +233,7 @@ class _Finder:
         if is_intent(head):
             inputs.intents.append(text)
             return
-        platform = self._platform_of("stdin", head) or self._platforms[0]
+        platform = self._platform_of("stdin", head) or self._platform_of_json()
         files = ((_canonical(platform, Path("stdin")), text),)
         inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
 
@@ -246,6 +246,11 @@ class _Finder:
         if self._forced is not None:
             return self._forced
         return next((one for one in self._platforms if platforms.reader(one).detect(name, head)), None)
+
+    def _platform_of_json(self) -> str:
+        """Return the platform whose files are JSON, the first where there are several or none."""
+        files = {one: platforms.reader(one).FILES for one in self._platforms}
+        return next((one for one, names in files.items() if any(map(_is_json, names))), self._platforms[0])
 
     def _is_new(self, path: Path) -> bool:
         known = os.path.abspath(path)  # noqa: PTH100 -- following links would cost a look at every folder above
@@ -261,7 +266,7 @@ class _Finder:
             return
         platform = self._platform_of(path.name, head)
         if platform is None and path.suffix == ".json":
-            platform = self._platforms[0]  # its reader says where the JSON is broken
+            platform = self._platform_of_json()  # its reader says where the JSON is broken
         if platform is None:
             inputs.problems.append(_unrecognised(path))
         elif path.name in (files := platforms.reader(platform).FILES):
@@ -315,6 +320,10 @@ class _Finder:
         else:
             message = "JSON of no known platform, which is not read"
             inputs.notes.append(Note(kind="not-recognised", message=message, file=str(path)))
+
+
+def _is_json(name: str) -> bool:
+    return name.endswith(".json")
 
 
 def _canonical(platform: str, path: Path) -> str:

@@ -7,7 +7,7 @@ shows is refused: duplicate and merge keys, tags, second documents, invisible li
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -94,11 +94,24 @@ class Document:
         return self._lines.place(key_at if of == "key" else value_at)
 
 
-def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES) -> Document:
-    """The one document of `raw`, its data None if it is empty; raises InputProblems that name the file `path`."""
+class Double(NamedTuple):
+    """A key that stands twice in a mapping: its path, the place of the later one, and the line of the earlier."""
+
+    keys: tuple[str, ...]
+    line: int
+    column: int
+    first_line: int
+
+
+def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: list[Double] | None = None) -> Document:
+    """The one document of `raw`, its data None if it is empty; raises InputProblems that name the file `path`.
+
+    With a list `doubled`, keys that stand twice are added to it and the last one counts, as programs that are not as
+    strict have it; without it they are refused.
+    """
     refuse_oversize(len(raw), path, max_bytes)
     text = raw.removeprefix(BOM) if isinstance(raw, str) else decode(raw, path)
-    return _Reader(text, path).read()
+    return _Reader(text, path, doubled).read()
 
 
 def _events(text: str) -> Iterator[Any]:
@@ -137,8 +150,8 @@ class _Node:
 class _Reader:
     """Makes data of events. A fault that leaves the structure clear does not stop it, so that one run names many."""
 
-    def __init__(self, text: str, path: str) -> None:
-        self.text, self.path, self.lines = text, path, Lines(text)
+    def __init__(self, text: str, path: str, doubled: list[Double] | None = None) -> None:
+        self.text, self.path, self.lines, self.doubled = text, path, Lines(text), doubled
         self.root = _Node([], 0)
         self.open = [self.root]
         self.anchors: dict[str, _Node] = {}
@@ -200,7 +213,10 @@ class _Reader:
         elif key in top.places:
             top.key = key
             first = self.lines.place(top.places[key][0])[0]
-            self.fault(at, f"the key {shown(key)} again", "each key once", f"first at line {first}")
+            if self.doubled is None:
+                self.fault(at, f"the key {shown(key)} again", "each key once", f"first at line {first}")
+            elif len(self.doubled) < MAX_PROBLEMS:
+                self.doubled.append(Double(self.steps(), *self.lines.place(at), first))
         top.key, top.key_at = key, at
 
     def alias(self, event: Any) -> None:
@@ -282,10 +298,14 @@ class _Reader:
                 self.stop(at, found or word_at(self.text, at), expected, hint, where="")
         self.stop(at, word_at(self.text, at), "YAML", where="")
 
+    def steps(self) -> tuple[str, ...]:
+        """The path to what comes next, by key and by number."""
+        steps = (str(len(node.data)) if type(node.data) is list else node.key for node in self.open[1:])
+        return tuple(step for step in steps if step is not None)
+
     def where(self) -> str:
-        """The path to what comes next."""
-        steps = [str(len(node.data)) if type(node.data) is list else node.key for node in self.open[1:]]
-        return ".".join(on_one_line(step) for step in steps if step is not None)
+        """The path to what comes next, as a message shows it."""
+        return ".".join(map(on_one_line, self.steps()))
 
     def fault(self, at: int, found: str, expected: str, hint: str = "", *, where: str | None = None) -> None:
         """Note a fault and go on, unless there are too many."""

@@ -1,0 +1,67 @@
+"""Lists and ranges in NVUE's keys: `swp1-16,swp17s0-3` for interfaces, `0-2,4` for numbers (NVUE Format Reference)."""
+
+import re
+from functools import lru_cache
+
+MAX_NAMES = 8192
+"""More names than any switch has ports, in one key."""
+
+NAMED = frozenset({"interface", "neighbor", "member"})
+"""Parents of keys that are names of interfaces."""
+NUMBERED = frozenset({"switch-priority", "traffic-class", "dscp", "pcp", "priority-group", "vlan"})
+"""Parents of keys that are numbers."""
+
+_PART = re.compile(r"(.*?)([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_NUMBERS = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
+
+
+@lru_cache(maxsize=16384)
+def names(key: str) -> tuple[str, ...]:
+    """Return the names that a key stands for; a part without letters goes on with those before it: `swp1-4,7`.
+
+    A range that runs backwards, or stands for more than MAX_NAMES, is no list, and stands for itself.
+    """
+    if "," not in key and "-" not in key:
+        return (key,)
+    found: list[str] = []
+    before = ""
+    for part in key.split(","):
+        match = _PART.fullmatch(part)
+        if match is None:
+            found.append(part)
+            continue
+        before = match[1] or before
+        first, last = int(match[2]), int(match[3] or match[2])
+        if not first <= last or len(found) + last - first >= MAX_NAMES:
+            return (key,)
+        if match[3] is None:
+            found.append(before + match[2])
+        else:
+            found.extend(f"{before}{number}" for number in range(first, last + 1))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def numbers(key: str) -> tuple[int, ...]:
+    """Return the numbers that a key stands for; none where it is no list of numbers, or of too many."""
+    if key.isascii() and key.isdecimal() and len(key) < 10:
+        return (int(key),)
+    if not _NUMBERS.fullmatch(key):
+        return ()
+    found: list[int] = []
+    for part in key.split(","):
+        first, _, last = part.partition("-")
+        span = range(int(first), int(last or first) + 1)
+        if not span or len(found) + len(span) > MAX_NAMES:
+            return ()
+        found += span
+    return tuple(found)
+
+
+def keys(parent: str, key: str) -> tuple[str, ...]:
+    """Return the single keys that a key below `parent` stands for: itself, unless it is a list."""
+    if parent in NAMED:
+        return names(key)
+    if parent in NUMBERED and ("," in key or "-" in key):
+        return tuple(map(str, numbers(key))) or (key,)
+    return (key,)

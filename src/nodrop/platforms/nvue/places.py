@@ -1,0 +1,364 @@
+"""Where a subject stands in an NVUE file: the reverse of the reader, for findings only."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from nodrop.errors import InputProblems
+from nodrop.fabric.reading import Place
+from nodrop.fabric.subject import Subject
+from nodrop.formats.places import Span
+from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue.read_ports import Ports
+from nodrop.platforms.nvue.read_qos import GLOBAL
+from nodrop.platforms.nvue.read_routing import BGP, FAMILIES
+from nodrop.platforms.nvue.read_services import PACKET_TRIM, server_nodes
+from nodrop.platforms.nvue.read_values import FILE, Config
+from nodrop.platforms.nvue.tree import Path, Tree
+
+_LINK = {
+    "enabled": "state",
+    "speed_mbps": "speed",
+    "fec": "fec",
+    "autoneg": "auto-negotiate",
+    "mtu_bytes": "mtu",
+}
+_KEYED = {
+    "dscp_to_tc": ("mapping", "dscp", "switch-priority"),
+    "pcp_to_tc": ("mapping", "pcp", "switch-priority"),
+    "tc_to_queue": ("egress-queue-mapping", "switch-priority", "traffic-class"),
+    "pfc_to_queue": ("egress-queue-mapping", "switch-priority", "traffic-class"),
+    "tc_to_dscp": ("remark", "switch-priority", "dscp"),
+}
+"""Maps: in which kind of profile, below which key, and in which field."""
+_POOLS = {
+    "ingress_lossless": ("roce-lossless", "default-lossless"),
+    "egress_lossless": ("roce-lossless", "default-lossless"),
+    "ingress_lossy": ("default-lossy",),
+    "egress_lossy": ("default-lossy",),
+}
+_TRIMMING = {"size_bytes": "size", "dscp": "remark", "tc": "switch-priority", "queue": "switch-priority"}
+_BGP_FIELDS: Mapping[str, tuple[Path, ...]] = {
+    "asn": ((*BGP, "autonomous-system"), ("router", "bgp", "autonomous-system")),
+    "router_id": ((*BGP, "router-id"), ("router", "bgp", "router-id")),
+    "graceful_shutdown": (("router", "bgp", "graceful-shutdown"),),
+    "maximum_paths": ((*BGP, *FAMILIES[0], "multipaths", "ebgp"),),
+    "multipath_relax": ((*BGP, "path-selection", "multipath", "aspath-ignore"),),
+}
+_NEIGHBOR: Mapping[str, Path] = {
+    "remote_asn": ("remote-as",),
+    "description": ("description",),
+    "active": (*FAMILIES[0], "enable"),
+    "import_policy": (*FAMILIES[0], "policy", "inbound", "route-map"),
+    "export_policy": (*FAMILIES[0], "policy", "outbound", "route-map"),
+    "enabled": ("shutdown",),
+    "bfd": ("bfd",),
+    "allowas_in": (*FAMILIES[0], "aspath", "allow-my-asn"),
+}
+_POLICIES = {"prefix_lists": "prefix-list", "community_lists": "community-list", "route_maps": "route-map"}
+_POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
+    "action": (("action",),),
+    "prefix": (("match",),),
+    "matches": (("match",),),
+    "sets": (("set",),),
+}
+_SERVERS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog"}
+_PFC_PARTS = frozenset(
+    {"pfc_priorities", "pfc_rx_priorities", "pfc_tx_priorities", "tc_to_priority_group", "pfc_to_priority_group"}
+)
+_PROFILES_OF = {
+    "trust": ("mapping",),
+    "dscp_to_tc": ("mapping",),
+    "pcp_to_tc": ("mapping",),
+    "tc_to_dscp": ("remark",),
+    "queues": ("egress-scheduler", "congestion-control", "egress-shaper"),
+    "priority_groups": ("pfc",),
+    **dict.fromkeys(_PFC_PARTS, ("pfc",)),
+}
+_QUEUE_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "type": ("mode",),
+    "weight": ("bw-percent",),
+    "guaranteed_bytes_per_s": ("min-rate",),
+    "peak_bytes_per_s": ("max-rate",),
+    "min_bytes": ("min-threshold",),
+    "max_bytes": ("max-threshold",),
+    "probability_percent": ("probability",),
+    "enabled": ("red",),
+    "ecn_colors": ("ecn",),
+    "scheduler": ("mode",),
+    "wred": ("ecn",),
+}
+_ADVANCED: Path = ("qos", "advance-buffer-config", GLOBAL)
+_WHOLE: tuple[Path, ...] = (("system", "hostname"), ("interface",), ("qos",))
+
+
+def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+    """Return a function that finds a subject, its device first, in a device's files by canonical name."""
+    try:
+        tree = Tree(bundle.get(FILE, b""), FILE)
+        finder = _Finder(tree)
+    except InputProblems:
+        return lambda subject: None
+
+    def find(subject: Subject) -> Place | None:
+        span = finder.span(subject[1:])
+        return Place(FILE, span) if span else None
+
+    return find
+
+
+class _Finder:
+    """Finds subjects in one file."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        config = Config("", tree)
+        self._ports = Ports(config)
+        self._top = config.top
+
+    def span(self, subject: Subject) -> Span | None:
+        """Return where a subject below the device stands, or the nearest there is to it."""
+        head = subject[0] if subject else ""
+        if head in ("@model", "@version"):
+            return self._tree.header_span(head[1:])
+        for path in self._paths(subject):
+            if (span := self._tree.span(path, whole=True)) is not None:
+                return span
+        return None
+
+    def _paths(self, subject: Subject) -> Iterator[Path]:
+        """Yield the paths at which the subject may stand, the most exact first."""
+        head, *rest = subject or ("",)
+        part = tuple(rest)
+        if head.startswith("@"):
+            yield from self._device_paths(head, part)
+        elif head:
+            yield from self._port_paths(head, part)
+        yield from _WHOLE
+
+    def _device_paths(self, head: str, part: Path) -> Iterator[Path]:
+        key, field = (*part, "", "")[:2]
+        if head == "@watchdog_polling_ms":
+            yield ("qos", "pfc-watchdog", "polling-interval")
+            yield ("qos", "pfc-watchdog")
+        elif head == "@buffer_pools":
+            yield from (("qos", "traffic-pool", name, "memory-percent") for name in _POOLS.get(key, ()))
+            yield from self._macro()
+            yield ("qos", "traffic-pool")
+        elif head == "@dynamic_buffers":
+            yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
+            yield from self._macro()
+            yield ("qos", "pfc", GLOBAL)
+        elif head == "@trimming":
+            yield (*PACKET_TRIM, _TRIMMING.get(key, "state"))
+            yield PACKET_TRIM
+            yield ("qos", "roce", "mode")
+        elif head == "@hash_seed":
+            yield ("system", "forwarding", "hash-seed")
+        elif head == "@loopbacks":
+            yield from self._address_paths(key, field, part[2:])
+        elif head == "@management":
+            yield from self._management_paths(key, part[1:])
+        elif head in _SERVERS:
+            yield from self._server_paths(head, key)
+        elif head == "@static_routes":
+            yield from self._route_paths(key, field)
+        elif head in ("@bgp", "@neighbors"):
+            yield from self._bgp_paths(part if head == "@bgp" else ("neighbors", *part))
+
+    def _macro(self) -> Iterator[Path]:
+        yield ("qos", "roce", "mode")
+        yield ("qos", "roce", "state")
+        yield ("qos", "roce", "enable")
+        yield ("qos", "roce")
+
+    def _management_paths(self, key: str, rest: Path) -> Iterator[Path]:
+        if key == "own_vrf":
+            yield ("interface", "eth0", "vrf")
+            yield ("interface", "eth0", "ip", "vrf")
+        elif key == "gateway":
+            for family in ("ip", "ipv4"):
+                for gateway in self._top.below("interface", "eth0", family).texts("gateway"):
+                    yield ("interface", "eth0", family, "gateway", gateway)
+                yield ("interface", "eth0", family, "gateway")
+        yield from self._address_paths("eth0", key, rest)
+
+    def _address_paths(self, name: str, field: str, rest: Path) -> Iterator[Path]:
+        """Yield the addresses of an interface, the one at the position first, and the interface itself."""
+        view = self._ports.view(name)
+        found = [
+            ("interface", name, family, "address", address)
+            for family in ("ip", "ipv4", "ipv6")
+            for address in view.below(family).texts("address")
+            if address != "dhcp"
+        ]
+        if field == "addresses":
+            yield from _at("".join(rest[:1]), found)
+            yield from found
+        if field == "vrf":
+            yield ("interface", name, "vrf")
+            yield ("interface", name, "ip", "vrf")
+        yield ("interface", name)
+
+    def _server_paths(self, head: str, key: str) -> Iterator[Path]:
+        found = [
+            (*path, "server", server)
+            for path in server_nodes(self._top, _SERVERS[head])
+            for server in self._top.below(*path).texts("server")
+        ]
+        found.sort(key=lambda path: path[-1])
+        yield from _at(key, found)
+        yield from (path[:-1] for path in found)
+
+    def _route_paths(self, key: str, field: str) -> Iterator[Path]:
+        routes = [
+            ("vrf", vrf, "router", "static", prefix, "via", hop)
+            for vrf, inside in self._top.below("vrf").items()
+            for prefix, route in inside.below("router", "static").items()
+            for hop in route.texts("via")
+        ]
+        routes.sort(key=lambda path: (path[4], path[6]))
+        for path in _at(key, routes):
+            yield path[:5] if field == "prefix" else path
+        yield ("vrf", "default", "router", "static")
+
+    def _bgp_paths(self, part: Path) -> Iterator[Path]:
+        field, key, *rest = (*part, "", "")
+        if field in _BGP_FIELDS:
+            yield from _BGP_FIELDS[field]
+        elif field == "networks":
+            node = self._top.below(*BGP)
+            own = [
+                (*BGP, *family, "network", one) for family in FAMILIES for one in node.below(*family).texts("network")
+            ]
+            own.sort(key=lambda path: path[-1])
+            yield from _at(key, own)
+        elif field == "neighbors" and key:
+            yield from self._neighbor_paths(key, rest[0])
+        elif field in _POLICIES:
+            kind, name = _POLICIES[field], key
+            inner = [word for word in rest if word]
+            if len(inner) > 1 and inner[0] == "rules":
+                rule: Path = ("router", "policy", kind, name, "rule", inner[1])
+                for word in _POLICY_FIELDS.get("".join(inner[2:3]), ()):
+                    yield (*rule, *word)
+                yield rule
+            yield ("router", "policy", kind, name)
+        yield BGP
+        yield ("router", "bgp")
+
+    def _neighbor_paths(self, key: str, field: str) -> Iterator[Path]:
+        neighbor = (*BGP, "neighbor", key)
+        group = self._top.below(*BGP, "neighbor", key).text("peer-group")
+        for node in (neighbor, (*BGP, "peer-group", group or "")):
+            yield from ((*node, *path) for path in _NEIGHBOR.get(field, ()))
+        yield neighbor
+
+    def _port_paths(self, port: str, part: Path) -> Iterator[Path]:
+        own: Path = ("interface", port)
+        field = part[0] if part else ""
+        if field == "qos":
+            yield from self._qos_paths(port, part[1:])
+        elif field in _LINK:
+            yield (*own, "link", _LINK[field])
+        elif field in ("lanes", "lane_mbps", "port"):
+            yield from self._lane_paths(port)
+        elif field in ("addresses", "vrf"):
+            yield from self._address_paths(port, field, part[1:])
+        elif field == "description":
+            yield (*own, "description")
+        elif field == "link_pause":
+            yield (*own, "qos", "link-pause", "profile")
+        elif field == "cable_length_m":
+            yield from self._cable_paths(port)
+        yield own
+
+    def _lane_paths(self, port: str) -> Iterator[Path]:
+        named = nvue_port(port)
+        if named is not None:
+            panel = ("interface", f"swp{named.port.panel}", "link", "breakout")
+            split = self._ports.view(panel[1]).below("link").text("breakout") or ""
+            yield (*panel, split, "lanes-per-port")
+            yield (*panel, split)
+            yield panel
+        yield ("interface", port, "link", "speed")
+
+    def _cable_paths(self, port: str) -> Iterator[Path]:
+        name = self._bound(port, "pfc")
+        yield ("qos", "pfc", name, "cable-length")
+        yield ("qos", "roce", "cable-length")
+        yield ("qos", "pfc", name)
+        yield from self._macro()
+
+    def _bound(self, port: str, kind: str) -> str:
+        """Return the profile that holds for a port."""
+        return self._ports.view(port).below("qos", kind).text("profile") or GLOBAL
+
+    def _qos_paths(self, port: str, part: Path) -> Iterator[Path]:
+        head = part[0] if part else ""
+        rest = [*part[1:], "", "", ""]
+        if head == "trust":
+            yield ("qos", "mapping", self._bound(port, "mapping"), "trust")
+        elif head in _KEYED:
+            kind, key, field = _KEYED[head]
+            name = self._bound(port, kind)
+            yield ("qos", kind, name, key, rest[0], field)
+            yield ("qos", kind, name, key)
+            yield ("qos", kind, name)
+        elif head in _PFC_PARTS:
+            yield from self._pfc_paths(port, head, rest[0])
+        elif head == "pfc_watchdog":
+            yield from self._watchdog_paths(port, rest[0])
+        elif head == "priority_groups":
+            yield from self._group_paths(port, rest)
+        elif head == "queues":
+            yield from self._queue_paths(port, rest)
+        yield from (("interface", port, "qos", kind, "profile") for kind in _PROFILES_OF.get(head, ()))
+        yield from self._macro()
+        yield ("interface", port)
+
+    def _pfc_paths(self, port: str, head: str, key: str) -> Iterator[Path]:
+        name = self._bound(port, "pfc")
+        node = self._top.below("qos", "pfc", name)
+        way = "tx" if head == "pfc_tx_priorities" else "rx"
+        if node.flag(way) is False:
+            yield (*node.path, way)
+        if head in ("tc_to_priority_group", "pfc_to_priority_group"):
+            yield (*node.path, "switch-priority", key)
+        yield from ((*node.path, "switch-priority", one) for one in node.texts("switch-priority"))
+        yield node.path
+
+    def _watchdog_paths(self, port: str, field: str) -> Iterator[Path]:
+        if field == "detection_ms":
+            yield ("qos", "pfc-watchdog", "polling-interval")
+            yield ("qos", "pfc-watchdog", "robustness")
+        elif field == "priorities":
+            yield from self._pfc_paths(port, "pfc_rx_priorities", "")
+        yield ("interface", port, "qos", "pfc-watchdog", "state")
+        yield ("interface", port, "qos", "pfc-watchdog")
+        yield from self._pfc_paths(port, "pfc_rx_priorities", "")
+
+    def _group_paths(self, port: str, rest: list[str]) -> Iterator[Path]:
+        index = rest[0]
+        if rest[2] == "dynamic_th":
+            yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
+            yield (*_ADVANCED, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")
+        yield ("qos", "pfc", self._bound(port, "pfc"), "switch-priority", index)
+        yield from self._cable_paths(port)
+
+    def _queue_paths(self, port: str, rest: list[str]) -> Iterator[Path]:
+        index, what, field, inner, *_ = (*rest, "", "", "")
+        wanted = inner if what == "wred" and inner else field
+        kinds = {"scheduler": ("egress-scheduler", "egress-shaper"), "wred": ("congestion-control",)}
+        if what == "buffer":
+            yield (*_ADVANCED, "egress-lossy-buffer", "traffic-class", index, "shared-alpha")
+            yield (*_ADVANCED, "egress-lossless-buffer", "shared-alpha")
+        for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
+            own: Path = ("qos", kind, self._bound(port, kind), "traffic-class", index)
+            words = _QUEUE_FIELDS.get(wanted, ())
+            yield from ((*own, word) for word in words)
+        for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
+            yield ("qos", kind, self._bound(port, kind), "traffic-class", index)
+
+
+def _at(position: str, rows: Sequence[Path]) -> Sequence[Path]:
+    """Return the row at a position, if there is one."""
+    return rows[int(position) :][:1] if position.isascii() and position.isdecimal() and len(position) < 6 else ()

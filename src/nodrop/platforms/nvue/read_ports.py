@@ -1,0 +1,219 @@
+"""The switch ports of a file: each with what every key that covers it says, laid over each other in their order."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.fabric import Interface, Port
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject, natural
+from nodrop.formats.places import shown
+from nodrop.hardware import switch
+from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.read_macro import MTU_BYTES
+from nodrop.platforms.nvue.read_qos import QosReader
+from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.tree import Node
+from nodrop.units import Misread, speed_mbps
+
+MAX_PORTS = 20_000
+"""More names than a switch has interfaces; a key may stand for many, and many keys for the same."""
+
+_UP_DOWN = {"up": True, "down": False}
+_FECS: Mapping[str, Any] = {"rs": "rs", "baser": "fc", "off": "none", "auto": "auto"}
+_SPLITS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "disabled": 0, "loopback": 1}
+
+
+class Breakout(NamedTuple):
+    """Into how many ports a panel port is broken out, 0 where it is shut off, and lanes of each where it is said."""
+
+    splits: int
+    lanes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """What `link` says, and the parts of the port that are defaults."""
+
+    enabled: bool
+    speed_mbps: Any
+    fec: Any
+    autoneg: bool
+    mtu_bytes: int
+    breakout: Breakout | None
+    derived: tuple[tuple[str, str], ...]
+
+
+class Ports:
+    """All interfaces of a file, by single name."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        top = config.top.below("interface")
+        self._nodes: dict[str, list[Node]] = {}
+        count = 0
+        for key, node in top.node.items():
+            found = names(key)
+            count += len(found)
+            if count > MAX_PORTS:
+                display = "this file"
+                said = f"more than {MAX_PORTS:,} interfaces, ranges written out"
+                raise InputProblems([Problem(path=display, found=said, expected="a switch's configuration")])
+            own = node if isinstance(node, dict) else {}
+            for name in found:
+                self._nodes.setdefault(name, []).append(own)
+        self._merged: dict[tuple[int, int], tuple[Node, Node, Node]] = {}
+        self._links: dict[int, tuple[Node, _Link]] = {}
+        self._by_content: dict[str, _Link] = {}
+
+    def names(self) -> Iterator[str]:
+        """Yield the interfaces, as they first appear."""
+        return iter(self._nodes)
+
+    def view(self, name: str) -> View:
+        """Return all that is said of an interface."""
+        nodes = self._nodes.get(name, [])
+        merged: Node = nodes[0] if nodes else {}
+        for node in nodes[1:]:
+            merged = self._laid_over(merged, node)
+        return View(self.config, merged, ("interface", name))
+
+    def _laid_over(self, below: Node, above: Node) -> Node:
+        if not below or not above:
+            return below or above
+        key = id(below), id(above)
+        known = self._merged.get(key)
+        if known is None:
+            both = dict(below)
+            for word, value in above.items():
+                old = both.pop(word, None)
+                deeper = isinstance(old, dict) and isinstance(value, dict)
+                both[word] = self._laid_over(old, value) if deeper else value
+            known = self._merged[key] = both, below, above
+        return known[0]
+
+    def link(self, view: View) -> _Link:
+        """Return what a port's `link` says."""
+        node = view.below("link")
+        found = self._links.get(id(node.node))
+        if found is None:
+            content = repr(node.node)
+            link = self._by_content.get(content)
+            if link is None:
+                link = self._by_content[content] = _link(node)
+            found = self._links[id(node.node)] = node.node, link
+        return found[1]
+
+
+def interfaces(ports: Ports, qos: QosReader, model: str | Unknown, derived: dict[Subject, str]) -> Iterator[Interface]:
+    """Yield the switch ports in the order of their names; a panel port that is broken out or shut off is none."""
+    device = ports.config.device
+    found = {name: port for name in ports.names() if (port := nvue_port(name)) is not None}
+    links = {name: ports.link(ports.view(name)) for name in found}
+    breakouts = {
+        found[name].port.panel: link.breakout
+        for name, link in links.items()
+        if link.breakout is not None and not found[name].part
+    }
+    for name in sorted(found, key=natural):
+        named, link = found[name], links[name]
+        breakout = breakouts.get(named.port.panel)
+        if not named.part and breakout is not None and breakout.splits != 1:
+            continue
+        view = ports.view(name)
+        lanes = _lanes(model, named.port, breakout, named.part)
+        what = qos.port(name, view.below("qos"))
+        for part, reason in link.derived:
+            derived[device, name, part] = reason
+        for subject, reason in what.derived:
+            derived[(device, name, *subject)] = reason
+        yield Interface(
+            name=name,
+            port=named.port,
+            enabled=link.enabled,
+            speed_mbps=link.speed_mbps,
+            lanes=lanes,
+            fec=link.fec,
+            autoneg=link.autoneg,
+            link_training=None,
+            mtu_bytes=link.mtu_bytes,
+            addresses=addresses(view),
+            vrf=vrf(view),
+            description=view.text("description"),
+            link_pause=what.link_pause,
+            cable_length_m=what.cable_length_m,
+            qos=what.profile,
+        )
+
+
+def addresses(view: View) -> tuple[str, ...]:
+    """Return the addresses of an interface, in the words of either dialect."""
+    node = view.node
+    found: list[str] = []
+    for family in ("ip", "ipv4", "ipv6"):
+        if family in node:
+            found += [address for address in view.below(family).texts("address") if address != "dhcp"]
+    return tuple(found)
+
+
+def vrf(view: View) -> str | None:
+    """Return the VRF of an interface; None where it is in the default one."""
+    node = view.node
+    stated = view.text("vrf") if "vrf" in node else view.below("ip").text("vrf") if "ip" in node else None
+    return None if stated == "default" else stated
+
+
+def _link(node: View) -> _Link:
+    derived = []
+    enabled = node.word("state", _UP_DOWN)
+    if enabled is None:
+        derived.append(("enabled", "a port that is named is up unless `link state` says otherwise"))
+    fec = node.word("fec", _FECS)
+    if fec is None:
+        derived.append(("fec", "FEC is `auto` unless it is said"))
+    autoneg = node.flag("auto-negotiate")
+    if autoneg is None:
+        derived.append(("autoneg", "a port negotiates unless it is told not to"))
+    mtu = node.integer("mtu", 552, 9216, "bytes")
+    if mtu is None:
+        derived.append(("mtu_bytes", f"the MTU is {MTU_BYTES} unless it is said"))
+    return _Link(
+        enabled is not False,
+        _speed(node),
+        fec or "auto",
+        autoneg is not False,
+        MTU_BYTES if mtu is None else mtu,
+        _breakout(node),
+        tuple(derived),
+    )
+
+
+def _speed(node: View) -> Any:
+    text = node.text("speed")
+    if text is None or text == "auto":
+        return UNKNOWN
+    try:
+        return speed_mbps(text)
+    except Misread as error:
+        node.config.malformed((*node.path, "speed"), shown(text), error.expected)
+        return UNKNOWN
+
+
+def _breakout(node: View) -> Breakout | None:
+    splits = node.word("breakout", _SPLITS) if node.has("breakout") else None
+    if splits is None:
+        return None
+    word = node.text("breakout") or ""
+    return Breakout(splits, node.below("breakout", word).integer("lanes-per-port", 1, 8))
+
+
+def _lanes(model: str | Unknown, port: Port, breakout: Breakout | None, part: bool) -> Any:
+    """Return a port's lanes: its share of those of the panel port, which only the model tells."""
+    if part and breakout is not None and breakout.lanes is not None:
+        return breakout.lanes
+    group = None if isinstance(model, Unknown) else switch(model).group(port.panel)
+    if group is None or (part and (breakout is None or not breakout.splits)):
+        return UNKNOWN
+    return group.lanes // breakout.splits if part and breakout is not None else group.lanes

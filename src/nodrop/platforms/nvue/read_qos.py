@@ -1,0 +1,343 @@
+"""What the ports of a file do with traffic: the global profiles, and those that ports are bound to instead."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.fabric.buffers import BufferProfile, Headroom
+from nodrop.fabric.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.platforms.nvue.read_macro import (
+    IDENTITY,
+    MACRO,
+    MODES,
+    POLLING_MS,
+    PROFILE,
+    PROFILE_CABLE_M,
+    ROBUSTNESS,
+    UNTOUCHED,
+    Defaults,
+    Marking,
+    Share,
+)
+from nodrop.platforms.nvue.read_pools import Limits
+from nodrop.platforms.nvue.read_values import Config, View
+
+GLOBAL = "default-global"
+BINDINGS = ("mapping", "remark", "pfc", "link-pause", "congestion-control", "egress-scheduler", "egress-shaper")
+MAX_BYTES = 4_294_967_295
+MAX_KBPS = 2_147_483_647
+BYTES_PER_KBIT = 125
+_TRUSTS = {"l2": "l2", "l3": "l3", "port": "port", "both": "both"}
+_TRUST_OF: Mapping[str, Any] = {"l2": "pcp", "l3": "dscp", "both": "both", "port": None}
+_REWRITES = {"l2": False, "l3": True, "both": True}
+
+
+@dataclass(frozen=True, slots=True)
+class PortQos:
+    """What a port's bindings make of it; `derived` are the parts of it that rest on a default, and the reason."""
+
+    profile: QosProfile
+    cable_length_m: int | None
+    link_pause: bool | None
+    derived: tuple[tuple[Subject, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pfc:
+    """A PFC profile; `cable_length_m` counts where there are priorities."""
+
+    priorities: tuple[int, ...]
+    tx: bool
+    rx: bool
+    cable_length_m: int
+
+
+class QosReader:
+    """Reads each profile and each combination of profiles once."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.top = config.top.below("qos")
+        self.roce = self._roce()
+        self.defaults = UNTOUCHED if self.roce is None else MACRO[self.roce]
+        self.limits = Limits(self.top.below("advance-buffer-config", GLOBAL))
+        self.watched = False
+        timers = self.top.below("pfc-watchdog")
+        self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
+        self.robustness = timers.integer("robustness", 1, 1000)
+        self._profiles: dict[tuple[str, str], tuple[Any, dict[Subject, str]]] = {}
+        self._by_node: dict[int, tuple[Any, PortQos]] = {}
+        self._by_content: dict[str, PortQos] = {}
+        cable = self.top.below("roce").integer("cable-length", 1, 100_000, "m")
+        self._cable_m = self.defaults.cable_length_m if cable is None else cable
+        self._cable_stated = cable is not None
+        self.queue_of, self._queues_derived = self._classes_of_priorities()
+
+    def _roce(self) -> str | None:
+        """Return the macro's mode; None where it is off."""
+        roce = self.top.below("roce")
+        if not self.top.has("roce"):
+            return None
+        known = dict.fromkeys(("enable", "state"))
+        stated = [roce.flag(key) for key in known if roce.has(key)]
+        if False in stated:
+            return None
+        mode: str | None = roce.word("mode", {mode: mode for mode in MODES})
+        return mode or "lossless"
+
+    def port(self, name: str, bound: View) -> PortQos:
+        """Return what a port does, from the node `qos` of its interface."""
+        found = self._by_node.get(id(bound.node))
+        if found is None:
+            content = repr(bound.node)
+            qos = self._by_content.get(content)
+            if qos is None:
+                qos = self._by_content[content] = self._port(name, bound)
+            found = self._by_node[id(bound.node)] = (bound.node, qos)
+        return found[1]
+
+    def _bound(self, port: str, bound: View, kind: str) -> str:
+        """Return the name of the profile that holds for a port: the global one, unless it is bound to another."""
+        name = bound.below(kind).text("profile")
+        if name is None or name == GLOBAL:
+            return GLOBAL
+        if not self.top.below(kind).has(name):
+            path = (*bound.path, kind, "profile")
+            facts = {"kind": f"{kind} profile", "name": name, "field": "profile"}
+            self.config.remark("dangling-reference", (port, "qos"), path, **facts)
+            return GLOBAL
+        return name
+
+    def _made(self, kind: str, name: str) -> tuple[Any, dict[Subject, str]]:
+        """Return what a profile says, and what of it is its default, once."""
+        key = kind, name
+        if key not in self._profiles:
+            make = getattr(self, f"_{kind.replace('-', '_')}")
+            defaults = self.defaults if name == GLOBAL else PROFILE
+            derived: dict[Subject, str] = {}
+            self._profiles[key] = make(self.top.below(kind, name), defaults, derived), derived
+        return self._profiles[key]
+
+    def _port(self, port: str, bound: View) -> PortQos:
+        made = {kind: self._made(kind, self._bound(port, bound, kind)) for kind in BINDINGS}
+        derived = {subject: reason for _, own in made.values() for subject, reason in own.items()}
+        derived |= self._queues_derived
+        trust, dscp, pcp = made["mapping"][0]
+        pfc: Pfc = made["pfc"][0]
+        rx = pfc.priorities if pfc.rx else ()
+        tx = pfc.priorities if pfc.tx else ()
+        paused = tuple(sorted({*rx, *tx}))
+        if trust == "l2" or trust == "port":
+            derived.pop(("qos", "dscp_to_tc"), None)
+        if trust == "l3" or trust == "port":
+            derived.pop(("qos", "pcp_to_tc"), None)
+        if not paused:
+            derived.pop(("cable_length_m",), None)
+        groups = {*paused, *((0,) if 0 not in paused else ())}
+        watchdog = self._watchdog(bound, rx, derived)
+        profile = QosProfile(
+            trust=_TRUST_OF[trust],
+            dscp_to_tc=dscp if trust in ("l3", "both") else None,
+            pcp_to_tc=pcp if trust in ("l2", "both") else None,
+            tc_to_queue=(*self.queue_of, *(None,) * 8),
+            tc_to_priority_group=(*(priority if priority in paused else 0 for priority in range(8)), *(None,) * 8),
+            pfc_to_queue=self.queue_of,
+            pfc_to_priority_group=tuple(priority if priority in paused else None for priority in range(8)),
+            tc_to_dscp=made["remark"][0],
+            pfc_rx_priorities=rx,
+            pfc_tx_priorities=tx,
+            pfc_watchdog=watchdog,
+            priority_groups=tuple(self._group(index, index in paused) for index in sorted(groups)),
+            queues=self._queues(made, {self.queue_of[priority] for priority in paused}),
+        )
+        pause = made["link-pause"][0]
+        return PortQos(profile, pfc.cable_length_m if paused else None, pause, tuple(derived.items()))
+
+    def _classes_of_priorities(self) -> tuple[tuple[int, ...], dict[Subject, str]]:
+        """Return switch priority to traffic class; the only profile there is holds for every port."""
+        classes = list(self.defaults.traffic_classes)
+        stated = set()
+        for priority, node in self.top.below("egress-queue-mapping", GLOBAL).numbered("switch-priority", 7):
+            target = node.integer("traffic-class", 0, 7)
+            if target is not None:
+                classes[priority] = target
+                stated.add(priority)
+        parts = ("tc_to_queue", "pfc_to_queue")
+        derived = _derived(parts, range(8), stated, self.defaults.reason)
+        return tuple(classes), derived
+
+    def _mapping(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> tuple[str, Any, Any]:
+        trust = node.word("trust", _TRUSTS)
+        if trust is None:
+            trust = defaults.trust
+            derived["qos", "trust"] = defaults.reason
+        maps = []
+        for key, part, usual in (("dscp", "dscp_to_tc", defaults.dscp), ("pcp", "pcp_to_tc", IDENTITY)):
+            targets, stated = list(usual), set()
+            for index, inside in node.numbered(key, len(usual) - 1):
+                priority = inside.integer("switch-priority", 0, 7)
+                if priority is not None:
+                    targets[index] = priority
+                    stated.add(index)
+            derived |= _derived((part,), range(len(usual)), stated, defaults.reason)
+            maps.append(tuple(targets))
+        return trust, maps[0], maps[1]
+
+    def _remark(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Any:
+        """Return switch priority to DSCP where DSCP is rewritten, else None."""
+        rewrite = node.word("rewrite", _REWRITES)
+        stated = {}
+        for priority, inside in node.numbered("switch-priority", 7):
+            dscp = inside.integer("dscp", 0, 63)
+            if dscp is not None:
+                stated[priority] = dscp
+        if not rewrite:
+            return None
+        derived |= _derived(("tc_to_dscp",), range(8), set(stated), "the rewriting that the chip begins with")
+        return (*(stated.get(priority, 8 * priority) for priority in range(8)), *(None,) * 8)
+
+    def _pfc(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Pfc:
+        priorities = tuple(sorted({priority for priority, _ in node.numbered("switch-priority", 7)}))
+        if not node.has("switch-priority"):
+            priorities = defaults.pfc_priorities
+            derived["qos", "pfc_rx_priorities"] = derived["qos", "pfc_tx_priorities"] = defaults.reason
+        ways = {}
+        for way in ("tx", "rx"):
+            stated = node.flag(way)
+            ways[way] = stated is not False
+            if stated is None and priorities:
+                derived["qos", f"pfc_{way}_priorities"] = defaults.reason
+        cable = node.integer("cable-length", 1, 100_000, "m")
+        if cable is None:
+            is_global = node.path[-1] == GLOBAL
+            cable = self._cable_m if is_global else PROFILE_CABLE_M
+            if not (is_global and self._cable_stated):
+                derived["cable_length_m",] = defaults.reason
+        return Pfc(priorities, ways["tx"], ways["rx"], cable)
+
+    def _link_pause(self, node: View, _defaults: Defaults, derived: dict[Subject, str]) -> bool | None:
+        if not self.top.below("link-pause").has(node.path[-1]):
+            return None
+        stated = [node.flag(way) for way in ("tx", "rx")]
+        if None in stated:
+            derived["link_pause",] = "a link pause profile sends and obeys pauses unless told not to"
+        return stated != [False, False]
+
+    def _congestion_control(
+        self, node: View, defaults: Defaults, derived: dict[Subject, str]
+    ) -> Mapping[int, Marking | None | Unknown]:
+        found: dict[int, Any] = dict(defaults.markings)
+        stated = set()
+        for tc, inside in node.numbered("traffic-class", 7):
+            old = found.get(tc)
+            found[tc], whole = _marking(inside, old if isinstance(old, Marking) else Marking())
+            stated |= {tc} if whole else set()
+        for tc in found.keys() - stated:
+            derived["qos", "queues", str(tc), "wred"] = defaults.reason
+        return found
+
+    def _egress_scheduler(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Share]:
+        found = dict(defaults.shares)
+        stated = set()
+        for tc, inside in node.numbered("traffic-class", 7):
+            old = found.get(tc, Share())
+            mode = inside.word("mode", {"dwrr": "dwrr", "strict": "strict"}) or old.mode
+            percent = inside.integer("bw-percent", 0, 100, "percent")
+            usual = old.percent if old.mode == mode else None
+            found[tc] = Share(mode, None if mode == "strict" else usual if percent is None else percent)
+            stated |= {tc} if inside.has("mode") else set()
+        for tc in found.keys() - stated:
+            derived["qos", "queues", str(tc), "scheduler"] = defaults.reason
+        return found
+
+    def _egress_shaper(self, node: View, _defaults: Defaults, _derived: dict[Subject, str]) -> Mapping[int, Any]:
+        node.integer("port-max-rate", 0, MAX_KBPS, "kb/s")
+        rates = {}
+        for tc, inside in node.numbered("traffic-class", 7):
+            both = [inside.integer(key, 0, MAX_KBPS, "kb/s") for key in ("min-rate", "max-rate")]
+            rates[tc] = tuple(rate and rate * BYTES_PER_KBIT for rate in both)
+        return rates
+
+    def _queues(self, made: Mapping[str, tuple[Any, Any]], lossless: set[int]) -> tuple[Queue, ...]:
+        """Return a row for every traffic class that has a place in the scheduler, a rate, or marking."""
+        shares, rates = made["egress-scheduler"][0], made["egress-shaper"][0]
+        markings = {tc: _wred(marking) for tc, marking in made["congestion-control"][0].items()}
+        marked = {tc for tc, marking in markings.items() if isinstance(marking, Unknown) or marking is not None}
+        return tuple(
+            Queue(
+                index=tc,
+                scheduler=_scheduler(shares.get(tc), rates.get(tc)),
+                wred=markings.get(tc),
+                buffer=self.limits.queue(tc, tc in lossless),
+            )
+            for tc in sorted({*shares, *rates, *marked})
+        )
+
+    def _group(self, index: int, lossless: bool) -> PriorityGroup:
+        if not lossless:
+            limit = self.limits.ingress_lossy
+            lossy = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=limit)
+            return PriorityGroup(index=index, buffer=lossy)
+        pool = "ingress_lossy" if self.defaults.one_ingress_pool else "ingress_lossless"
+        headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
+        limit = self.limits.ingress_lossless
+        buffer = BufferProfile(pool=pool, size_bytes=UNKNOWN, dynamic_th=limit, headroom=headroom)
+        return PriorityGroup(index=index, buffer=buffer)
+
+    def _watchdog(self, bound: View, rx: tuple[int, ...], derived: dict[Subject, str]) -> PfcWatchdog | None:
+        if not bound.has("pfc-watchdog") or bound.below("pfc-watchdog").flag("state") is False:
+            return None
+        self.watched = True
+        if self.polling_ms is None or self.robustness is None:
+            reason = f"polling every {POLLING_MS} ms, {ROBUSTNESS} times, unless told otherwise"
+            derived["qos", "pfc_watchdog", "detection_ms"] = reason
+        detection = (self.polling_ms or POLLING_MS) * (self.robustness or ROBUSTNESS)
+        return PfcWatchdog(priorities=rx, detection_ms=detection, restoration_ms=None, action=None)
+
+
+def _derived(parts: tuple[str, ...], indexes: range, stated: set[int], reason: str) -> dict[Subject, str]:
+    """Return the entries of maps that were not stated: each, or the whole map where none was."""
+    if not stated:
+        return {("qos", part): reason for part in parts}
+    return {("qos", part, str(index)): reason for part in parts for index in indexes if index not in stated}
+
+
+def _marking(node: View, usual: Marking) -> tuple[Marking | Unknown, bool]:
+    """Return a traffic class's marking, and whether all of it was said."""
+    stated: dict[str, Any] = {
+        "ecn": node.flag("ecn"),
+        "red": node.flag("red"),
+        "min_bytes": node.integer("min-threshold", 0, MAX_BYTES, "bytes"),
+        "max_bytes": node.integer("max-threshold", 0, MAX_BYTES, "bytes"),
+        "probability_percent": node.integer("probability", 0, 100, "percent"),
+    }
+    mode = node.word("mode", {"absolute": "absolute", "relative": "relative"})
+    if mode == "relative":
+        return UNKNOWN, True
+    values: dict[str, Any] = {name: getattr(usual, name) if value is None else value for name, value in stated.items()}
+    off = values["ecn"] is values["red"] is False
+    return Marking(**values), off or None not in stated.values()
+
+
+def _wred(marking: Marking | None | Unknown) -> WredProfile | None | Unknown:
+    if marking is None or isinstance(marking, Unknown):
+        return marking
+    if not marking.ecn and not marking.red:
+        return None
+    color = WredColor(
+        min_bytes=marking.min_bytes,
+        max_bytes=marking.max_bytes,
+        probability_percent=marking.probability_percent,
+        enabled=marking.red,
+    )
+    return WredProfile(ecn_colors=COLORS if marking.ecn else (), green=color, yellow=color, red=color)
+
+
+def _scheduler(share: Share | None, rates: tuple[int | None, int | None] | None) -> Scheduler | None:
+    if share is None and rates is None:
+        return None
+    mode, percent = (share.mode, share.percent) if share else ("dwrr", None)
+    low, high = rates or (None, None)
+    return Scheduler(type=mode, weight=percent, guaranteed_bytes_per_s=low, peak_bytes_per_s=high)

@@ -1,0 +1,233 @@
+"""BGP of the default VRF, the policies that it uses, and static routes."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from nodrop.fabric.routing import (
+    Action,
+    Bgp,
+    BgpNeighbor,
+    CommunityList,
+    PrefixList,
+    PrefixRule,
+    RouteMap,
+    RouteMapRule,
+    StaticRoute,
+)
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import natural
+from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.tree import Path
+
+BGP: Path = ("vrf", "default", "router", "bgp")
+FAMILIES: tuple[Path, ...] = (("address-family", "ipv4-unicast"), ("address-family", "ipv6-unicast"))
+_MAX_ASN = 2**32 - 1
+_MAX_SEQUENCE = 65535
+_MAX_SESSIONS = 4096
+_ACTIONS: Mapping[str, Action] = {"permit": "permit", "deny": "deny"}
+_MATCHES = {
+    "ip-nexthop-list": "ip next-hop prefix-list",
+    "as-path-list": "as-path",
+    "community-list": "community",
+    "tag": "tag",
+}
+_SETS = {"ip-nexthop": "ip next-hop", "as-path-prepend": "as-path prepend"}
+_LISTS = {"ip-prefix-list": "prefix-list", "ip-nexthop-list": "prefix-list", "community-list": "community-list"}
+"""Of what kind of list a match names one, so that a name that leads nowhere is found."""
+
+
+class RoutingReader:
+    """Reads what a file says of routing."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._top = config.top
+        self._policy = self._top.below("router", "policy")
+
+    def bgp(self) -> Bgp | None | Unknown:
+        """Return the BGP process; None where none runs, UNKNOWN where its AS number is not a plain one."""
+        node, shared = self._top.below(*BGP), self._top.below("router", "bgp")
+        if not node or _on(node) is False or _on(shared) is False:
+            return None
+        asn = _asn(node) or _asn(shared)
+        if asn is None:
+            return UNKNOWN
+        family = node.below(*FAMILIES[0])
+        relax = node.below("path-selection", "multipath").flag("aspath-ignore")
+        return Bgp(
+            asn=asn,
+            router_id=node.text("router-id") or shared.text("router-id"),
+            networks=tuple(sorted(one for own in FAMILIES for one in node.below(*own).texts("network"))),
+            maximum_paths=family.below("multipaths").integer("ebgp", 1, 256),
+            multipath_relax=relax is True,
+            graceful_shutdown=shared.flag("graceful-shutdown") is True,
+            prefix_lists=tuple(self._prefix_lists()),
+            community_lists=tuple(self._community_lists()),
+            route_maps=tuple(self._route_maps()),
+            neighbors=tuple(self._neighbors(node)),
+        )
+
+    def static_routes(self) -> tuple[StaticRoute, ...]:
+        """Return the static routes of every VRF, sorted by prefix and next hop."""
+        found = [
+            StaticRoute(prefix=_prefix(prefix), next_hop=hop, vrf=None if vrf == "default" else vrf)
+            for vrf, inside in self._top.below("vrf").items()
+            for prefix, route in inside.below("router", "static").items()
+            for hop in route.texts("via")
+        ]
+        return tuple(sorted(found, key=lambda route: (route.prefix, route.next_hop)))
+
+    def _neighbors(self, bgp: View) -> Iterator[BgpNeighbor]:
+        rows: dict[str, list[View]] = {}
+        for spelt, node in bgp.below("neighbor").items():
+            for key in names(spelt) if not _is_address(spelt) else (spelt,):
+                if len(rows) < _MAX_SESSIONS:
+                    rows.setdefault(key, []).append(node)
+        for key in sorted(rows, key=natural):
+            nodes = rows[key]
+            group = next((name for node in nodes if (name := node.text("peer-group"))), None)
+            if group is not None:
+                if bgp.below("peer-group").has(group):
+                    nodes = [*nodes, bgp.below("peer-group", group)]
+                else:
+                    self._dangling("peer-group", group, (*nodes[0].path, "peer-group"))
+            yield self._neighbor(key, nodes)
+
+    def _neighbor(self, key: str, nodes: list[View]) -> BgpNeighbor:
+        """Return a session from its own settings and those of its peer group, the first that says something."""
+        families = [node.below(*FAMILIES[0]) for node in nodes]
+        stated = _first(node.text("remote-as") for node in nodes)
+        words: dict[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
+        remote: Any = words[stated] if stated in words else _first(_number(node, "remote-as") for node in nodes)
+        by_address = _is_address(key)
+        allowed = _first(_allowed(family.below("aspath", "allow-my-asn")) for family in families)
+        return BgpNeighbor(
+            address=key if by_address else None,
+            interface=None if by_address else key,
+            remote_asn=remote,
+            description=nodes[0].text("description"),
+            enabled=_first(node.flag("shutdown") for node in nodes) is not True,
+            active=_first(map(_on, families)) is not False,
+            import_policy=_first(self._policy_of(family, "inbound") for family in families),
+            export_policy=_first(self._policy_of(family, "outbound") for family in families),
+            bfd=any(_has_bfd(node.below("bfd")) for node in nodes),
+            allowas_in=allowed,
+        )
+
+    def _policy_of(self, family: View, way: str) -> str | None:
+        node = family.below("policy", way)
+        name = node.text("route-map")
+        if name is not None and not self._policy.below("route-map").has(name):
+            self._dangling("route-map", name, (*node.path, "route-map"))
+        return name
+
+    def _dangling(self, kind: str, name: str, path: Path) -> None:
+        self._config.remark("dangling-reference", ("@bgp",), path, kind=kind, name=name, field=path[-1])
+
+    def _rules(self, kind: str, name: str) -> list[tuple[int, View]]:
+        """Return the rules of a policy by number."""
+        found = []
+        for spelt, node in self._policy.below(kind, name, "rule").items():
+            if spelt.isascii() and spelt.isdecimal() and len(spelt) < 6 and 1 <= int(spelt) <= _MAX_SEQUENCE:
+                found.append((int(spelt), node))
+            else:
+                self._config.malformed(node.path, f"'{spelt[:40]}'", f"a rule's number, 1 to {_MAX_SEQUENCE}")
+        return sorted(found, key=lambda rule: rule[0])
+
+    def _prefix_lists(self) -> Iterator[PrefixList]:
+        found = []
+        for name, node in self._policy.below("prefix-list").items():
+            family: Literal["ipv4", "ipv6"] = "ipv6" if node.text("type") == "ipv6" else "ipv4"
+            rules = [
+                PrefixRule(
+                    sequence=sequence,
+                    action=rule.word("action", _ACTIONS) or "permit",
+                    prefix=prefix,
+                    ge=inside.integer("min-prefix-len", 0, 128),
+                    le=inside.integer("max-prefix-len", 0, 128),
+                )
+                for sequence, rule in self._rules("prefix-list", name)
+                for prefix, inside in rule.below("match").items()
+            ]
+            found.append(PrefixList(name=name, family=family, rules=tuple(rules)))
+        yield from sorted(found, key=lambda one: (one.family, one.name))
+
+    def _community_lists(self) -> Iterator[CommunityList]:
+        for name in sorted(self._policy.below("community-list").node):
+            rules: list[tuple[Action, tuple[str, ...]]] = [
+                (rule.word("action", _ACTIONS) or "permit", rule.texts("community"))
+                for _, rule in self._rules("community-list", name)
+            ]
+            yield CommunityList(name=name, rules=tuple(rules))
+
+    def _route_maps(self) -> Iterator[RouteMap]:
+        for name in sorted(self._policy.below("route-map").node):
+            rules = [
+                RouteMapRule(
+                    sequence=sequence,
+                    action=rule.word("action", _ACTIONS) or "permit",
+                    matches=tuple(self._matches(rule.below("match"))),
+                    sets=tuple(_sets(rule.below("set"))),
+                )
+                for sequence, rule in self._rules("route-map", name)
+            ]
+            yield RouteMap(name=name, rules=tuple(rules))
+
+    def _matches(self, node: View) -> Iterator[tuple[str, str]]:
+        family = "ipv6" if node.text("type") == "ipv6" else "ip"
+        for word in node.node:
+            value = node.text(word)
+            if word == "type" or value is None:
+                continue
+            if word in _LISTS and not self._policy.below(_LISTS[word]).has(value):
+                self._dangling(_LISTS[word], value, (*node.path, word))
+            yield f"{family} address prefix-list" if word == "ip-prefix-list" else _MATCHES.get(word, word), value
+
+
+def _sets(node: View) -> Iterator[tuple[str, str]]:
+    for word in node.node:
+        prepended = word == "as-path-prepend"
+        value = (node.below(word).text("as") or "") if prepended else " ".join(node.texts(word))
+        yield _SETS.get(word, word), value
+
+
+def _first(values: Iterator[Any]) -> Any:
+    """Return the first value that is not None."""
+    return next((value for value in values if value is not None), None)
+
+
+def _on(node: View) -> bool | None:
+    """Return whether something is on, in the words of either dialect."""
+    state = node.flag("state") if node.has("state") else None
+    return node.flag("enable") if state is None and node.has("enable") else state
+
+
+def _asn(node: View) -> int | None:
+    text = node.text("autonomous-system")
+    return None if text in ("none", "leaf", "spine") else node.integer("autonomous-system", 1, _MAX_ASN)
+
+
+def _number(node: View, key: str) -> int | None:
+    text = node.text(key)
+    return None if text in (None, "external", "internal") else node.integer(key, 1, _MAX_ASN)
+
+
+def _allowed(node: View) -> int | None:
+    """Return how often the own AS number may be in a path; FRR takes three where no number is said."""
+    if not node or _on(node) is False:
+        return None
+    return node.integer("occurrences", 1, 10) or 3
+
+
+def _has_bfd(node: View) -> bool:
+    stated = _on(node)
+    return bool(node) if stated is None else stated
+
+
+def _is_address(key: str) -> bool:
+    return ":" in key or (key.isascii() and key.replace(".", "").isdecimal())
+
+
+def _prefix(text: str) -> str:
+    return {"default": "0.0.0.0/0", "default6": "::/0"}.get(text, text)

@@ -1,0 +1,129 @@
+"""What a file says of the switch itself: loopbacks, management port, servers, collectors, hash seed, trimming."""
+
+from collections.abc import Mapping
+
+from nodrop.fabric.fabric import Collector, Loopback, Management, Trimming
+from nodrop.fabric.subject import Subject
+from nodrop.platforms.nvue.read_ports import Ports, addresses, vrf
+from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.tree import Path
+
+MANAGEMENT, LOOPBACK = "eth0", "lo"
+MANAGEMENT_VRF = "mgmt"
+OTLP_PORT = 8443
+GNMI: Path = ("system", "gnmi-server")
+GNMI_PORT = 9339
+PACKET_TRIM: Path = ("system", "forwarding", "packet-trim")
+OTLP: Path = ("system", "telemetry", "export", "otlp")
+TRIM_PROFILE = "packet-trim-default"
+TRIM_SIZE_BYTES, TRIM_DSCP, TRIM_PRIORITY = 256, 11, 4
+TRIM_CLASSES = (1, 2, 3)
+"""The default trimming profile (5.14, Packet Trimming)."""
+
+_MAX_SEED = 2**32 - 1
+
+
+def loopbacks(top: View, ports: Ports) -> tuple[Loopback, ...]:
+    """Return the loopback interface, and the addresses that VRFs have of their own, sorted by name."""
+    found: dict[str, Loopback] = {}
+    own = ports.view(LOOPBACK)
+    if LOOPBACK in ports.names():
+        found[LOOPBACK] = Loopback(name=LOOPBACK, addresses=addresses(own), vrf=vrf(own))
+    for name, inside in top.below("vrf").items():
+        extra = inside.below("loopback", "ip").texts("address")
+        if extra and name == "default":
+            first = found[LOOPBACK].addresses if LOOPBACK in found else ()
+            found[LOOPBACK] = Loopback(name=LOOPBACK, addresses=(*first, *extra))
+        elif extra:
+            found[name] = Loopback(name=name, addresses=extra, vrf=name)
+    return tuple(found[name] for name in sorted(found))
+
+
+def management(ports: Ports) -> Management | None:
+    """Return the out-of-band port; None where the file does not name it."""
+    if MANAGEMENT not in ports.names():
+        return None
+    view = ports.view(MANAGEMENT)
+    gateways = (*view.below("ip").texts("gateway"), *view.below("ipv4").texts("gateway"))
+    return Management(
+        interface=MANAGEMENT,
+        addresses=addresses(view),
+        gateway=gateways[0] if gateways else None,
+        own_vrf=vrf(view) == MANAGEMENT_VRF,
+    )
+
+
+def server_nodes(top: View, kind: str) -> tuple[Path, ...]:
+    """Return where servers of a kind (`ntp`, `syslog`) stand: below `system`, or below the VRFs of `service`."""
+    service = top.below("service", kind)
+    paths: list[Path] = [("service", kind, name) for name in service.node]
+    return (("system", kind), *paths)
+
+
+def servers(top: View, kind: str) -> tuple[str, ...]:
+    """Return the servers of a kind, sorted."""
+    return tuple(sorted({one for path in server_nodes(top, kind) for one in top.below(*path).texts("server")}))
+
+
+def hash_seed(top: View) -> int | None:
+    """Return the seed by which equal paths are chosen; None where the switch takes its own."""
+    return top.below("system", "forwarding").integer("hash-seed", 0, _MAX_SEED)
+
+
+def collectors(top: View) -> tuple[Collector, ...]:
+    """Return where counters are sent to by OTLP over gRPC, sorted by address; none unless that is on."""
+    otlp = top.below(*OTLP)
+    if otlp.flag("state") is not True:
+        return ()
+    grpc = otlp.below("grpc")
+    usual = grpc.integer("port", 1, 65535) or OTLP_PORT
+    found = [
+        Collector(address=address, port=inside.integer("port", 1, 65535) or usual)
+        for address, inside in grpc.below("destination").items()
+    ]
+    return tuple(sorted(found, key=lambda one: one.address))
+
+
+def gnmi_port(top: View) -> int | None:
+    """Return the port on which the gNMI server listens; None where it is off, as it is by default."""
+    node = top.below(*GNMI)
+    return node.integer("port", 1, 65535) or GNMI_PORT if node.flag("state") else None
+
+
+def trims(top: View, by_macro: bool) -> bool | None:
+    """Return whether trimming is on: True, False, or None where nothing says so."""
+    node = top.below(*PACKET_TRIM)
+    state = node.flag("state")
+    if state is None and (by_macro or node.text("profile") == TRIM_PROFILE):
+        return True
+    return state
+
+
+def by_profile(top: View, by_macro: bool) -> bool:
+    """Whether the default profile of trimming holds where nothing else is said."""
+    return by_macro or top.below(*PACKET_TRIM).text("profile") == TRIM_PROFILE
+
+
+def trimming(top: View, by_macro: bool, queue_of: tuple[int, ...], derived: dict[Subject, str]) -> Trimming | None:
+    """Return the switch's packet trimming; None where it is off. What is derived is noted, below the device."""
+    if not trims(top, by_macro):
+        return None
+    node = top.below(*PACKET_TRIM)
+    remark = node.below("remark")
+    by_port = remark.text("dscp") == "port-level"
+    size = node.integer("size", 256, 1024, "bytes")
+    dscp = None if by_port else remark.integer("dscp", 0, 63)
+    priority = node.integer("switch-priority", 0, 7)
+    usual: Mapping[str, int | None] = (
+        {"size_bytes": TRIM_SIZE_BYTES, "tc": TRIM_PRIORITY} if by_profile(top, by_macro) else {}
+    )
+    for field, value in (("size_bytes", size), ("dscp", dscp), ("tc", priority)):
+        if value is None and not (field == "dscp" and by_port):
+            derived["@trimming", field] = f"the profile {TRIM_PROFILE} says so"
+    priority = usual.get("tc") if priority is None else priority
+    return Trimming(
+        size_bytes=usual.get("size_bytes") if size is None else size,
+        dscp="from-tc" if by_port else TRIM_DSCP if dscp is None else dscp,
+        tc=priority,
+        queue=None if priority is None else queue_of[priority],
+    )

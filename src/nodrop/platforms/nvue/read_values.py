@@ -1,0 +1,154 @@
+"""Access to what a file sets: nodes and values of the expected shape, and a remark for every one that is not."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.fabric.reading import Place, Remark
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.types import meant
+from nodrop.formats.places import on_one_line, shown
+from nodrop.platforms.nvue.names import numbers
+from nodrop.platforms.nvue.tree import Node, Path, Tree
+
+FILE = "startup.yaml"
+MAX_REMARKS = 2000
+FLAGS: Mapping[str, bool] = {
+    "on": True, "enabled": True, "enable": True, "true": True,
+    "off": False, "disabled": False, "disable": False, "false": False,
+}  # fmt: skip
+"""Words of both dialects for yes and no; a quoted one means the same, and so does a YAML boolean."""
+
+_SUFFIXED = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4})")
+
+
+class Config:
+    """One file, opened: what it sets, and the remarks that reading it gives."""
+
+    def __init__(self, device: str, tree: Tree | None) -> None:
+        """Without a tree, nothing is set."""
+        self.device = device
+        self.tree = tree
+        self.remarks: list[Remark] = []
+        self._remarked: set[tuple[object, ...]] = set()
+
+    @property
+    def top(self) -> "View":
+        """All that is set."""
+        return View(self, self.tree.root if self.tree else {}, ())
+
+    def place(self, path: Path) -> Place | None:
+        """Return where the nearest existing part of a path stands."""
+        span = self.tree.span(path) if self.tree else None
+        return Place(FILE, span) if span else None
+
+    def malformed(self, path: Path, found: str, expected: str) -> None:
+        """Remark that a value is not what its setting takes."""
+        self.remark("malformed-value", (), path, path=said(path), found=found, expected=expected)
+
+    def remark(self, kind: str, subject: Subject, path: Path, /, **facts: str) -> None:
+        """Remember something wrong in the text at `path`, once; `subject` is below the device."""
+        fault = (kind, path, *facts.values())
+        if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
+            self._remarked.add(fault)
+            place = self.place(path)
+            self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A node of the tree and its path; asking for what is not there gives an empty one, or None."""
+
+    config: Config
+    node: Node
+    path: Path
+
+    def __bool__(self) -> bool:
+        return bool(self.node)
+
+    def has(self, key: str) -> bool:
+        """Whether the node has a key, whatever is below it."""
+        return key in self.node
+
+    def below(self, *keys: str) -> "View":
+        """Return the node below some keys; a text there counts as its only key."""
+        node: Any = self.node
+        for key in keys:
+            node = node.get(key) if isinstance(node, dict) else None
+        text: Node = {node: {}} if isinstance(node, str) else {}
+        found = node if isinstance(node, dict) else text
+        return View(self.config, found, (*self.path, *keys))
+
+    def items(self) -> "Iterator[tuple[str, View]]":
+        """Yield (key, node below it), keys as they are spelt."""
+        return ((key, self.below(key)) for key in self.node)
+
+    def text(self, key: str) -> str | None:
+        """Return a value as text, None where there is none."""
+        value = self.node.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, dict):
+            return next(reversed(value), None)
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if value is not None:
+            self.config.malformed((*self.path, key), "a list", "one value")
+        return None
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return the keys below a key, or the one value there."""
+        return tuple(self.below(key).node)
+
+    def word(self, key: str, known: Mapping[str, Any]) -> Any:
+        """Return what a value's word stands for, None where it is absent or unknown (with a remark)."""
+        text = self.text(key)
+        if text is None:
+            return None
+        if text not in known:
+            hint = meant(text, known)
+            expected = " or ".join(known) if known is not FLAGS else "on, enabled or enable, off, disabled or disable"
+            self.config.malformed((*self.path, key), shown(text), f"{expected} ({hint})" if hint else expected)
+            return None
+        return known[text]
+
+    def flag(self, key: str) -> bool | None:
+        """Return a yes or no, in the words of either dialect."""
+        found: bool | None = self.word(key, FLAGS)
+        return found
+
+    def integer(self, key: str, low: int, high: int, unit: str = "") -> int | None:
+        """Return a number of `unit`; None where it is absent, not a number or out of range (with a remark)."""
+        text = self.text(key)
+        if text is None:
+            return None
+        if text.isascii() and text.isdecimal() and len(text) < 19 and low <= int(text) <= high:
+            return int(text)
+        path = (*self.path, key)
+        if _SUFFIXED.fullmatch(text):
+            facts = {"path": said(path), "found": text, "unit": unit or "none"}
+            self.config.remark("unit-suffix", (), path, **facts)
+        else:
+            of_unit = f" of {unit}" if unit else ""
+            self.config.malformed(path, shown(text), f"a whole number{of_unit} from {low} to {high}")
+        return None
+
+    def numbered(self, key: str, limit: int) -> "Iterator[tuple[int, View]]":
+        """Yield (number, node) for the keys below a key, lists written out.
+
+        What is no number up to `limit` is left out, with a remark.
+        """
+        inside = self.below(key)
+        for spelt, node in inside.items():
+            found = numbers(spelt)
+            if not found or found[-1] > limit or max(found) > limit:
+                self.config.malformed(node.path, shown(spelt), f"numbers from 0 to {limit}, such as 0-2,4")
+            for number in found:
+                if number <= limit:
+                    yield number, node
+
+
+def said(path: Path) -> str:
+    """A path as one types it after `nv set`."""
+    return " ".join(map(on_one_line, path))

@@ -1,0 +1,162 @@
+"""From a startup.yaml of any Cumulus Linux 5.x, in either dialect, or lines of `nv set`, to a device."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.buffers import DynamicBuffers
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.reading import DeviceReading, Note, Source
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.values import changed
+from nodrop.formats import nvset
+from nodrop.formats.places import shown
+from nodrop.hardware import switches
+from nodrop.hardware.dynamic import resolve
+from nodrop.platforms.nvue.read_macro import POLLING_MS
+from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
+from nodrop.platforms.nvue.read_ports import Ports, interfaces
+from nodrop.platforms.nvue.read_qos import QosReader
+from nodrop.platforms.nvue.read_routing import RoutingReader
+from nodrop.platforms.nvue.read_services import (
+    collectors,
+    gnmi_port,
+    hash_seed,
+    loopbacks,
+    management,
+    servers,
+    trimming,
+)
+from nodrop.platforms.nvue.read_values import FILE, Config
+from nodrop.platforms.nvue.tree import Tree
+
+FILES = frozenset({FILE})
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_ENTRY = re.compile(rb"""^(?:-[ \t]+)?["']?(?:header|set)["']?[ \t]*:""", re.MULTILINE)
+_VERSION = re.compile(r"(?:.*[^0-9.])?([0-9]{1,2})\.([0-9]{1,3})(?:\.[0-9A-Za-z.~+-]*)?")
+_BUFFER_MODEL = (
+    "NVUE works headroom out from speed, MTU and cable length, as SONiC's dynamic model on the same ASIC does"
+)
+_DYNAMIC = (
+    "NVUE's own settings: alpha_1, small packets at 100 % up to Spectrum-5; 1024 bytes is the size it is taken for"
+)
+
+
+def detect(name: str, head: bytes) -> bool:
+    """Whether a file is NVUE's: YAML with `header:` or `set:` at its top, or lines of `nv set`."""
+    if name == FILE:
+        return True
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        return False
+    return bool(_ENTRY.search(head)) or nvset.detect(head)
+
+
+def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+    """Read a device; a file that cannot be read at all is a problem of the reading."""
+    problems: list[Problem] = []
+    sources = []
+    tree = None
+    for source, raw in bundle:
+        sources.append(source)
+        try:
+            tree = Tree(raw, source.display)
+        except InputProblems as error:
+            problems.extend(error.problems)
+    try:
+        return _Device(name, tuple(sources), tree, problems).read()
+    except InputProblems as error:
+        display = sources[0].display if sources else FILE
+        problems += [Problem(path=display, found=each.found, expected=each.expected) for each in error.problems]
+        return _Device(name, tuple(sources), None, problems).read()
+
+
+class _Device:
+    def __init__(self, name: str, sources: tuple[Source, ...], tree: Tree | None, problems: list[Problem]) -> None:
+        self._sources, self._problems, self._tree = sources, problems, tree
+        self._notes: list[Note] = []
+        self._derived: dict[Subject, str] = {}
+        self._config = Config(name, tree)
+        self.name = self._config.device = self._hostname(name)
+
+    def read(self) -> DeviceReading:
+        device = self._device()
+        return DeviceReading(
+            device=resolve(device),
+            sources=self._sources,
+            remarks=tuple(self._config.remarks),
+            notes=tuple(self._notes),
+            problems=tuple(self._problems),
+            derived=self._derived,
+        )
+
+    def _hostname(self, name: str) -> str:
+        stated = self._config.top.below("system").text("hostname")
+        if stated is None or stated == name:
+            return name
+        if not _NAME.fullmatch(stated):
+            self._config.remark("odd-name", (), ("system", "hostname"), name=shown(stated))
+            return name
+        return stated
+
+    def _device(self) -> Device:
+        config = self._config
+        model = self._model()
+        qos = QosReader(config)
+        ports = Ports(config)
+        routing = RoutingReader(config)
+        top = config.top
+        found = tuple(interfaces(ports, qos, model, self._derived))
+        trims: dict[Subject, str] = {}
+        device = Device(
+            name=self.name,
+            platform="nvue",
+            version=self._version(),
+            model=model,
+            mac=UNKNOWN,
+            interfaces=found,
+            loopbacks=loopbacks(top, ports),
+            management=management(ports),
+            bgp=routing.bgp(),
+            static_routes=routing.static_routes(),
+            buffer_model="dynamic",
+            counters=UNKNOWN,
+            trimming=trimming(top, qos.defaults.trims, qos.queue_of, trims),
+            hash_seed=hash_seed(top),
+            ntp_servers=servers(top, "ntp"),
+            syslog_servers=servers(top, "syslog"),
+            gnmi_port=gnmi_port(top),
+            otlp_collectors=collectors(top),
+        )
+        for subject, reason in trims.items():
+            self._derived[(self.name, *subject)] = reason
+        self._derived[self.name, "@buffer_model"] = _BUFFER_MODEL
+        return self._buffers(device, qos)
+
+    def _buffers(self, device: Device, qos: QosReader) -> Device:
+        settings = dynamic_buffers(device.interfaces, qos.limits)
+        if isinstance(settings, DynamicBuffers):
+            self._derived[self.name, "@dynamic_buffers"] = _DYNAMIC
+        found, unsaid = pools(qos.top, qos.defaults, device.model)
+        for pool in unsaid:
+            self._derived[self.name, "@buffer_pools", pool] = qos.defaults.reason
+        polling = qos.polling_ms
+        if polling is None and qos.watched:
+            polling = POLLING_MS
+            self._derived[self.name, "@watchdog_polling_ms"] = f"the watchdog polls every {POLLING_MS} ms unless told"
+        return changed(device, dynamic_buffers=settings, buffer_pools=found, watchdog_polling_ms=polling)
+
+    def _model(self) -> str | Unknown:
+        stated = self._tree.header.get("model") if self._tree else None
+        if not isinstance(stated, str):
+            return UNKNOWN
+        known = {model.lower(): model for model in switches()}
+        return known.get(stated.lower().removeprefix("msn"), known.get(stated.lower(), UNKNOWN))
+
+    def _version(self) -> Any:
+        """Return major.minor of the release that the header names."""
+        stated = self._tree.header.get("version") if self._tree else None
+        found = _VERSION.fullmatch(stated) if isinstance(stated, str) else None
+        return f"{found[1]}.{found[2]}" if found else UNKNOWN

@@ -1,0 +1,226 @@
+"""The state that a file describes: a startup.yaml, or lines of `nv set`, as one tree of keys, and where each stands.
+
+A startup.yaml is a list of `header`, `set` and `unset`, laid over each other in their order. In most files there is
+one `set`: then the tree is the document's own data, lists and ranges still in its keys. In all others they are
+written out. A leaf is a text, or a mapping with it as the only key, as `nv set` says it; the last one given counts.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.formats import nvset
+from nodrop.formats.places import Span, decode
+from nodrop.formats.yaml import Document, Double, parse
+from nodrop.platforms.nvue.names import keys
+
+Path = tuple[str, ...]
+Node = dict[str, Any]
+
+MAX_STEPS = 2_000_000
+"""Keys laid over each other in one file, ranges written out."""
+MAX_WORDS = 40
+_QUOTED = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"")
+_LINES = re.compile(r"\r\n|\r|\n")
+
+
+class Tree:
+    """One file, read: `root` is what it sets, `header` what it says of itself."""
+
+    def __init__(self, raw: bytes, display: str) -> None:
+        """Raise InputProblems, naming the file `display`, where it is neither YAML of that shape nor `nv set`."""
+        self.root: Node = {}
+        self.header: Node = {}
+        self.doubles: list[Double] = []
+        self.others: tuple[tuple[int, str], ...] = ()
+        self._display, self._steps = display, 0
+        self._text = decode(raw, display)
+        self._lines: list[str] | None = None
+        self._document: Document | None = None
+        self._sets: list[tuple[int | str, ...]] = []
+        self._script: nvset.Script | None = None
+        if nvset.detect(raw):
+            self._script = nvset.parse(self._text)
+            self.others = self._script.others
+            for command in self._script.commands:
+                self._say(command)
+        else:
+            self._document = parse(self._text, display, doubled=self.doubles)
+            self._merge()
+
+    def _merge(self) -> None:
+        assert self._document is not None
+        parts: list[tuple[str, Any]] = []
+        for prefix, verb, data in self._parts(self._document.data):
+            if verb == "header":
+                self.header = data if isinstance(data, dict) else {}
+            elif isinstance(data, dict):
+                parts.append((verb, data))
+                if verb == "set":
+                    self._sets.append(prefix)
+            elif data is not None:
+                self._refuse(prefix, f"`{verb}` of no mapping", "a mapping of what is set")
+        if [verb for verb, _ in parts] == ["set"]:
+            self.root = parts[0][1]
+            return
+        for verb, data in parts:
+            (self._lay if verb == "set" else self._drop)(self.root, data, "")
+
+    def _parts(self, data: Any) -> Iterator[tuple[tuple[int | str, ...], str, Any]]:
+        entries = data if isinstance(data, list) else [data]
+        for number, entry in enumerate(entries):
+            place = (number,) if isinstance(data, list) else ()
+            if not isinstance(entry, dict) or not entry.keys() <= {"header", "set", "unset"}:
+                self._refuse(place, "another shape", "a list of `header`, `set` and `unset`")
+            yield from (((*place, verb), verb, inside) for verb, inside in entry.items())
+
+    def _refuse(self, place: Sequence[str | int], found: str, expected: str) -> None:
+        assert self._document is not None
+        line, column = self._document.place(place)
+        raise InputProblems([Problem(path=self._display, line=line, column=column, found=found, expected=expected)])
+
+    def _lay(self, into: Node, data: Node, parent: str) -> None:
+        """Lay data over a tree; what is said later moves to the end."""
+        for key, value in data.items():
+            for one in keys(parent, key):
+                self._count()
+                old = into.pop(one, None)
+                if isinstance(value, dict):
+                    inside = old if isinstance(old, dict) else {}
+                    self._lay(inside, value, one)
+                    into[one] = inside
+                else:
+                    into[one] = value
+
+    def _drop(self, out_of: Node, data: Node, parent: str) -> None:
+        """Take out of a tree what data names, and what that leaves empty."""
+        for key, value in data.items():
+            for one in keys(parent, key):
+                self._count()
+                inside = out_of.get(one)
+                if isinstance(value, dict) and value and isinstance(inside, dict):
+                    self._drop(inside, value, one)
+                    if inside:
+                        continue
+                out_of.pop(one, None)
+
+    def _say(self, command: nvset.Command) -> None:
+        """Do what a command says."""
+        if len(command.words) > MAX_WORDS:
+            return
+        nodes, parent = [self.root], ""
+        for position, word in enumerate(command.words):
+            single = keys(parent, word)
+            parent = word
+            self._count(len(nodes) * len(single))
+            if command.verb == "set":
+                nodes = [_below(node, one) for node in nodes for one in single]
+            elif position == len(command.words) - 1:
+                for node in nodes:
+                    for one in single:
+                        node.pop(one, None)
+            else:
+                inner = [node.get(one) for node in nodes for one in single]
+                nodes = [node for node in inner if isinstance(node, dict)]
+
+    def _count(self, steps: int = 1) -> None:
+        self._steps += steps
+        if self._steps > MAX_STEPS:
+            found = f"more than {MAX_STEPS:,} keys, lists and ranges written out"
+            raise InputProblems([Problem(path=self._display, found=found, expected="a switch's configuration")])
+
+    def span(self, path: Path, *, whole: bool = False) -> Span | None:
+        """Return where the value at a path of single keys stands, or the nearest key above it; None above the first.
+
+        Where a value is a mapping, the place is that of its key. With `whole`, None unless all of the path is there.
+        """
+        if self._script is not None:
+            return _span_of(self._script.commands, path, len(path) if whole else 1)
+        assert self._document is not None
+        best: tuple[int | str, ...] = ()
+        for prefix in reversed(self._sets):
+            found = _raw_path(_at(self._document.data, prefix), path, "")
+            enough = len(path) if whole else 1
+            if len(found) >= enough and len(found) + len(prefix) > len(best):
+                best = (*prefix, *found)
+        return self._of_raw(best) if best else None
+
+    def header_span(self, key: str) -> Span | None:
+        """Return where a value of the header stands."""
+        if self._document is None or not isinstance(self._document.data, list):
+            return None
+        for number, entry in enumerate(self._document.data):
+            if isinstance(entry, dict) and isinstance(entry.get("header"), dict) and key in entry["header"]:
+                return self._of_raw((number, "header", key))
+        return None
+
+    def _of_raw(self, raw: tuple[int | str, ...]) -> Span:
+        assert self._document is not None
+        value = _at(self._document.data, raw)
+        is_leaf = not isinstance(value, dict | list) and value is not None
+        line, column = self._document.place(raw, of="value" if is_leaf else "key")
+        if self._lines is None:
+            self._lines = _LINES.split(self._text)
+        rest = self._lines[line - 1][column - 1 :] if line <= len(self._lines) else ""
+        text = value if isinstance(value, str) else rest.split(" ")[0].rstrip(",}]") if is_leaf else str(raw[-1])
+        quoted = _QUOTED.match(rest)
+        length = quoted.end() if quoted else len(text) if rest.startswith(text) else len(rest.rstrip())
+        return Span(line, column, line, column + length)
+
+    def double(self, double: Double) -> tuple[Path, Span]:
+        """Return the path and the place of a key that stands twice."""
+        if self._lines is None:
+            self._lines = _LINES.split(self._text)
+        line, column = double.line, double.column
+        rest = self._lines[line - 1][column - 1 :]
+        quoted = _QUOTED.match(rest)
+        length = quoted.end() if quoted else len(double.keys[-1])
+        return double.keys, Span(line, column, line, column + length)
+
+
+def _below(node: Node, key: str) -> Node:
+    """Return what is below a key, made if need be, and moved to the end of its siblings."""
+    inside = node.pop(key, None)
+    node[key] = inside = inside if isinstance(inside, dict) else {}
+    return inside
+
+
+def _at(data: Any, path: Sequence[int | str]) -> Any:
+    for step in path:
+        data = data[step]
+    return data
+
+
+def _raw_path(data: Any, path: Path, parent: str) -> Path:
+    """Return the keys, as the document spells them, that lead down a path as far as they go."""
+    if not path or not isinstance(data, dict):
+        return ()
+    best: Path = ()
+    for key in reversed(data):
+        if key == path[0] or path[0] in keys(parent, key):
+            found = (key, *_raw_path(data[key], path[1:], path[0]))
+            if len(found) > len(best):
+                best = found
+    return best
+
+
+def _span_of(commands: Sequence[nvset.Command], path: Path, least: int) -> Span | None:
+    """Return the place of the value that the last command for a path gives, or of the path's last word there is.
+
+    None where no command has the first `least` words of the path.
+    """
+    best, span = least - 1, None
+    for command in reversed(commands):
+        if command.verb != "set" or len(command.words) <= best:
+            continue
+        parent, depth = "", 0
+        for word, step in zip(command.words, path, strict=False):
+            if word != step and step not in keys(parent, word):
+                break
+            parent, depth = step, depth + 1
+        if depth > best:
+            best = depth
+            value = depth == len(path) and depth + 1 == len(command.words)
+            span = command.spans[depth if value else depth - 1]
+    return span
