@@ -36,6 +36,7 @@ golden: setup ## write golden/, help texts and the table of README anew; read th
 
 bench: setup ## speed and memory per switch, as ratios in one run
 	@$(BIN)/python benchmarks/pod.py
+	@$(BIN)/python benchmarks/site.py
 
 wheelhouse: $(VENV)/.wheelhouse
 

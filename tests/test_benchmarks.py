@@ -1,0 +1,37 @@
+"""The benchmarks run; what they measure is for people to read."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+SMALL = ("--leaves", "8", "--spines", "4")
+
+
+def figures(script: str, report: Path, *options: str) -> Any:
+    """Run a benchmark and return what it writes for machines."""
+    command = [sys.executable, BENCHMARKS / script, *SMALL, *options, "--json", report]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return json.loads(report.read_text())
+
+
+def test_a_pod_is_measured_stage_by_stage(tmp_path: Path) -> None:
+    report = figures("pod.py", tmp_path / "pod.json")
+    assert (report["switches"], report["ports"]) == (12, 12 * 65)
+    assert set(report["stages"]) >= {"design", "render", "read back", "assemble", "lint", "publish"}
+    assert all(stage["cpu"] > 0 for stage in report["stages"].values())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_sites_are_measured_with_all_their_processes(tmp_path: Path) -> None:
+    one, many = figures("site.py", tmp_path / "site.json", "--sizes", "12", "108")
+    assert (one["switches"], many["switches"]) == (12, 108)
+    for site in (one, many):
+        assert 0 < site["system_s"] < site["cpu_s"] < 120
+        assert 20 < site["peak_mib"] < 2000
+    assert many["megabytes"] > 8 * one["megabytes"]
