@@ -33,9 +33,13 @@ class _Search:
 
     def hits(self, link: Link, sender: End, receiver: End) -> Iterator[Hit]:
         """Yield the fault of a cable in one direction."""
-        known_end = receiver if receiver.node in self._index.devices else sender
+        devices = self._index.devices
+        known_end = receiver if receiver.node in devices else sender
+        if known_end.node not in devices:
+            return
         try:
-            ignored = self._sends(sender) - self._obeys(receiver) if known_end.node in self._index.devices else ()
+            sent = self._sends(sender)
+            ignored = sent and sent - self._obeys(receiver, sender)
         except UnknownFact as unknown:
             self.missing[known_end.node, str(unknown)] = None
             return
@@ -64,13 +68,18 @@ class _Search:
             self._sent[id(qos)] = frozenset(effects.paused_for_use(qos))
         return self._sent[id(qos)]
 
-    def _obeys(self, end: End) -> frozenset[int]:
-        """The priorities on which an end stops; all on a port that is shut or has no QoS, which other rules tell."""
+    def _obeys(self, end: End, sender: End) -> frozenset[int]:
+        """The priorities on which an end stops; all on a port that other rules tell.
+
+        Those are ports that are shut or have no QoS, and at a host those that do not pause it either.
+        """
         host = self._index.hosts.get(end.node)
         if host is not None and end.node not in self._index.devices:
             return frozenset(known(host.pfc_priorities, "host.pfc_priorities"))
         qos = self._qos(end)
-        return frozenset(range(8) if qos is None else known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
+        if qos is None or (sender.node not in self._index.devices and not self._sends(end)):
+            return frozenset(range(8))
+        return frozenset(known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
 
     def _qos(self, end: End) -> QosProfile | None:
         port = self._index.at(end)

@@ -47,6 +47,18 @@ def is_lossless(qos: QosProfile | None, tc: int) -> bool:
     return qos is not None and bool(pausing_priorities(qos, group_of_tc(qos, tc)))
 
 
+def used_tcs(qos: QosProfile) -> tuple[int, ...]:
+    """Return the traffic classes that packets land in, by DSCP and, where the port has such a map, by PCP."""
+    by_pcp = known(qos.pcp_to_tc, "interface.qos.pcp_to_tc") or ()
+    return tuple(sorted({tc_of_dscp(qos, dscp) for dscp in range(64)} | {tc or 0 for tc in by_pcp}))
+
+
+def paused_for_use(qos: QosProfile) -> tuple[int, ...]:
+    """Return the priorities for which a port pauses its neighbor when what packets land in is full."""
+    groups = {group_of_tc(qos, tc) for tc in used_tcs(qos)}
+    return tuple(sorted({priority for group in groups for priority in pausing_priorities(qos, group)}))
+
+
 def rdma_classes(fabric: Fabric) -> Iterator[TrafficClass]:
     """Yield the classes that carry RDMA."""
     return (one for one in fabric.classes if one.purpose == "rdma")

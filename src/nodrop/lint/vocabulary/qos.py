@@ -42,10 +42,21 @@ def policy_watchdog(fabric: Fabric, side: str | None | Unknown) -> PfcWatchdog |
 
 @word("function", rests_on=("classes",))
 def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """The DSCPs of lossless RDMA classes that land where a port does not pause."""
+    """The DSCPs of lossless RDMA classes that land where a port neither pauses nor has headroom."""
     wanted = [one for one in effects.rdma_classes(fabric) if known(one.lossless, "traffic_class.lossless")]
     dscps = {dscp for one in wanted for dscp in one.dscp}
-    return tuple(sorted(d for d in dscps if not effects.is_lossless(qos, effects.tc_of_dscp(qos, d))))
+    return tuple(sorted(d for d in dscps if _is_lossy(qos, effects.tc_of_dscp(qos, d))))
+
+
+def _is_lossy(qos: QosProfile | None, tc: int) -> bool:
+    """Whether nothing protects a traffic class; headroom without pause is another fault, told by another rule."""
+    if qos is None or effects.is_lossless(qos, tc):
+        return qos is None
+    try:
+        buffer = effects.group_buffer(qos, effects.group_of_tc(qos, tc))
+        return buffer is None or not buffer.lossless
+    except UnknownFact:
+        return True
 
 
 @word("function", rests_on=("classes",))
