@@ -211,26 +211,30 @@ def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], tradi
     for panel in chosen:
         group = facts.group(panel)
         assert group is not None
-        port = Port(panel)
-        made.append(
-            Interface(
-                name=port_name("sonic", model, port),
-                port=port,
-                enabled=draw(st.booleans()),
-                speed_mbps=draw(maybe(st.sampled_from(group.speeds))),
-                lanes=group.lanes,
-                fec=draw(st.sampled_from([None, "rs", "fc", "none", "auto"])),
-                autoneg=draw(maybe(st.booleans())),
-                link_training=draw(maybe(st.booleans())),
-                mtu_bytes=draw(st.integers(68, 9216)),
-                addresses=tuple(draw(st.lists(st.sampled_from(ADDRESSES), max_size=3, unique=True))),
-                description=draw(maybe(free_texts)),
-                link_pause=draw(st.sampled_from([None, True, False, UNKNOWN])),
-                cable_length_m=draw(maybe(st.sampled_from([0, 1, 3, 30, 299] if traditional else [0, 3, 5, 30, 300]))),
-                qos=draw(st.none() | st.sampled_from(designs)) if designs else None,
-                side=draw(st.sampled_from([None, "host", "fabric", UNKNOWN])),
+        way = draw(st.sampled_from([one for one in group.ways if not one.platforms]))
+        for part in sorted(draw(st.sets(st.integers(0, way.into - 1), min_size=1))):
+            port = Port(panel, part)
+            made.append(
+                Interface(
+                    name=port_name("sonic", model, port, way.into),
+                    port=port,
+                    enabled=draw(st.booleans()),
+                    speed_mbps=draw(maybe(st.sampled_from(way.speeds))),
+                    lanes=way.lanes,
+                    fec=draw(st.sampled_from([None, "rs", "fc", "none", "auto"])),
+                    autoneg=draw(maybe(st.booleans())),
+                    link_training=draw(maybe(st.booleans())),
+                    mtu_bytes=draw(st.integers(68, 9216)),
+                    addresses=tuple(draw(st.lists(st.sampled_from(ADDRESSES), max_size=3, unique=True))),
+                    description=draw(maybe(free_texts)),
+                    link_pause=draw(st.sampled_from([None, True, False, UNKNOWN])),
+                    cable_length_m=draw(
+                        maybe(st.sampled_from([0, 1, 3, 30, 299] if traditional else [0, 3, 5, 30, 300]))
+                    ),
+                    qos=draw(st.none() | st.sampled_from(designs)) if designs else None,
+                    side=draw(st.sampled_from([None, "host", "fabric", UNKNOWN])),
+                )
             )
-        )
     return tuple(made)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import nodrop
 from nodrop.design.defaults import defaulted
+from nodrop.fabric.fabric import Fabric
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped
 from nodrop.report.fabric import facts
@@ -17,13 +18,19 @@ from nodrop.report.page import text as page
 from nodrop.report.text import render
 from nodrop.resources import home
 
+SMALL = 6
+"""Devices of a fabric all of whose files are kept."""
+
 GOLDEN = Path(__file__).parents[1] / "golden"
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 
 
 @cache
 def made(intent: str) -> dict[str, str]:
-    """Return the files of an intent: what `show` says, what `lint` finds, and all artifacts."""
+    """Return the files of an intent: what `show` says, what `lint` finds, and all artifacts.
+
+    Of a large fabric one switch of each role is kept, the others being like it.
+    """
     loaded = nodrop.load(home("intents") / f"{intent}.yaml")
     fabric = nodrop.build(loaded)
     artifacts = list(nodrop.write(fabric))
@@ -32,7 +39,14 @@ def made(intent: str) -> dict[str, str]:
     return {
         "show.txt": page(facts(fabric, defaulted(loaded))),
         "findings.txt": render(Outcome.of(reading, verdict)),
-    } | {f"{one.device}/{one.path}".lstrip("/"): one.text for one in artifacts}
+    } | {f"{one.device}/{one.path}".lstrip("/"): one.text for one in artifacts if one.device in kept(fabric)}
+
+
+def kept(fabric: Fabric) -> set[str]:
+    """Return whose files are kept: all devices', or the first of each role where there are many."""
+    if len(fabric.devices) <= SMALL:
+        return {"", *(device.name for device in fabric.devices)}
+    return {"", *({device.role: device.name for device in reversed(fabric.devices)}.values())}
 
 
 def files_of(intent: str) -> Iterator[str]:

@@ -18,9 +18,10 @@ from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.ports import Wires, host_port_name, name_of, wires
 from nodrop.design.settings import settings_faults
+from nodrop.design.splits import Jack
 from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy, Port
+from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy
 from nodrop.fabric.subject import natural
 from nodrop.intent.schema import Intent
 from nodrop.platforms.traits import traits
@@ -109,7 +110,7 @@ def _links(layout: Layout) -> tuple[Link, ...]:
     return tuple(sorted(links, key=lambda link: (link.a, link.b)))
 
 
-def _end(node: Node, port: Port) -> End:
+def _end(node: Node, port: Jack) -> End:
     return End(node.name, name_of(node, port))
 
 

@@ -11,8 +11,8 @@ import netaddr
 
 from nodrop.design.boxes import LEAF, TIERS, Boxes, Node
 from nodrop.design.cabling import FabricCable, HostCable
+from nodrop.design.splits import Jack
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Port
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 
@@ -84,7 +84,7 @@ class Plan:
         """Return the block that holds all endpoint links of a leaf."""
         return Pool(first=self.endpoints.first + 2 * self.slots * leaf.id, size=2 * self.slots)
 
-    def _offset(self, leaf: Node, port: Port) -> int:
+    def _offset(self, leaf: Node, port: Jack) -> int:
         return 2 * (leaf.id * self.slots + (port.panel - 1) * leaf.model.max_split + port.split)
 
 

@@ -6,6 +6,8 @@ Nothing moves when a peer is added or when every peer gets more ports.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nodrop.design.splits import Jack
+
 
 def halving(index: int, slots: int) -> int:
     """Return where the `index`-th of a growing number of blocks starts among `slots`: 0, ½, ¼, ¾, ⅛, …
@@ -22,15 +24,15 @@ def halving(index: int, slots: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peers:
-    """The switches of one role that a switch of the other has links to, and the panel ports that they share."""
+    """The switches of one role that a switch of the other has links to, and the ports that they share."""
 
     role: str
     ids: tuple[int, ...]
-    ports: tuple[int, ...]
+    ports: tuple[Jack, ...]
     slots: int | None
     """Peers among whom the ports are shared out evenly; None shares them out by halving."""
 
-    def block(self, number: int, each: int) -> tuple[int, ...]:
+    def block(self, number: int, each: int) -> tuple[Jack, ...]:
         """Return the ports of a peer."""
         start = self._start(number)
         return self.ports[start : start + each]

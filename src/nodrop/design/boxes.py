@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from nodrop.design.splits import leaf_splits, most_ports, spine_split, usable
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, switch, switches
 from nodrop.hardware.schema import Switch
@@ -26,6 +27,8 @@ class Node:
     id: int
     tier: Tier
     model: Switch
+    ports: int
+    """How many ports it has once all that its tier's intent may split are split, service ports left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +45,8 @@ class Boxes:
 
     @property
     def most_ports(self) -> int:
-        """Ports of the largest model."""
-        return max(len(tier[0].model.panels) for tier in (self.leaves, self.spines))
+        """Ports of the switch that has most, split as the intent says."""
+        return max(tier[0].ports for tier in (self.leaves, self.spines))
 
 
 def show_ports(panels: Collection[int]) -> str:
@@ -51,9 +54,10 @@ def show_ports(panels: Collection[int]) -> str:
     return f"port{'s' if len(panels) > 1 else ''} {show_ids(panels)}"
 
 
-def lanes_by_speed(model: Switch) -> Mapping[int, int]:
-    """Return the lanes that an unsplit fabric port of a model uses, by its speed in Mb/s."""
-    return {speed: group.lanes for group in model.ports if not group.service for speed in group.speeds}
+def lanes_by_speed(model: Switch, into: int = 1) -> Mapping[int, int]:
+    """Return the lanes that a part of a fabric port split so uses, by its speed in Mb/s; none where it cannot be."""
+    way = model.split(into)
+    return dict.fromkeys(way.speeds, way.lanes) if way else {}
 
 
 def boxes(intent: Intent, problems: list[Problem]) -> Boxes:
@@ -71,4 +75,9 @@ def _tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tup
         problems.append(intent.problem(keys, tier.model, "a switch model of the catalogue", hint))
         return ()
     model = switch(tier.model)
-    return tuple(Node(name=f"{role}{number}", role=role, id=number, tier=tier, model=model) for number in tier.ids)
+    into = spine_split(intent)
+    splits = leaf_splits(intent) if role == LEAF else dict.fromkeys(usable(model, into), into)
+    ports = most_ports(model, splits)
+    return tuple(
+        Node(name=f"{role}{number}", role=role, id=number, tier=tier, model=model, ports=ports) for number in tier.ids
+    )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodrop.design.boxes import LEAF, lanes_by_speed
+from nodrop.design.splits import spine_split
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.qos import PriorityGroup
 from nodrop.fabric.states import UNKNOWN
@@ -99,18 +100,17 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
     """
     if intent.buffers.pattern_mtu is not None:
         return intent.buffers.pattern_mtu
-    lanes = lanes_by_speed(model)
-    links = {
-        (group.speed, group.length)
-        for group in (intent.topology.uplinks, *(intent.endpoints.values() if role == LEAF else ()))
-    }
+    uplinks, groups = intent.topology.uplinks, intent.endpoints.values() if role == LEAF else ()
+    up = uplinks.split if role == LEAF else spine_split(intent)
+    kinds = [(uplinks.speed, up, uplinks.length), *((one.speed, one.split, one.length) for one in groups)]
+    links = {(speed, lanes_by_speed(model, into)[speed], length) for speed, into, length in kinds}
 
     def total(mtu: int) -> int:
         return sum(
             computed(
                 asic(model.asic),
                 speed_mbps=speed,
-                lanes=lanes[speed],
+                lanes=lanes,
                 mtu_bytes=intent.mtu,
                 cable_length_m=length,
                 pattern_mtu_bytes=mtu,
@@ -118,7 +118,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
                 shared=False,
                 compensated=False,
             ).xoff
-            for speed, length in links
+            for speed, lanes, length in links
         )
 
     return max((DEFAULT_PATTERN_MTU_BYTES, intent.hosts.rdma_mtu), key=total)

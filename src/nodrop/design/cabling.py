@@ -1,14 +1,14 @@
 """Cables: what joins which ports, and whether the medium that an intent names can."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nodrop.design.boxes import Node
+from nodrop.design.boxes import Node, lanes_by_speed
+from nodrop.design.splits import Jack
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Port
 from nodrop.hardware import media, nearest
-from nodrop.hardware.schema import Medium
+from nodrop.hardware.schema import Medium, Split, Switch
 from nodrop.intent.schema import Endpoints, Intent, Uplinks
 from nodrop.units import show_speed
 
@@ -31,9 +31,9 @@ class FabricCable:
     """A link between two switches; the lower one owns its addresses."""
 
     lower: Node
-    lower_port: Port
+    lower_port: Jack
     upper: Node
-    upper_port: Port
+    upper_port: Jack
     cabling: Cabling
 
 
@@ -42,7 +42,7 @@ class HostCable:
     """A link from a leaf to a port (numbered from 1) of a host."""
 
     leaf: Node
-    leaf_port: Port
+    leaf_port: Jack
     host: str
     host_port: int
     host_lanes: int
@@ -55,6 +55,22 @@ class LinkEnd(NamedTuple):
 
     model: str
     lanes: Mapping[int, int]
+    asic: str = ""
+    into: int = 1
+    """Into how many ports its panel ports are split."""
+    ways: tuple[Split, ...] = ()
+    """How else they can be split."""
+
+    @classmethod
+    def of(cls, model: Switch, into: int) -> "LinkEnd":
+        """Return the end at a switch."""
+        return cls(model.name, lanes_by_speed(model, into), model.asic.title(), into, model.splits)
+
+    def lacks(self, speed: int) -> str:
+        """Return that it has no port of a speed, in words."""
+        chip = f" ({self.asic})" if self.asic else ""
+        split = f", split into {self.into}," if self.into > 1 else ""
+        return f"{self.model}{chip}{split} has no {show_speed(speed)} port"
 
 
 class _Misfit(NamedTuple):
@@ -64,14 +80,22 @@ class _Misfit(NamedTuple):
 
 
 def cabling(
-    intent: Intent, keys: tuple[str, ...], wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd], problems: list[Problem]
+    intent: Intent,
+    keys: tuple[str, ...],
+    wanted: Uplinks | Endpoints,
+    ends: Sequence[LinkEnd],
+    problems: list[Problem],
+    holds: Callable[[int], bool],
 ) -> Cabling | None:
-    """Return what a group of links has in common; None where its medium or speed is a problem."""
+    """Return what a group of links has in common; None where its medium or speed is a problem.
+
+    `holds` tells whether the ports suffice when split into so many.
+    """
     medium = media().get(wanted.media)
     if medium is None:
         hint = nearest(wanted.media, tuple(media()))
         problems.append(intent.problem((*keys, "media"), wanted.media, "a medium of the catalogue", hint))
-    faults = _speed_faults(intent, keys, wanted.speed, ends)
+    faults = _speed_faults(intent, keys, wanted, ends, holds)
     problems += faults
     if medium is None or faults:
         return None
@@ -81,11 +105,31 @@ def cabling(
     return Cabling(speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys)
 
 
-def _speed_faults(intent: Intent, keys: tuple[str, ...], speed: int, ends: Sequence[LinkEnd]) -> list[Problem]:
+def fits(name: str, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
+    """Return whether a medium can make links whose ends have ports of their speed."""
+    return name in media() and _misfit(media()[name], wanted, ends) is None
+
+
+def _speed_faults(
+    intent: Intent,
+    keys: tuple[str, ...],
+    wanted: Uplinks | Endpoints,
+    ends: Sequence[LinkEnd],
+    holds: Callable[[int], bool],
+) -> list[Problem]:
+    speed = wanted.speed
     common = sorted(set.intersection(*(set(end.lanes) for end in ends)), reverse=True)
     expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
-    lacking = dict.fromkeys(end.model for end in ends if speed not in end.lanes)
-    return [intent.problem((*keys, "speed"), f"{model} has no {show_speed(speed)} port", expected) for model in lacking]
+    lacking = dict.fromkeys(end.lacks(speed) for end in ends if speed not in end.lanes)
+    hint = next((f"split: {into}" for into in _other_splits(speed, ends) if holds(into)), "") if lacking else ""
+    return [intent.problem((*keys, "speed"), found, expected, hint) for found in lacking]
+
+
+def _other_splits(speed: int, ends: Sequence[LinkEnd]) -> list[int]:
+    """Return the splits at which all ends have ports of a speed, the most parts first."""
+    found = [{one.into for one in end.ways if speed in one.speeds and not one.blocks_next} for end in ends if end.ways]
+    fixed = all(speed in end.lanes for end in ends if not end.ways)
+    return sorted(set.intersection(*found), reverse=True) if fixed else []
 
 
 def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
@@ -107,6 +151,6 @@ def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]
 
 def _fitting(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:
     """Return a hint naming the media that can make the links."""
-    names = [name for name, medium in media().items() if _misfit(medium, wanted, ends) is None]
+    names = [name for name in media() if fits(name, wanted, ends)]
     links = f"{show_speed(wanted.speed)} over {wanted.length}m"
     return f"for {links}: {', '.join(names)}" if names else f"no medium of the catalogue runs {links}"

@@ -1,13 +1,17 @@
 """The smallest fabric of the switches at hand that carries the hosts: the hint for a design that cannot work."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import lcm
 from typing import NamedTuple
 
 from nodrop.design.boxes import Boxes
+from nodrop.design.cabling import LinkEnd, fits
 from nodrop.design.joining import Choice, slots_keys
+from nodrop.design.splits import jacks, spine_split, usable
+from nodrop.hardware import media
 from nodrop.intent.schema import Intent
+from nodrop.units import show_speed
 
 
 class _Closed(NamedTuple):
@@ -22,17 +26,45 @@ def closing(intent: Intent, switches: Boxes) -> str:
 
     Empty where the groups differ in speed, or no such fabric of two tiers exists.
     """
-    if len({group.speed for group in intent.endpoints.values()}) > 1:
+    kinds = {(group.speed, group.split) for group in intent.endpoints.values()}
+    if len(kinds) > 1:
+        return ""
+    speed, split = kinds.pop()
+    ends = [
+        LinkEnd.of(tier[0].model, into)
+        for tier, into in ((switches.leaves, split), (switches.spines, spine_split(intent)))
+    ]
+    if split != intent.topology.uplinks.split or any(speed not in end.lanes for end in ends):
         return ""
     closed = min(_fabrics(intent, switches), default=None)
     if closed is None:
         return ""
     uplinks = closed.per_spine * len(switches.spines)
-    keys = " and ".join((f"per_spine: {closed.per_spine}", *slots_keys(closed.joined)))
-    load = f"{_host_ports(intent)} host ports at {intent.topology.max_oversubscription:g}:1"
-    return (
-        f"{closed.leaves} leaves of {closed.endpoint_ports} endpoint ports and {uplinks} uplinks, {keys}, carry {load}"
+    of_links = _links_keys(intent, speed, ends)
+    keys = ", ".join(
+        (f"per_spine: {closed.per_spine}", *slots_keys(closed.joined), *of_links, *_hosts_keys(intent, closed))
     )
+    load = f"{_host_ports(intent)} host ports at {intent.topology.max_oversubscription:g}:1"
+    ports = f"{closed.endpoint_ports} endpoint ports and {uplinks} uplinks"
+    return f"{closed.leaves} leaves of {ports} carry {load}, {keys}"
+
+
+def _links_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> list[str]:
+    """Return the keys by which uplinks run at the hosts' speed: a medium of theirs where the stated one does not."""
+    uplinks = intent.topology.uplinks
+    if uplinks.speed == speed:
+        return []
+    wanted = uplinks.model_copy(update={"speed": speed})
+    names = [uplinks.media, *(group.media for group in intent.endpoints.values()), *media()]
+    name = next((one for one in names if fits(one, wanted, ends)), uplinks.media)
+    return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
+
+
+def _hosts_keys(intent: Intent, closed: _Closed) -> list[str]:
+    """Return how many hosts share a leaf, or a set of leaves, where there is one group and that changes."""
+    group = next(iter(intent.endpoints.values()))
+    share = closed.endpoint_ports // (group.ports if group.spread == "one-leaf" else 1)
+    return [f"leaf_group: {share}"] if len(intent.endpoints) == 1 and share < group.leaf_group else []
 
 
 def _host_ports(intent: Intent) -> int:
@@ -43,12 +75,13 @@ def _fabrics(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
     """Yield every fabric that carries the hosts, whole hosts on a leaf or on a set of leaves as their groups say."""
     groups = intent.endpoints.values()
     ports = _host_ports(intent)
-    apart = lcm(*(group.ports for group in groups if group.spread == "leaves"))
+    apart = lcm(*(group.ports for group in groups if group.spread != "one-leaf"))
     together = lcm(*(group.ports for group in groups if group.spread == "one-leaf"))
-    most = len(switches.leaves[0].model.panels)
-    for each in range(1, most // len(switches.spines) + 1):
+    split = intent.topology.uplinks.split
+    most = len(usable(switches.leaves[0].model, split))
+    for each in range(1, most * split // len(switches.spines) + 1):
         up = each * len(switches.spines)
-        down = min(most - up, int(up * intent.topology.max_oversubscription)) // together * together
+        down = min((most + -up // split) * split, int(up * intent.topology.max_oversubscription)) // together * together
         if down:
             leaves = _multiple(-(-ports // down), apart)
             joined = _joined(intent, switches, leaves, each)
@@ -63,7 +96,7 @@ def _multiple(least: int, of: int) -> int:
 def _joined(intent: Intent, switches: Boxes, leaves: int, each: int) -> Choice | None:
     """Return how that many leaves are joined to the spines; None if there are too few ports."""
     stated = Choice.of(intent, switches, 0)
-    uplinks, ids = tuple(range(each * len(switches.spines))), tuple(range(1, leaves + 1))
+    uplinks, ids = jacks(tuple(range(each * len(switches.spines))), 1), tuple(range(1, leaves + 1))
     return replace(
         stated,
         per_spine=each,

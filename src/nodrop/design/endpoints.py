@@ -1,13 +1,14 @@
 """The links between leaves and hosts: which host sits on which leaf and port, by ids alone."""
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import NamedTuple
 
-from nodrop.design.boxes import TIERS, Boxes, lanes_by_speed, show_ports
+from nodrop.design.boxes import TIERS, Boxes, show_ports
 from nodrop.design.cabling import HostCable, LinkEnd, cabling
+from nodrop.design.rails import rail_faults
+from nodrop.design.splits import Jack, jacks
 from nodrop.design.uplinks import holds
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Port
 from nodrop.hardware import nearest, nic, nics
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.units import show_ids
@@ -32,16 +33,16 @@ def places(group: Endpoints) -> Iterator[Place]:
     for host in group.ids:
         block, position = divmod(host - 1, group.leaf_group)
         for port in range(1, group.ports + 1):
-            if group.spread == "leaves":
-                yield Place(host, port, block * group.ports + port, position)
-            else:
+            if group.spread == "one-leaf":
                 yield Place(host, port, block + 1, position * group.ports + port - 1)
+            else:
+                yield Place(host, port, block * group.ports + port, position)
 
 
 def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tuple[HostCable, ...]:
     """Return the links to all hosts; every fault is found, one problem for each group and kind."""
     _check_names(intent, problems)
-    taken: dict[tuple[int, int], str] = {}
+    taken: dict[tuple[int, int], dict[Jack, str]] = {}
     groups = intent.endpoints
     return tuple(cable for name in groups for cable in _group_cables(intent, name, switches, taken, problems))
 
@@ -62,9 +63,9 @@ def _check_names(intent: Intent, problems: list[Problem]) -> None:
 
 
 def _group_cables(
-    intent: Intent, name: str, switches: Boxes, taken: dict[tuple[int, int], str], problems: list[Problem]
+    intent: Intent, name: str, switches: Boxes, taken: dict[tuple[int, int], dict[Jack, str]], problems: list[Problem]
 ) -> Iterator[HostCable]:
-    """Yield the links of a group; `taken` says which host has which (leaf, port), and learns it."""
+    """Yield the links of a group; `taken` says which hosts have which (leaf, panel port), and learns it."""
     group, keys = intent.endpoints[name], ("endpoints", name)
     count = len(group.ids) * group.ports
     if count > MAX_HOST_PORTS:
@@ -73,25 +74,27 @@ def _group_cables(
     leaves = {leaf.id: leaf for leaf in switches.leaves}
     model = switches.leaves[0].model
     lanes = _nic_lanes(intent, keys, group, problems)
-    ends = [LinkEnd(model.name, lanes_by_speed(model)), LinkEnd(group.nic, lanes)]
-    link = cabling(intent, keys, group, ends, problems) if lanes else None
-    ports = _ports(intent, name, problems)
+    ends = [LinkEnd.of(model, group.split), LinkEnd(group.nic, lanes)]
+    panels = _panels(intent, name, problems)
+    needed = _slots(group)
+    link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if lanes else None
+    ports = jacks(panels, group.split)
     spots = tuple(places(group))
-    problems += _place_faults(intent, name, switches, spots, ports)
+    problems += _place_faults(intent, name, switches, spots, panels)
     for place in spots:
         if not ports or place.leaf not in leaves or place.slot >= len(ports):
             continue
-        host, panel = f"{name}{place.host}", ports[place.slot]
-        other = taken.setdefault((place.leaf, panel), host)
-        if other != host:
-            found = f"{host} and {other} would both get port {panel} of leaf{place.leaf}"
+        host, jack = f"{name}{place.host}", ports[place.slot]
+        parts = taken.setdefault((place.leaf, jack.panel), {})
+        found = _clash(parts, jack, host, f"leaf{place.leaf}")
+        if found:
             hint = _own_ports(intent, name) or _MORE_PORTS
             problems.append(intent.problem((*keys, "leaf_ports"), found, "leaf_ports of its own", hint))
             return
         if link is not None:
             yield HostCable(
                 leaf=leaves[place.leaf],
-                leaf_port=Port(panel),
+                leaf_port=jack,
                 host=host,
                 host_port=place.host_port,
                 host_lanes=lanes[group.speed],
@@ -109,8 +112,18 @@ def _nic_lanes(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems
     return {}
 
 
-def _ports(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...]:
-    """Return the ports that a group has on every leaf; none where it should say so and does not."""
+def _clash(parts: dict[Jack, str], jack: Jack, host: str, leaf: str) -> str:
+    """Return why a host cannot have a part of a panel port, empty if it can; `parts` says who has some, and learns."""
+    for other, owner in parts.items():
+        if other.splits != jack.splits:
+            splits = f"{jack.splits} for {host} and into {other.splits} for {owner}"
+            return f"port {jack.panel} of {leaf} would be split into {splits}"
+    owner = parts.setdefault(jack, host)
+    return f"{host} and {owner} would both get port {jack} of {leaf}" if owner != host else ""
+
+
+def _panels(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...]:
+    """Return the panel ports that a group has on every leaf; none where it should say so and does not."""
     group, of_leaf = intent.endpoints[name], intent.topology.leaves.ports.endpoints
     if group.leaf_ports is None:
         if len(intent.endpoints) == 1:
@@ -129,10 +142,10 @@ def _ports(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...
 
 def _own_ports(intent: Intent, name: str) -> str:
     """Return `leaf_ports` that are enough for a group and nobody else's; empty if there are too few."""
-    stated = {port for key, group in intent.endpoints.items() if key != name for port in group.leaf_ports or ()}
-    free = [port for port in intent.topology.leaves.ports.endpoints if port not in stated]
+    stated = {panel for key, group in intent.endpoints.items() if key != name for panel in group.leaf_ports or ()}
+    free = [panel for panel in intent.topology.leaves.ports.endpoints if panel not in stated]
     for key, group in intent.endpoints.items():
-        needed = _slots(group)
+        needed = -(-_slots(group) // group.split)
         if key == name:
             break
         if group.leaf_ports is None:
@@ -147,27 +160,35 @@ def _slots(group: Endpoints) -> int:
 
 
 def _place_faults(
-    intent: Intent, name: str, switches: Boxes, spots: tuple[Place, ...], ports: tuple[int, ...]
+    intent: Intent, name: str, switches: Boxes, spots: tuple[Place, ...], panels: tuple[int, ...]
 ) -> Iterator[Problem]:
     """Yield what is wrong with where the hosts of a group go, with what would be right."""
     group, keys = intent.endpoints[name], ("endpoints", name)
     leaves = {leaf.id for leaf in switches.leaves}
     missing = {place.leaf for place in spots} - leaves
-    if missing:
+    of_rails = list(rail_faults(intent, name, leaves, {place.leaf for place in spots}, _adding(intent, switches)))
+    yield from of_rails
+    if missing and not of_rails:
         lost = {place.host for place in spots if place.leaf in missing}
         found = f"{name} {show_ids(lost)} would be on leaf {show_ids(missing)}"
         ways = _or(_with_leaves(intent, switches, "", missing), _with_hosts(set(group.ids) - lost))
         hint = ways or "more spine ports, and leaves"
         yield intent.problem((*keys, "ids"), found, f"leaf {show_ids(leaves)}", hint)
-    needed = _slots(group)
-    if ports and needed > len(ports):
-        most = len(ports) // (group.ports if group.spread == "one-leaf" else 1)
+    needed, there = _slots(group), len(panels) * group.split
+    if panels and needed > there:
+        most = there // (group.ports if group.spread == "one-leaf" else 1)
         smaller = {place.leaf for place in places(group.model_copy(update={"leaf_group": most}))} if most else set()
-        lost = {place.host for place in spots if place.leaf in missing or place.slot >= len(ports)}
+        lost = {place.host for place in spots if place.leaf in missing or place.slot >= there}
+        where = show_ids(panels) + (f" split into {group.split}" if group.split > 1 else "")
         found = f"{name} needs {needed} ports of a leaf"
         fewer = _with_leaves(intent, switches, f"leaf_group: {most}", smaller - leaves) if most else ""
         hint = _or(_own_ports(intent, name), fewer, _with_hosts(set(group.ids) - lost)) or _MORE_PORTS
-        yield intent.problem((*keys, "leaf_group"), found, f"at most the {len(ports)} it has, {show_ids(ports)}", hint)
+        yield intent.problem((*keys, "leaf_group"), found, f"at most the {there} it has, {where}", hint)
+
+
+def _adding(intent: Intent, switches: Boxes) -> Callable[[Set[int]], str]:
+    """Return what tells the leaves that an intent has with some more; it gives an empty text where they do not fit."""
+    return lambda missing: _with_leaves(intent, switches, "", missing)
 
 
 def _with_leaves(intent: Intent, switches: Boxes, change: str, missing: Set[int]) -> str:

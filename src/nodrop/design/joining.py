@@ -5,6 +5,7 @@ from math import ceil
 
 from nodrop.design.blocks import Peers
 from nodrop.design.boxes import LEAF, SPINE, Boxes
+from nodrop.design.splits import jacks, spine_split, usable
 from nodrop.intent.schema import Intent
 
 _SLOTS_KEYS = {SPINE: "spine_slots", LEAF: "leaf_slots"}
@@ -30,14 +31,12 @@ class Choice:
     def of(cls, intent: Intent, switches: Boxes, down_mbps: int) -> "Choice":
         """Return what an intent says."""
         topology, uplinks = intent.topology, intent.topology.uplinks
+        of_leaf = jacks(topology.leaves.ports.uplinks, uplinks.split)
+        of_spine = jacks(usable(switches.spines[0].model, spine_split(intent)), spine_split(intent))
         return cls(
             per_spine=uplinks.per_spine,
-            spines=Peers(
-                role=SPINE, ids=topology.spines.ids, ports=topology.leaves.ports.uplinks, slots=uplinks.spine_slots
-            ),
-            leaves=Peers(
-                role=LEAF, ids=topology.leaves.ids, ports=switches.spines[0].model.panels, slots=uplinks.leaf_slots
-            ),
+            spines=Peers(role=SPINE, ids=topology.spines.ids, ports=of_leaf, slots=uplinks.spine_slots),
+            leaves=Peers(role=LEAF, ids=topology.leaves.ids, ports=of_spine, slots=uplinks.leaf_slots),
             speed_mbps=uplinks.speed,
             down_mbps=down_mbps,
             limit=topology.max_oversubscription,

@@ -12,10 +12,12 @@ from nodrop.design.boxes import Boxes, show_ports
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.closing import closing
 from nodrop.design.endpoints import host_cables
+from nodrop.design.splits import split_faults
 from nodrop.design.uplinks import fabric_cables
 from nodrop.errors import Problem
+from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
-from nodrop.units import show_ids
+from nodrop.units import show_ids, show_speed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +31,20 @@ class Layout:
 
 def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
     """Return switches and cables; what cannot be is added to `problems`."""
-    faults = list(_leaf_port_faults(intent, switches))
+    faults = list(split_faults(intent, switches.leaves[0].model, switches.spines[0].model))
+    whole = len(faults)
     hosts = host_cables(intent, switches, faults)
     down: Counter[str] = Counter()
-    for cable in hosts:
-        down[cable.leaf.name] += cable.cabling.speed_mbps
+    if len(faults) == whole:
+        for cable in hosts:
+            down[cable.leaf.name] += cable.cabling.speed_mbps
+    faults += _leaf_port_faults(intent, switches, hosts)
     uplinks = fabric_cables(intent, switches, down, faults)
     problems += faults
     return Layout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
 
 
-def _leaf_port_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
+def _leaf_port_faults(intent: Intent, switches: Boxes, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
     """Yield leaf ports that the model lacks, and ports in two lists."""
     keys, model = ("topology", "leaves", "ports"), switches.leaves[0].model
     uses: dict[str, tuple[int, ...]] = dict(intent.topology.leaves.ports)
@@ -49,9 +54,24 @@ def _leaf_port_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
         lacking = tuple(panel for panel in panels if panel not in model.panels)
         if lacking:
             found = f"{model.name} has no {show_ports(lacking)} for the fabric"
+            if key == "uplinks":
+                found += _all_for_hosts(model, hosts)
             yield intent.problem((*keys, key), found, f"some of {show_ids(model.panels)}", hint)
     for (first, panels), (second, others) in combinations(uses.items(), 2):
         both = set(panels) & set(others)
         if both:
             found = f"{show_ports(both)}, in {first} too"
             yield intent.problem((*keys, second), found, "one use for each port")
+
+
+def _all_for_hosts(model: Switch, hosts: tuple[HostCable, ...]) -> str:
+    """Return, in words, that some leaf has all its ports taken by hosts; empty if none has."""
+    leaves: dict[str, list[HostCable]] = {}
+    for cable in hosts:
+        leaves.setdefault(cable.leaf.name, []).append(cable)
+    for cables in leaves.values():
+        if {cable.leaf_port.panel for cable in cables} == set(model.panels):
+            speeds = Counter(cable.cabling.speed_mbps for cable in cables)
+            count = ", ".join(f"{number} × {show_speed(speed)}" for speed, number in sorted(speeds.items()))
+            return f", and {count} host ports leave none for uplinks"
+    return ""

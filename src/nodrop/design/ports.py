@@ -10,11 +10,12 @@ from nodrop.design.buffers import Buffers
 from nodrop.design.cabling import Cabling, HostCable
 from nodrop.design.classes import Classes, scheduler, wred
 from nodrop.design.layout import Layout
+from nodrop.design.splits import Jack, blocked, jacks
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Interface, Port, Side
 from nodrop.fabric.qos import QosProfile, Queue
 from nodrop.hardware.naming import port_name
-from nodrop.hardware.schema import PortGroup
+from nodrop.hardware.schema import Split
 from nodrop.intent.schema import Intent
 
 RS_FEC_FROM_LANE_MBPS = 50_000
@@ -25,15 +26,20 @@ RS_FEC_FROM_LANE_MBPS = 50_000
 class Wire:
     """A cable seen from one of a switch's ports: the addresses of both ends, and what is at the far one."""
 
-    port: Port
+    jack: Jack
     side: Side
     cabling: Cabling
     address: int
     far_address: int
     far: str
     """The far end, as a description: `spine1:Ethernet0`, `gpu3:nic1`."""
-    peer: tuple[Node, Port] | None = None
+    peer: tuple[Node, Jack] | None = None
     """The switch at the far end and its port; None where a host is there."""
+
+    @property
+    def port(self) -> Port:
+        """The switch's port."""
+        return self.jack.port
 
 
 Wires = Mapping[Port, Wire]
@@ -46,8 +52,8 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
         low = plan.link(cable)
         ends = ((cable.lower, cable.lower_port, low), (cable.upper, cable.upper_port, low + 1))
         for (node, port, address), (peer, peer_port, far_address) in (ends, ends[::-1]):
-            result[node.name][port] = Wire(
-                port=port,
+            result[node.name][port.port] = Wire(
+                jack=port,
                 side="fabric",
                 cabling=cable.cabling,
                 address=address,
@@ -57,8 +63,8 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
             )
     for host_cable in layout.host_cables:
         address = plan.endpoint(host_cable)
-        result[host_cable.leaf.name][host_cable.leaf_port] = Wire(
-            port=host_cable.leaf_port,
+        result[host_cable.leaf.name][host_cable.leaf_port.port] = Wire(
+            jack=host_cable.leaf_port,
             side="host",
             cabling=host_cable.cabling,
             address=address,
@@ -73,9 +79,9 @@ def host_port_name(cable: HostCable) -> str:
     return f"nic{cable.host_port}"
 
 
-def name_of(node: Node, port: Port) -> str:
-    """Return the platform's name of an unsplit port."""
-    return port_name(node.tier.platform, node.model.name, port)
+def name_of(node: Node, port: Jack) -> str:
+    """Return the platform's name of a port."""
+    return port_name(node.tier.platform, node.model.name, port.port, port.splits)
 
 
 class Profiles:
@@ -122,39 +128,46 @@ class Profiles:
 
 
 def interfaces(intent: Intent, node: Node, cables: Wires, profiles: Profiles) -> tuple[Interface, ...]:
-    """Return all ports of a switch, in the order of its panel."""
+    """Return all ports of a switch, in the order of its panel.
+
+    A panel port is split where a cable needs it to be; one that has no cable stays whole.
+    """
+    splits = {wire.jack.panel: wire.jack.splits for wire in cables.values()}
+    lost = blocked(node.model, splits)
     return tuple(
-        _cabled(intent, node, group, wire, profiles)
-        if (wire := cables.get(Port(panel)))
-        else _shut(intent, node, group, Port(panel))
+        _cabled(intent, node, way, wire, profiles)
+        if (wire := cables.get(jack.port))
+        else _shut(intent, node, way, jack)
         for group in node.model.ports
         for panel in group.panels
+        if panel not in lost and (way := group.split(splits.get(panel, 1)))
+        for jack in jacks((panel,), way.into)
     )
 
 
-def _shut(intent: Intent, node: Node, group: PortGroup, port: Port) -> Interface:
-    speed = group.speeds[0]
+def _shut(intent: Intent, node: Node, way: Split, jack: Jack) -> Interface:
+    speed = way.speeds[0]
     return Interface(
-        name=name_of(node, port),
-        port=port,
+        name=name_of(node, jack),
+        port=jack.port,
         enabled=False,
         speed_mbps=speed,
-        lanes=group.lanes,
-        fec=fec_of(speed // group.lanes),
+        lanes=way.lanes,
+        fec=fec_of(speed // way.lanes),
         mtu_bytes=intent.mtu,
         side=None,
     )
 
 
-def _cabled(intent: Intent, node: Node, group: PortGroup, wire: Wire, profiles: Profiles) -> Interface:
+def _cabled(intent: Intent, node: Node, way: Split, wire: Wire, profiles: Profiles) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
-        name=name_of(node, wire.port),
+        name=name_of(node, wire.jack),
         port=wire.port,
         enabled=True,
         speed_mbps=speed,
-        lanes=group.lanes,
-        fec=fec_of(speed // group.lanes),
+        lanes=way.lanes,
+        fec=fec_of(speed // way.lanes),
         autoneg=True if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,
         addresses=(f"{dotted(wire.address)}/31",),

@@ -41,7 +41,7 @@ def bgp(
         asn=asns[node.name],
         router_id=loopback,
         networks=tuple(sorted(networks)),
-        maximum_paths=len(node.model.panels),
+        maximum_paths=node.ports,
         multipath_relax=True,
         session_dscp=control_dscp,
         default_ipv4_unicast=False,
@@ -64,7 +64,7 @@ def _neighbors(cables: Wires, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...
         BgpNeighbor(
             address=dotted(address),
             remote_asn=asns[peer.name],
-            description=f"{peer.name} port {port.panel}",
+            description=f"{peer.name} port {port}",
             import_policy=IMPORT,
             export_policy=EXPORT,
         )

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from nodrop.design.blocks import Peers
-from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes, lanes_by_speed
+from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes
 from nodrop.design.cabling import Cabling, FabricCable, LinkEnd, cabling
 from nodrop.design.closing import closing
 from nodrop.design.joining import Choice, ways_to_fit, ways_to_widen
+from nodrop.design.splits import spine_split
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Port
 from nodrop.intent.schema import Intent
 from nodrop.units import show_speed
 
@@ -19,13 +19,18 @@ _KEYS = ("topology", "uplinks")
 def fabric_cables(
     intent: Intent, switches: Boxes, down_mbps: Mapping[str, int], problems: list[Problem]
 ) -> tuple[FabricCable, ...]:
-    """Return the links between the tiers; `down_mbps` is the bandwidth to hosts of every leaf that has any."""
-    ends = [LinkEnd(tier[0].model.name, lanes_by_speed(tier[0].model)) for tier in (switches.leaves, switches.spines)]
-    link = cabling(intent, _KEYS, intent.topology.uplinks, ends, problems)
+    """Return the links between the tiers.
+
+    `down_mbps` is the bandwidth to hosts of every leaf that has any; empty where it is not known.
+    """
+    splits = (intent.topology.uplinks.split, spine_split(intent))
+    tiers = (switches.leaves, switches.spines)
+    ends = [LinkEnd.of(tier[0].model, into) for tier, into in zip(tiers, splits, strict=True)]
+    link = cabling(intent, _KEYS, intent.topology.uplinks, ends, problems, lambda into: _split(intent, switches, into))
     choice = Choice.of(intent, switches, max(down_mbps.values(), default=0))
     faults = _port_faults(intent, switches, choice)
-    if not (problems or faults):
-        faults += _bandwidth_faults(intent, choice, down_mbps)
+    if down_mbps and not faults:
+        faults += _bandwidth_faults(intent, choice, down_mbps, _ways(intent, switches, choice, problems))
     problems += faults
     return () if link is None or faults else tuple(_cables(switches, choice, link))
 
@@ -34,6 +39,13 @@ def holds(intent: Intent, switches: Boxes, leaf_ids: Iterable[int]) -> bool:
     """Whether the spines have ports for these leaves."""
     leaves = replace(Choice.of(intent, switches, 0).leaves, ids=tuple(sorted(leaf_ids)))
     return not leaves.clash(intent.topology.uplinks.per_spine)
+
+
+def _split(intent: Intent, switches: Boxes, into: int) -> bool:
+    """Whether there are enough ports for the uplinks when both tiers' are split into so many."""
+    uplinks = intent.topology.uplinks.model_copy(update={"split": into})
+    topology = intent.topology.model_copy(update={"uplinks": uplinks})
+    return uplinks.spine_split is None and Choice.of(intent.model_copy(update={"topology": topology}), switches, 0).fits
 
 
 def _port_faults(intent: Intent, switches: Boxes, choice: Choice) -> list[Problem]:
@@ -55,14 +67,28 @@ def _port_words(peers: Peers, near: str, each: int) -> Iterator[tuple[str, str]]
         yield f"on every {near}, {clash}", ""
 
 
-def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, int]) -> Iterator[Problem]:
+def _ways(intent: Intent, switches: Boxes, choice: Choice, problems: list[Problem]) -> str:
+    """Return what widens the uplinks; with other problems that is another fabric, which is told once."""
+    if not problems:
+        return ways_to_widen(choice)
+    closed = closing(intent, switches)
+    return "" if any(problem.hint == closed for problem in problems) else closed
+
+
+def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, int], ways: str) -> Iterator[Problem]:
+    """Yield that a leaf has too little bandwidth upwards, with what is left of it between two halves of the leaves."""
     if choice.oversubscribed:
         leaf = max(down_mbps, key=down_mbps.__getitem__)
         down, up = choice.down_mbps, choice.up_mbps
         found = f"{leaf} is {down / up:.4g}:1 oversubscribed, {show_speed(down)} down and {show_speed(up)} up"
+        total = up * len(choice.leaves.ids)
+        if total < sum(down_mbps.values()):
+            count = total // choice.speed_mbps
+            half = f"half of the {show_speed(total)} that all {count} uplinks sum to"
+            found = f"{found}; one-way bisection is {show_speed(total // 2)}, {half}"
         expected = f"at most {choice.limit:g}:1"
         keys = ("topology", "max_oversubscription")
-        yield intent.problem(keys, found, expected, ways_to_widen(choice))
+        yield intent.problem(keys, found, expected, ways)
 
 
 def _cables(switches: Boxes, choice: Choice, link: Cabling) -> Iterator[FabricCable]:
@@ -72,4 +98,4 @@ def _cables(switches: Boxes, choice: Choice, link: Cabling) -> Iterator[FabricCa
     for leaf in switches.leaves:
         for spine in switches.spines:
             for lower, upper in zip(down[spine.id], up[leaf.id], strict=True):
-                yield FabricCable(lower=leaf, lower_port=Port(lower), upper=spine, upper_port=Port(upper), cabling=link)
+                yield FabricCable(lower=leaf, lower_port=lower, upper=spine, upper_port=upper, cabling=link)

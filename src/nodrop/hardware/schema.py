@@ -1,5 +1,6 @@
 """What is written about hardware: the shape of the YAML files in this package."""
 
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -38,6 +39,20 @@ class Asic(Facts):
     management_pool_bytes: int = 262144
 
 
+class Split(Facts):
+    """One way to break a panel port out into ports of equal lanes."""
+
+    into: int
+    lanes: int
+    """Lanes of each part; it uses all of them at each speed."""
+    speeds: Speeds
+    """Speeds of each part, fastest first."""
+    blocks_next: bool = False
+    """Whether only ports of odd number can be split so, and the panel port after each is lost to it."""
+    platforms: tuple[str, ...] = ()
+    """The network OSes that know this split of the model; none named are all."""
+
+
 class PortGroup(Facts):
     """Panel ports that are alike."""
 
@@ -47,6 +62,17 @@ class PortGroup(Facts):
     """Speeds of an unsplit port, fastest first; it uses all its lanes at each."""
     service: bool = False
     """A port for management or service, not for the fabric."""
+    splits: tuple[Split, ...] = ()
+    """The ways to break a port out."""
+
+    def split(self, into: int) -> Split | None:
+        """Return how a port is split into so many parts, 1 for one that is whole; None where it cannot be."""
+        return next((one for one in self.ways if one.into == into), None)
+
+    @cached_property
+    def ways(self) -> tuple[Split, ...]:
+        """The whole port, and the ways to break it out."""
+        return (Split.model_construct(into=1, lanes=self.lanes, speeds=self.speeds), *self.splits)
 
 
 class SonicSku(Facts):
@@ -80,7 +106,8 @@ class Switch(Facts):
     asic: str
     buffer_bytes: int
     max_split: int
-    """Into how many ports one panel port can be broken out."""
+    """Into how many ports each of the panel ports can be broken out at once; where a port takes more, it takes the
+    numbers of the one after it, which is lost to it."""
     ports: tuple[PortGroup, ...]
     sonic: SonicSku
 
@@ -92,6 +119,15 @@ class Switch(Facts):
     def panels(self) -> tuple[int, ...]:
         """The panel ports for the fabric, service ports left out."""
         return tuple(panel for group in self.ports if not group.service for panel in group.panels)
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The ways in which a panel port for the fabric can be used: whole, and broken out."""
+        return next(group.ways for group in self.ports if not group.service)
+
+    def split(self, into: int) -> Split | None:
+        """Return how a panel port for the fabric is split into so many parts; None where it cannot be."""
+        return next((one for one in self.splits if one.into == into), None)
 
 
 class Nic(Facts):

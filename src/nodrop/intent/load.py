@@ -28,7 +28,6 @@ LATER_VALUES: Mapping[str, Sequence[str]] = {
     "mode": ("pfc-only", "lossy", "trim"),
     "kind": ("three-tier", "dragonfly", "torus", "cabling"),
     "platform": ("cumulus", "onyx"),
-    "spread": ("rails",),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("adaptive", "dlb"),
     "shared_headroom": ("on",),

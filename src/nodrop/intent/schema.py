@@ -35,6 +35,8 @@ from nodrop.intent.types import (
     whole,
 )
 
+Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
+
 
 class Part(BaseModel):
     """A mapping of an intent: closed, and frozen once read."""
@@ -74,6 +76,10 @@ class Uplinks(Part):
     speed: Speed = Field(description="speed of each link, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")
+    split: Split = Field(
+        1, description="into how many ports the panel ports of these links are broken out, on leaves and spines"
+    )
+    spine_split: Split | None = Field(None, description="the same for the spines' panel ports; default: as split")
     spine_slots: Annotated[int, whole(1, 512)] | None = Field(
         None, description="spines among whom a leaf's uplink ports are shared out evenly; default: halving"
     )
@@ -106,13 +112,16 @@ class Endpoints(Part):
     gpus: Annotated[int, whole(0, 64)] = Field(0, description="GPUs in each")
     nic: Text = Field(description="network adapter, such as ConnectX-7")
     ports: Annotated[int, whole(1, 64)] = Field(1, description="network ports of each")
-    spread: Literal["leaves", "one-leaf"] = Field(
-        "leaves", description="each port on a leaf of its own, or all on one leaf"
+    spread: Literal["leaves", "rails", "one-leaf"] = Field(
+        "leaves",
+        description="each port on a leaf of its own, port k of all hosts of a group on the leaf of rail k, or all on "
+        "one leaf",
     )
     leaf_group: Annotated[int, whole(1, 4096)] = Field(description="how many of them share a leaf, or a set of leaves")
     leaf_ports: Ids | None = Field(
         None, description="the leaves' panel ports for this group; needed where there are several groups"
     )
+    split: Split = Field(1, description="into how many ports each of the leaves' panel ports is broken out for them")
     speed: Speed = Field(description="speed of each port, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")

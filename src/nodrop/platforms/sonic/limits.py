@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.fabric import Device, Interface, Port
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import port_name
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, quotable, refuse
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
 
@@ -40,6 +40,7 @@ def check(device: Device) -> Switch:
             path = ("interfaces", interface.name, "qos")
             _check_maps(qos, path)
             _check_buffers(device, qos, names, path)
+    _check_splits(facts, device.interfaces)
     return facts
 
 
@@ -111,12 +112,14 @@ def _check_port(facts: Switch, interface: Interface) -> None:
     port = interface.port
     if isinstance(port, Unknown):
         raise refuse((*path, "port"), UNKNOWN_FACT)
-    group = facts.group(port.panel) if port else None
-    if port is None or group is None or port.split:
-        raise refuse((*path, "port"), f"{facts.name} has no such unsplit port")
-    if interface.lanes != group.lanes:
-        raise refuse((*path, "lanes"), f"an unsplit port of {facts.name} has {group.lanes}; others are not written")
-    if interface.name != port_name("sonic", facts.name, port, 1):
+    ways = [] if port is None else breakouts(facts, port.panel)
+    if port is None or not any(port.split < way.into for way in ways):
+        raise refuse((*path, "port"), f"{facts.name} has no such port in SONiC")
+    way = next((way for way in ways if way.lanes == interface.lanes and port.split < way.into), None)
+    if way is None:
+        lanes = ", ".join(str(way.lanes) for way in ways if port.split < way.into)
+        raise refuse((*path, "lanes"), f"that port of {facts.name} can have {lanes}; others are not written")
+    if interface.name != port_name("sonic", facts.name, port, way.into):
         raise refuse((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
     if interface.mtu_bytes is None:
         raise refuse((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")
@@ -125,6 +128,22 @@ def _check_port(facts: Switch, interface: Interface) -> None:
     if not 0 <= (known(interface.cable_length_m) or 0) <= _LONGEST_CABLE_M:
         raise refuse((*path, "cable_length_m"), "is no length of a cable")
     check_distinct(known(interface.addresses), *path, "addresses")
+
+
+def breakouts(facts: Switch, panel: int) -> list[Split]:
+    """Return the ways in which platform.json lets a panel port be used; none where the model has no such port."""
+    group = facts.group(panel)
+    return [way for way in group.ways if not way.platforms or "sonic" in way.platforms] if group else []
+
+
+def _check_splits(facts: Switch, interfaces: Iterable[Interface]) -> None:
+    """Refuse parts of one panel port that differ in lanes: no breakout mode has them, and they may overlap."""
+    lanes: dict[int, Any] = {}
+    for interface in interfaces:
+        assert isinstance(interface.port, Port)
+        if lanes.setdefault(interface.port.panel, interface.lanes) != interface.lanes:
+            other = f"{lanes[interface.port.panel]} lanes"
+            raise refuse(["interfaces", interface.name, "lanes"], f"another part of the same port has {other}")
 
 
 def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:

@@ -7,19 +7,21 @@ from typing import Any
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile
 from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device, End, Fabric, Interface
+from nodrop.fabric.fabric import Device, End, Fabric, Interface, Port
 from nodrop.fabric.qos import COLORS, PriorityGroup, QosProfile
 from nodrop.fabric.states import known
 from nodrop.fabric.values import changed
 from nodrop.hardware.dynamic import as_configured, resolve
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.naming import port_name
+from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
-from nodrop.platforms.sonic.limits import check
+from nodrop.platforms.sonic.limits import breakouts, check
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
+from nodrop.units import show_speed
 
 _CACHED_DESIGNS = 128
 
@@ -32,7 +34,7 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     ports = [_port(facts, interface) for interface in device.interfaces]
     tables = (
         _render("device", device=device, sonic=facts.sonic, kind=TYPE_OF_ROLE[known(device.role)]),
-        _render("ports", device=device, ports=ports, far=far),
+        _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device))),
         _qos(device, facts),
         _render("services", device=device, vrf=_services_vrf(device)),
     )
@@ -132,20 +134,22 @@ class _PortRow:
     fec: str | None
     autoneg: str | None
     link_training: str | None
+    subport: int
     description: str | None
     asymmetric: bool
     addresses: tuple[str, ...]
 
 
 def _port(facts: Switch, interface: Interface) -> _PortRow:
-    """Return a port's row: alias, index and lanes are the SKU's own."""
+    """Return a port's row: alias, index and lanes are the SKU's own; a part of a port has a letter and a number."""
     port, lanes, qos = known(interface.port), known(interface.lanes), interface.qos
     assert port is not None
     assert lanes is not None
-    first = (port.panel - 1) * facts.sonic.lane_stride
+    first = (port.panel - 1) * facts.sonic.lane_stride + port.split * lanes
+    split = way_of(facts, interface).into > 1
     return _PortRow(
         name=interface.name,
-        alias=facts.sonic.alias.replace("{panel}", str(port.panel)),
+        alias=facts.sonic.alias.replace("{panel}", str(port.panel)) + ("abcdefgh"[port.split] if split else ""),
         index=port.panel,
         lanes=",".join(str(lane) for lane in range(first, first + lanes)),
         speed=known(interface.speed_mbps),
@@ -154,10 +158,28 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
         fec=known(interface.fec),
         autoneg=on_off(known(interface.autoneg)),
         link_training=on_off(known(interface.link_training)),
+        subport=port.split + 1 if split else 0,
         description=known(interface.description),
         asymmetric=isinstance(qos, QosProfile) and qos.pfc_rx_priorities != qos.pfc_tx_priorities,
         addresses=known(interface.addresses),
     )
+
+
+def way_of(facts: Switch, interface: Interface) -> Split:
+    """Return how the panel port of a port that can be written is used."""
+    port = known(interface.port)
+    assert port is not None
+    return next(way for way in breakouts(facts, port.panel) if way.lanes == interface.lanes)
+
+
+def _breakouts(facts: Switch, device: Device) -> Iterator[tuple[str, str]]:
+    """Yield (first port, breakout mode) of every panel port in the words of platform.json, if any is broken out."""
+    ways = {port.panel: way_of(facts, one) for one in device.interfaces if (port := known(one.port)) is not None}
+    if all(way.into == 1 for way in ways.values()):
+        return
+    for panel, way in ways.items():
+        fastest, *others = map(show_speed, way.speeds)
+        yield port_name("sonic", facts.name, Port(panel)), f"{way.into}x{fastest}[{','.join(others)}]"
 
 
 def on_off(value: bool | None) -> str | None:

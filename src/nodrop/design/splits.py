@@ -1,0 +1,130 @@
+"""Panel ports as an intent uses them, whole or broken out: which ports that gives, and what a model cannot do."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.errors import Problem
+from nodrop.fabric.fabric import Port
+from nodrop.hardware.schema import Split, Switch
+from nodrop.intent.schema import Intent
+from nodrop.units import show_ids
+
+
+class Jack(NamedTuple):
+    """Where a cable goes in: the port, and into how many parts its panel port is split."""
+
+    panel: int
+    split: int = 0
+    splits: int = 1
+
+    @property
+    def port(self) -> Port:
+        """The port, which is the same however many other parts there are."""
+        return Port(self.panel, self.split)
+
+    def __str__(self) -> str:
+        return f"{self.panel}/{self.split + 1}" if self.splits > 1 else str(self.panel)
+
+
+def jacks(panels: tuple[int, ...], into: int) -> tuple[Jack, ...]:
+    """Return the ports that panel ports give, those of a panel port side by side."""
+    return tuple(Jack(panel, part, into) for panel in panels for part in range(into))
+
+
+def usable(model: Switch, into: int) -> tuple[int, ...]:
+    """Return the panel ports that can all be split so at once."""
+    way = model.split(into)
+    return tuple(panel for panel in model.panels if panel % 2) if way and way.blocks_next else model.panels
+
+
+def spine_split(intent: Intent) -> int:
+    """Return into how many ports the spines' panel ports are split."""
+    uplinks = intent.topology.uplinks
+    return uplinks.split if uplinks.spine_split is None else uplinks.spine_split
+
+
+def group_panels(intent: Intent, name: str) -> tuple[int, ...]:
+    """Return the leaves' panel ports of a group of endpoints."""
+    stated = intent.endpoints[name].leaf_ports
+    return intent.topology.leaves.ports.endpoints if stated is None else stated
+
+
+def blocked(model: Switch, splits: dict[int, int]) -> set[int]:
+    """Return the panel ports that are lost to the ones before them, which are split as told."""
+    return {panel + 1 for panel, into in splits.items() if (way := model.split(into)) and way.blocks_next}
+
+
+def leaf_splits(intent: Intent) -> dict[int, int]:
+    """Return into how many ports every panel port of a leaf that faces something would be split."""
+    found = dict.fromkeys(intent.topology.leaves.ports.uplinks, intent.topology.uplinks.split)
+    for name, group in intent.endpoints.items():
+        for panel in group_panels(intent, name):
+            found[panel] = max(group.split, found.get(panel, 1))
+    return found
+
+
+def most_ports(model: Switch, splits: dict[int, int]) -> int:
+    """Return the ports of a switch whose panel ports are split as told, service ports left out."""
+    lost = blocked(model, splits)
+    return sum(splits.get(panel, 1) for panel in model.panels if panel not in lost)
+
+
+class _Use(NamedTuple):
+    """Panel ports of a tier that are split alike, and the keys that say so."""
+
+    tier: str
+    model: Switch
+    platform: str
+    keys: tuple[str, ...]
+    into: int
+    panels: tuple[int, ...] | None
+    """Where an intent lists them, else None."""
+    list_keys: tuple[str, ...] = ()
+
+
+def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Problem]:
+    """Yield splits that a model or its network OS lacks, and ports that they would block."""
+    told: set[tuple[tuple[str, ...], str]] = set()
+    for use in _uses(intent, leaf, spine):
+        way = use.model.split(use.into)
+        ways = [one for one in use.model.splits if _known(one, use.platform)]
+        if way is None or way not in ways:
+            if (use.keys, use.model.name) in told:
+                continue
+            told.add((use.keys, use.model.name))
+            found = f"{use.model.name} on {use.platform} has no ports that are split into {use.into}"
+            expected = ", ".join(str(one.into) for one in ways)
+            yield intent.problem(use.keys, found, expected)
+        elif way.blocks_next and use.panels is not None:
+            yield from _blocking(intent, use, use.panels)
+
+
+def _known(way: Split, platform: str) -> bool:
+    return not way.platforms or platform in way.platforms
+
+
+def _uses(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[_Use]:
+    topology = intent.topology
+    on_leaf, on_spine, keys = topology.leaves.platform, topology.spines.platform, ("topology", "uplinks")
+    ports = ("topology", "leaves", "ports")
+    into, of_spine = topology.uplinks.split, topology.uplinks.spine_split
+    yield _Use("leaf", leaf, on_leaf, (*keys, "split"), into, topology.leaves.ports.uplinks, (*ports, "uplinks"))
+    yield _Use(
+        "spine", spine, on_spine, (*keys, "split" if of_spine is None else "spine_split"), of_spine or into, None
+    )
+    for name, group in intent.endpoints.items():
+        listed = (*ports, "endpoints") if group.leaf_ports is None else ("endpoints", name, "leaf_ports")
+        panels = group_panels(intent, name)
+        yield _Use("leaf", leaf, on_leaf, ("endpoints", name, "split"), group.split, panels, listed)
+
+
+def _blocking(intent: Intent, use: _Use, panels: tuple[int, ...]) -> Iterator[Problem]:
+    """Yield ports that cannot be split since they are even, or since the one after them is in use."""
+    used = set(leaf_splits(intent))
+    odd = tuple(panel for panel in panels if panel % 2)
+    kept = tuple(panel for panel in odd if panel + 1 not in used - set(panels))
+    if kept != panels or any(panel + 1 in used for panel in kept):
+        found = f"{show_ids(panels)}: split into {use.into}, a port takes the one after it"
+        expected = "odd ports, the next ones unused"
+        hint = f"{use.list_keys[-1]}: {show_ids(kept)}" if kept else ""
+        yield intent.problem(use.list_keys, found, expected, hint)

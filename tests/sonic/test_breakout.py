@@ -1,0 +1,102 @@
+"""Panel ports that are broken out, in SONiC's words: lanes, names, aliases and modes are those of the SKU's files."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+import nodrop
+from designs import build, shipped
+from nodrop.errors import Unsupported
+from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.platforms.sonic.writer import write
+from random_fabrics import alone
+
+
+@cache
+def fabric() -> Fabric:
+    return build(shipped("rail-256"))
+
+
+@cache
+def tables(device: str) -> Any:
+    text = next(one.text for one in write(fabric().device(device), fabric()) if one.path == "config_db.json")
+    return json.loads(text)
+
+
+def row(device: str, port: str) -> dict[str, str]:
+    wanted = ("alias", "index", "lanes", "speed", "subport", "fec")
+    return {field: tables(device)["PORT"][port].get(field) for field in wanted}
+
+
+def test_a_spine_has_the_ports_of_its_sku_for_128_ports() -> None:
+    """Mellanox-SN5600-O128/port_config.ini: 64 ports in two parts each, and the service port."""
+    ports = tables("spine1")["PORT"]
+    assert list(ports) == [f"Ethernet{number}" for number in range(0, 513, 4)]
+    for panel in range(1, 65):
+        for part, letter in enumerate("ab"):
+            first = 8 * (panel - 1) + 4 * part
+            assert row("spine1", f"Ethernet{first}") == {
+                "alias": f"etp{panel}{letter}",
+                "index": str(panel),
+                "lanes": f"{first},{first + 1},{first + 2},{first + 3}",
+                "speed": "400000",
+                "subport": str(part + 1),
+                "fec": "rs",
+            }
+    assert row("spine1", "Ethernet512")["alias"] == "etp65"
+    assert row("spine1", "Ethernet512")["lanes"] == "512"
+
+
+def test_a_leaf_leaves_what_has_no_cable_whole_and_shut() -> None:
+    ports = tables("leaf1")["PORT"]
+    whole = {name for name, port in ports.items() if port["subport"] == "0"}
+    assert whole == {f"Ethernet{8 * panel}" for panel in range(16, 48)} | {"Ethernet512"}
+    assert {ports[name]["admin_status"] for name in whole} == {"down"}
+    assert {port["admin_status"] for name, port in ports.items() if name not in whole} == {"up"}
+    assert ports["Ethernet128"]["lanes"] == "128,129,130,131,132,133,134,135"
+
+
+def test_modes_are_those_of_platform_json() -> None:
+    two, one = "2x400G[200G,100G,50G,40G,25G,10G]", "1x800G[400G,200G,100G,50G,40G,25G,10G]"
+    modes = {name: entry["brkout_mode"] for name, entry in tables("leaf1")["BREAKOUT_CFG"].items()}
+    expected = {f"Ethernet{8 * panel}": one if 16 <= panel < 48 else two for panel in range(64)}
+    assert modes == expected | {"Ethernet512": "1x25G[10G]"}
+
+
+def test_a_fabric_without_splits_has_no_breakout_table() -> None:
+    plain = build(shipped("reference-256"))
+    text = next(one.text for one in write(plain.device("leaf1"), plain) if one.path == "config_db.json")
+    assert "BREAKOUT_CFG" not in json.loads(text)
+
+
+def test_what_is_written_is_read_as_the_same_ports() -> None:
+    read = nodrop.read_back(list(nodrop.write(fabric())), fabric()).fabric
+    for device in fabric().devices:
+        ports = [(port.name, port.port, port.lanes, port.speed_mbps) for port in device.interfaces]
+        there = read.device(device.name).interfaces
+        assert sorted((port.name, port.port, port.lanes, port.speed_mbps) for port in there) == sorted(ports)
+
+
+def with_port(name: str, **values: Any) -> Device:
+    def changed(port: Interface) -> Interface:
+        return replace(port, **values) if port.name == name else port
+
+    device = fabric().device("leaf1")
+    return replace(device, interfaces=tuple(map(changed, device.interfaces)))
+
+
+def test_parts_that_differ_are_refused() -> None:
+    """Ethernet0 in four parts and Ethernet4 in two: no mode has both."""
+    device = with_port("Ethernet0", lanes=2)
+    with pytest.raises(Unsupported, match="another part of the same port has 2 lanes") as refused:
+        write(device, alone(device))
+    assert "interfaces/Ethernet4/lanes" in str(refused.value)
+
+
+def test_a_split_that_platform_json_lacks_is_refused() -> None:
+    device = with_port("Ethernet0", lanes=1)
+    with pytest.raises(Unsupported, match="that port of SN5600 can have 8, 4, 2; others are not written"):
+        write(device, alone(device))
