@@ -118,7 +118,7 @@ def test_intents_are_told_from_other_yaml() -> None:
     assert shape(find(["a/other.yaml"])) == {
         "problems": [
             "a/other.yaml: YAML that is no intent; expected an intent, with the key `nodrop: 1` "
-            "(no other YAML is read by this release)"
+            "(a configuration in YAML is a list of `header` and `set`)"
         ]
     }
 
@@ -265,7 +265,7 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
         ("fifo", "fifo: not a regular file; expected a file or a folder (`-` reads standard input)"),
         ("/dev/zero", "/dev/zero: not a regular file; expected a file or a folder (`-` reads standard input)"),
         ("zero", "zero: not a regular file; expected a file or a folder (`-` reads standard input)"),
-        ("file", "file: a file of no known platform; expected a configuration of sonic, or an intent in YAML "
+        ("file", "file: a file of no known platform; expected a configuration of nvue, sonic, or an intent in YAML "
          "(--platform says which)"),
     ],
 )  # fmt: skip
@@ -341,7 +341,7 @@ def test_forcing_a_platform_reads_what_is_not_recognised() -> None:
     assert "problems" in shape(find(["odd.txt"]))
     assert shape(find(["odd.txt"], "sonic")) == {"devices": {"odd": [("config_db.json", "odd.txt")]}}
     assert shape(find(["a"]))["notes"] == ["a/odd.json: JSON of no known platform, which is not read",
-        "a: holds neither configurations (config_db.json, frr.conf, other JSON) nor intents (YAML)"]  # fmt: skip
+        "a: holds neither configurations (config_db.json, frr.conf, startup.yaml, other JSON) nor intents (YAML)"]  # fmt: skip
     assert shape(find(["a"], "sonic")) == {"devices": {"odd": [("config_db.json", "a/odd.json")]}}
 
 

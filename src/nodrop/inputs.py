@@ -247,6 +247,11 @@ class _Finder:
             return self._forced
         return next((one for one in self._platforms if platforms.reader(one).detect(name, head)), None)
 
+    def _detected(self, path: Path) -> str | None:
+        """Return the platform that a file shows itself to be of, whichever is forced."""
+        head = _head(path) if _is_file(path) else b""
+        return next((one for one in self._platforms if head and platforms.reader(one).detect(path.name, head)), None)
+
     def _platform_of_json(self) -> str:
         """Return the platform whose files are JSON, the first where there are several or none."""
         files = {one: platforms.reader(one).FILES for one in self._platforms}
@@ -312,6 +317,8 @@ class _Finder:
                 self._intent(inputs, path)
             elif path.suffix == ".json" and _is_file(path):
                 self._json(inputs, path)
+            elif path.suffix in _YAML and (platform := self._detected(path)) is not None:
+                self._other_file(inputs, path, platform)
 
     def _json(self, inputs: Inputs, path: Path) -> None:
         platform = self._platform_of(path.name, _head(path))
@@ -365,7 +372,7 @@ def _listed(inputs: Inputs, here: Path) -> tuple[list[Path], list[str]]:
 
 def _unrecognised(path: Path) -> Problem:
     if path.suffix in _YAML:
-        hint = "no other YAML is read by this release"
+        hint = "a configuration in YAML is a list of `header` and `set`"
         return Problem(
             path=str(path), found="YAML that is no intent", expected="an intent, with the key `nodrop: 1`", hint=hint
         )

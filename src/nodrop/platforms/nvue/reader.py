@@ -35,7 +35,7 @@ from nodrop.platforms.nvue.tree import Tree
 FILES = frozenset({FILE})
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_ENTRY = re.compile(rb"""^(?:-[ \t]+)?["']?(?:header|set)["']?[ \t]*:""", re.MULTILINE)
+_ENTRY = re.compile(rb"""^-[ \t]+["']?(?:header|set)["']?[ \t]*:""", re.MULTILINE)
 _VERSION = re.compile(r"(?:.*[^0-9.])?([0-9]{1,2})\.([0-9]{1,3})(?:\.[0-9A-Za-z.~+-]*)?")
 _BUFFER_MODEL = (
     "NVUE works headroom out from speed, MTU and cable length, as SONiC's dynamic model on the same ASIC does"
@@ -46,7 +46,7 @@ _DYNAMIC = (
 
 
 def detect(name: str, head: bytes) -> bool:
-    """Whether a file is NVUE's: YAML with `header:` or `set:` at its top, or lines of `nv set`."""
+    """Whether a file is NVUE's: YAML that is a list of `header:` and `set:`, or lines of `nv set`."""
     if name == FILE:
         return True
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
