@@ -11,7 +11,7 @@ from nodrop.design.defaults import defaulted
 from nodrop.design.endpoints import places
 from nodrop.errors import InputProblems
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import End, Fabric, HostPort, Link, Port
+from nodrop.fabric.fabric import End, Fabric, HostPort, Link, Port, Trimming
 from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Scheduler, WredColor, WredProfile
 from nodrop.fabric.routing import BgpNeighbor, PrefixRule, StaticRoute
 
@@ -394,3 +394,58 @@ def test_the_pool_of_links_that_holds_a_leaf(leaf: int, hint: str) -> None:
         assert build(changed(data, {"addressing.links": f"12.0.0.0/{length}"})).device(f"leaf{leaf}")
         with pytest.raises(InputProblems, match=f"(a /{length} holds it)"):
             build(changed(data, {"addressing.links": f"12.0.0.0/{int(length) + 1}"}))
+
+
+# --- modes
+
+
+def queue_of(fabric: Fabric, device: str, name: str, index: int) -> Any:
+    queues: Any = qos_of(fabric, device, name).queues
+    return next(queue for queue in queues if queue.index == index)
+
+
+def test_pfc_only_pauses_and_marks_nothing() -> None:
+    fabric = build(shipped("pfc-only"))
+    for device in fabric.devices:
+        for one in device.interfaces:
+            if one.enabled:
+                qos = qos_of(fabric, device.name, one.name)
+                assert (qos.pfc_rx_priorities, qos.pfc_tx_priorities) == ((3,), (3,))
+                assert qos.pfc_watchdog
+                assert [queue.wred for queue in qos.queues] == [None] * 3  # type: ignore[union-attr]
+                assert headroom(fabric, device.name, one.name).headroom.xoff_bytes > 80_000
+    assert {(host.pfc_priorities, host.dcqcn) for host in fabric.hosts} == {((3,), False)}
+    assert (fabric.mode, fabric.policy.host_watchdog.detection_ms) == ("pfc-only", 200)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("mode", ["lossy", "trim"])
+def test_nothing_is_lossless_where_nothing_is_paused(mode: str) -> None:
+    fabric = build(shipped(mode))
+    assert fabric.mode == mode
+    assert (fabric.policy.host_watchdog, fabric.policy.fabric_watchdog) == (None, None)
+    assert {(host.pfc_priorities, host.dcqcn) for host in fabric.hosts} == {((), True)}
+    assert not any(one.lossless for one in fabric.classes)
+    for device in fabric.devices:
+        pools: Any = device.buffer_pools
+        assert [(pool.name, pool.percentage) for pool in pools] == [("egress_lossy", 100), ("ingress_lossy", 100)]
+        assert (device.dynamic_buffers, device.watchdog_polling_ms) == (None, None)
+        for one in device.interfaces:
+            if one.enabled:
+                qos: Any = qos_of(fabric, device.name, one.name)
+                assert (qos.pfc_rx_priorities, qos.pfc_tx_priorities, qos.pfc_watchdog) == ((), (), None)
+                assert [(group.index, group.lossless) for group in qos.priority_groups] == [(0, False)]
+                assert qos.tc_to_priority_group[:8] == (0,) * 8
+                assert [queue.index for queue in qos.queues if queue.wred] == [3]
+                buffers = (*qos.ingress_buffers, *qos.egress_buffers, *(queue.buffer for queue in qos.queues))
+                assert {buffer.pool for buffer in buffers} == {"ingress_lossy", "egress_lossy"}
+
+
+def test_packets_of_rdma_are_cut_and_travel_in_a_class_of_their_own() -> None:
+    fabric = build(shipped("trim"))
+    for device in fabric.devices:
+        assert device.trimming == Trimming(size_bytes=256, dscp=11, tc=None, queue=5)
+    name = "Ethernet0"
+    assert qos_of(fabric, "leaf1", name).dscp_to_tc[11] == 5  # type: ignore[index]
+    discards = {index: queue_of(fabric, "leaf1", name, index).buffer.discard for index in (0, 3, 5, 6, 7)}
+    assert discards == {0: None, 3: "trim", 5: None, 6: None, 7: None}
+    assert not any(device.trimming for device in build(shipped("lossy")).devices)

@@ -66,7 +66,6 @@ MEANT = {
     "hosts-named-alike": {"endpoints.gpu1.ids": "5-6", "endpoints.gpu1.leaf_group": "4"},
     "hosts-set-by-default": {"hosts": {"cnp_dscp": "46", "pfc": ["4"], "tos": "122"}},
     "hosts-set-otherwise": {"hosts": {"cnp_dscp": "48", "pfc": ["3"], "tos": "106"}},
-    "later-mode": {"mode": "lossless"},
     "later-platform": {"topology.spines.platform": "sonic", "topology.spines.version": "202505"},
     "later-topology": {"topology.kind": "leaf-spine"},
     "lossless-and-strict": {
@@ -77,6 +76,24 @@ MEANT = {
     },
     "medium-passive": {"endpoints.gpu.media": "AOC"},
     "medium-without-the-speed": {"topology.uplinks.media": "FR4"},
+    "mode-lossy-without-ecn": {"classes.rdma.ecn": {"min": "150kB", "max": "1500kB", "probability": "5%"}},
+    "mode-trim": {
+        "topology.leaves.model": "SN5600",
+        "topology.spines.model": "SN5600",
+        "trimming.size": "256B",
+        "trimming.into": "cut",
+        "classes.cut": {"dscp": "11", "priority": "5", "strict": True},
+    },
+    "mode-trim-into-rdma": {"trimming": None, "classes.trimmed": {"dscp": "11", "priority": "5", "strict": True}},
+    "mode-trim-into-the-rest": {"trimming.into": "storage"},
+    "mode-without-ecn": {"classes.rdma.ecn": None},
+    "mode-without-pfc": {
+        "pfc": None,
+        "buffers": None,
+        "trimming": None,
+        "hosts": {"pfc": []},
+        "classes.rdma.lossless": False,
+    },
     "pools-overlap": {"addressing.links": "10.1.0.0/17", "addressing.oob": "10.3.255.0/24"},
     "pools-too-small": {
         "addressing.loopbacks": "10.0.0.0/28",
@@ -110,6 +127,12 @@ MEANT = {
         "topology.uplinks.per_spine": "1",
         "topology.uplinks.spine_slots": "5",
     },
+    "watchdog-counts-too-far": {
+        "pfc.watchdog.hosts.detection": "400ms",
+        "pfc.watchdog.fabric.detection": "200000ms",
+    },
+    "watchdog-not-whole": {"pfc.watchdog.hosts.detection": "300ms", "pfc.watchdog.fabric.detection": "700ms"},
+    "watchdog-of-no-polling": {"pfc.watchdog.hosts.detection": "212ms", "pfc.watchdog.fabric.detection": "1008ms"},
     "watchdog-below-two-pollings": {"pfc.watchdog.hosts.detection": "400ms"},
     "watchdog-fabric-too-early": {"pfc.watchdog.fabric.detection": "601ms"},
 }

@@ -255,7 +255,6 @@ def test_the_schema_takes_what_is_shipped(name: str) -> None:
         ("a-list", ""),
         ("cable-too-long-for-any", None),
         ("later-keys", "routing"),
-        ("later-mode", "mode"),
         ("later-platform", "topology.spines.platform"),
         ("later-topology", "topology.kind"),
         ("missing-keys", "topology"),

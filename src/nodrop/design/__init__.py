@@ -16,6 +16,7 @@ from nodrop.design.classes import Classes, resolve_classes
 from nodrop.design.devices import Devices
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
+from nodrop.design.modes import host_dcqcn, host_pfc, mode_faults
 from nodrop.design.ports import Wires, host_port_name, name_of, wires
 from nodrop.design.settings import settings_faults
 from nodrop.design.splits import Jack
@@ -32,7 +33,7 @@ class _Drawn(NamedTuple):
 
     layout: Layout
     plan: Plan
-    timers: Timers
+    timers: Timers | None
     classes: Classes
     cables: Mapping[str, Wires]
     make: Devices
@@ -51,9 +52,9 @@ def build(intent: Intent) -> Fabric:
         hosts=_hosts(intent, layout, plan),
         classes=classes.declared,
         policy=Policy(
-            host_watchdog=timers.hosts.watchdog(classes.lossless),
-            fabric_watchdog=timers.fabric.watchdog(classes.lossless) if timers.fabric else None,
-            fabric_unwatched_roles=timers.unwatched,
+            host_watchdog=timers.hosts.watchdog(classes.lossless) if timers else None,
+            fabric_watchdog=timers.fabric.watchdog(classes.lossless) if timers and timers.fabric else None,
+            fabric_unwatched_roles=timers.unwatched if timers else (),
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
         ),
     )
@@ -68,7 +69,7 @@ def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
 
 
 def _drawn(intent: Intent) -> _Drawn:
-    problems: list[Problem] = [*_release_faults(intent), *class_faults(intent)]
+    problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent), *class_faults(intent)]
     switches = boxes(intent, problems)
     _stop(problems)
     layout = lay_out(intent, switches, problems)
@@ -143,7 +144,7 @@ def _host(intent: Intent, cables: list[HostCable], plan: Plan) -> Host:
         tos=settings.tos,
         cnp_dscp=settings.cnp_dscp,
         trust=settings.trust,
-        pfc_priorities=settings.pfc,
-        dcqcn=settings.dcqcn,
+        pfc_priorities=host_pfc(intent),
+        dcqcn=host_dcqcn(intent),
         rdma_mtu_bytes=settings.rdma_mtu,
     )

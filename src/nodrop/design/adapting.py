@@ -12,7 +12,7 @@ from nodrop.design.boxes import LEAF
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.buffers import BufferProfile, DynamicBuffers
 from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Counter, Device, Interface, Side
+from nodrop.fabric.fabric import Counter, Device, Interface, Side, Trimming
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WredProfile
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.subject import Subject, matches, natural
@@ -60,6 +60,8 @@ class Adapter:
             changes["dynamic_buffers"] = changed(
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent
             )
+        if isinstance(device.trimming, Trimming) and held.trimming.by_priority:
+            changes["trimming"] = changed(device.trimming, tc=device.trimming.queue, queue="dynamic")
         if self._timers is not None:
             changes["watchdog_polling_ms"] = self._timers.polling_ms[self._role]
         return changed(device, **changes)
@@ -98,7 +100,7 @@ class Adapter:
         if not held.port_buffers:
             changes |= {"ingress_buffers": (), "egress_buffers": ()}
         if not held.red_marks and isinstance(qos.queues, tuple):
-            changes["queues"] = tuple(map(_without_red, qos.queues))
+            changes["queues"] = tuple(map(_without_red, qos.queues if side else map(_untrimmed, qos.queues)))
         return changed(qos, **changes) if changes else qos
 
     def _watchdog(self, qos: QosProfile, side: Side | None) -> PfcWatchdog | None:
@@ -117,6 +119,12 @@ def _without_red(queue: Queue) -> Queue:
         return queue
     green, yellow, red = (changed(color, enabled=False) for color in (wred.green, wred.yellow, wred.red))
     return changed(queue, wred=changed(wred, green=green, yellow=yellow, red=red))
+
+
+def _untrimmed(queue: Queue) -> Queue:
+    """Return a queue of a port that is shut, of which no packets are cut: whether they are is a setting of the port."""
+    trims = isinstance(queue.buffer, BufferProfile) and queue.buffer.discard
+    return changed(queue, buffer=changed(queue.buffer, discard=None)) if trims else queue
 
 
 def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:

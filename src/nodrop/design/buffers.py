@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodrop.design.boxes import LEAF, lanes_by_speed
+from nodrop.design.modes import has_pfc
 from nodrop.design.splits import spine_split
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.qos import PriorityGroup
@@ -36,7 +37,8 @@ class Buffers:
     """The buffers of a tier's switches: per switch, and what its ports and queues use."""
 
     pools: tuple[BufferPool, ...]
-    dynamic: DynamicBuffers
+    dynamic: DynamicBuffers | None
+    """None where nothing is lossless, so that no headroom is worked out."""
     lossless_group: BufferProfile
     ingress: tuple[BufferProfile, ...]
     egress: tuple[BufferProfile, ...]
@@ -46,13 +48,15 @@ class Buffers:
         lossy = PriorityGroup(index=0, buffer=_lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD))
         return (lossy, *(PriorityGroup(index=index, buffer=self.lossless_group) for index in lossless))
 
-    def queue(self, lossless: bool) -> BufferProfile:
-        """Return the buffer of an egress queue."""
-        return _lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT) if lossless else _lossy(EGRESS_LOSSY, 0, LOSSY_THRESHOLD)
+    def queue(self, lossless: bool, *, trimmed: bool) -> BufferProfile:
+        """Return the buffer of an egress queue; of one that is trimmed, packets that do not fit are cut."""
+        if lossless:
+            return _lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT)
+        return _lossy(EGRESS_LOSSY, 0, LOSSY_THRESHOLD, "trim" if trimmed else None)
 
 
-def _lossy(pool: str, size_bytes: int, dynamic_th: int) -> BufferProfile:
-    return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
+def _lossy(pool: str, size_bytes: int, dynamic_th: int, discard: Literal["trim"] | None = None) -> BufferProfile:
+    return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th, discard=discard)
 
 
 def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
@@ -64,6 +68,16 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         dynamic_th=exponent,
         headroom=Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True),
     )
+    ingress = (_lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD),)
+    egress = (_lossy(EGRESS_LOSSY, EGRESS_LOSSY_RESERVE_BYTES, WITHOUT_LIMIT),)
+    if not has_pfc(intent):
+        return Buffers(
+            pools=(_pool(EGRESS_LOSSY, "egress", 100), _pool(INGRESS_LOSSY, "ingress", 100)),
+            dynamic=None,
+            lossless_group=lossless,
+            ingress=ingress,
+            egress=egress,
+        )
     share = intent.buffers.lossless_pool
     return Buffers(
         pools=(
@@ -78,11 +92,8 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
             small_packet_percent=SMALL_PACKET_PERCENT,
         ),
         lossless_group=lossless,
-        ingress=(_lossy(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), _lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)),
-        egress=(
-            _lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT),
-            _lossy(EGRESS_LOSSY, EGRESS_LOSSY_RESERVE_BYTES, WITHOUT_LIMIT),
-        ),
+        ingress=(_lossy(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *ingress),
+        egress=(_lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *egress),
     )
 
 

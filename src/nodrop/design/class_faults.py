@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.design.classes import LOSSY_GROUP, PRIORITIES, lossless_priorities, purpose_of, unclaimed
+from nodrop.design.modes import has_pfc, host_pfc
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, TrafficClass
 from nodrop.units import show_bytes, show_ids
@@ -53,6 +54,12 @@ def _faults_of(intent: Intent, name: str, wanted: TrafficClass) -> Iterator[Prob
     if wanted.max_rate is not None and (wanted.lossless or not wanted.strict):
         kind = "a lossless class" if wanted.lossless else "a class with a share"
         yield intent.problem((*keys, "max_rate"), f"a cap on {kind}", "a cap on a strict, lossy class", "remove it")
+    if wanted.lossless and not has_pfc(intent):
+        expected = "a lossy class"
+        yield intent.problem((*keys, "lossless"), f"true, in mode {intent.mode}", expected, "or mode: lossless")
+    if wanted.lossless and wanted.ecn and intent.mode == "pfc-only":
+        found = "marking of a lossless class, in mode pfc-only"
+        yield intent.problem((*keys, "ecn"), found, "no ecn", "or mode: lossless, which has both")
     if wanted.lossless and wanted.strict:
         hint = "strict, it would starve CNPs and control traffic"
         yield intent.problem(keys, "both lossless and strict", "lossless: true and share: N%", hint)
@@ -94,11 +101,12 @@ def _rdma_faults(intent: Intent) -> Iterator[Problem]:
     if not rdma:
         yield intent.problem(("classes",), "no RDMA class", "a class named rdma, or with purpose: rdma")
     for name, wanted in rdma.items():
-        if not wanted.lossless:
+        if not wanted.lossless and has_pfc(intent):
             found = f"RDMA in a lossy class, in mode {intent.mode}"
             yield intent.problem(("classes", name), found, "lossless: true")
-        if wanted.ecn is None:
-            hint = f"in mode {intent.mode}, RDMA is marked before it is paused"
+        if wanted.ecn is None and intent.mode != "pfc-only":
+            sooner = "paused" if has_pfc(intent) else "dropped"
+            hint = f"in mode {intent.mode}, RDMA is marked before it is {sooner}"
             yield intent.problem(("classes", name), "no ecn", "ecn: {min, max, probability}", hint)
         if wanted.dscp == "rest":
             yield intent.problem(("classes", name, "dscp"), "rest", "DSCPs that only RDMA has, such as 26")
@@ -115,8 +123,9 @@ def _host_faults(intent: Intent) -> Iterator[Problem]:
         found = f"DSCP {hosts.cnp_dscp}{_left_out(intent, 'cnp_dscp')} is not of the CNP class"
         yield intent.problem(("hosts", "cnp_dscp"), found, " or ".join(map(str, cnp)))
     lossless = lossless_priorities(intent)
-    if hosts.pfc != lossless:
-        found = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}{_left_out(intent, 'pfc')}"
+    pfc = host_pfc(intent)
+    if pfc != lossless:
+        found = f"NICs with PFC on {show_ids(pfc) or 'nothing'}{_left_out(intent, 'pfc')}"
         yield intent.problem(("hosts", "pfc"), found, f"[{show_ids(lossless)}], the lossless priorities")
     if hosts.rdma_mtu + ROCE_OVERHEAD_BYTES > intent.mtu:
         found = f"RoCE MTU {hosts.rdma_mtu}{_left_out(intent, 'rdma_mtu')} and its headers do not fit MTU {intent.mtu}"

@@ -17,6 +17,8 @@ class Classes:
     """The fabric's classes and the maps that all ports share; maps are total where the field expects it."""
 
     declared: tuple[TrafficClass, ...]
+    wanted: tuple[tuple[Wanted, Purpose], ...]
+    """What the intent says of each, and what it is for, by priority."""
     lossless: tuple[int, ...]
     """Lossless priorities, sorted."""
     dscp_to_tc: Map
@@ -61,6 +63,10 @@ def resolve_classes(intent: Intent) -> Classes:
     unused = (None,) * (TRAFFIC_CLASSES - PRIORITIES)
     return Classes(
         declared=tuple(declared),
+        wanted=tuple(
+            (wanted, purpose_of(name, wanted))
+            for name, wanted in sorted(intent.classes.items(), key=lambda item: item[1].priority)
+        ),
         lossless=lossless,
         dscp_to_tc=tuple(tc_of.get(dscp) for dscp in range(DSCPS)),
         tc_to_queue=tuple(range(PRIORITIES)) + unused,

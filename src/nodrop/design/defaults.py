@@ -9,6 +9,7 @@ import netaddr
 from nodrop.design.addressing import slots_of
 from nodrop.design.boxes import LEAF, SPINE, boxes
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
+from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc
 from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, LONGEST_MS, Side, derive, scale
 from nodrop.intent.schema import Intent, WatchdogTimers
 
@@ -23,7 +24,7 @@ class Default(NamedTuple):
 
 def defaulted(intent: Intent) -> tuple[Default, ...]:
     """Return every default that holds for an intent that builds."""
-    return (*_plain(intent), *_endpoints(intent), *_watchdog(intent), *_derived(intent))
+    return (*_plain(intent), *_of_mode(intent), *_endpoints(intent), *_watchdog(intent), *_derived(intent))
 
 
 _PLAIN = (
@@ -36,21 +37,40 @@ _PLAIN = (
     ("hosts.tos", "", "DSCP 26, ECN-capable: NVIDIA's convention for RoCE"),
     ("hosts.cnp_dscp", "", "NVIDIA NICs send CNPs with DSCP 48"),
     ("hosts.trust", "", "PCP does not survive routing (Guo et al., SIGCOMM 2016)"),
-    ("hosts.pfc", "", "NVIDIA's convention: RoCE on priority 3"),
-    ("hosts.dcqcn", "", "the switches mark, so the NICs must listen"),
     ("hosts.rdma_mtu", "", "the largest RoCE MTU"),
     ("routing.protocol", "", "RFC 7938, use of BGP for routing in large-scale data centers"),
     ("routing.balancing", "", "ECMP is what every platform has"),
 )
 """Keys with a default of their own, its unit, and its source."""
 
+_WITH_PFC = ("buffers.alpha", "buffers.lossless_pool", "buffers.shared_headroom")
+"""Those that mean something only where something is lossless."""
+
 
 def _plain(intent: Intent) -> Iterator[Default]:
     for path, unit, source in _PLAIN:
         *sections, key = path.split(".")
         part: Any = reduce(getattr, sections, intent)
-        if key not in part.model_fields_set:
+        if key not in part.model_fields_set and (has_pfc(intent) or path not in _WITH_PFC):
             yield Default(path, _spell(getattr(part, key)) + unit, source)
+
+
+def _of_mode(intent: Intent) -> Iterator[Default]:
+    """Yield what follows from the mode."""
+    stated = intent.hosts.model_fields_set
+    if "pfc" not in stated:
+        source = "NVIDIA's convention: RoCE on priority 3" if has_pfc(intent) else f"mode {intent.mode} has no PFC"
+        yield Default("hosts.pfc", _spell(host_pfc(intent)), source)
+    if "dcqcn" not in stated:
+        marked = host_dcqcn(intent)
+        source = "the switches mark, so the NICs must listen" if marked else "the switches mark nothing"
+        yield Default("hosts.dcqcn", _spell(marked), source)
+    if intent.mode == "trim":
+        given = intent.trimming.model_fields_set
+        if "size" not in given:
+            yield Default("trimming.size", f"{intent.trimming.size}B", "NVUE's least; the headers and some payload")
+        if "into" not in given:
+            yield Default("trimming.into", intent.trimming.into, "the class's name")
 
 
 def _spell(value: Any) -> str:
@@ -74,6 +94,8 @@ def _endpoints(intent: Intent) -> Iterator[Default]:
 def _watchdog(intent: Intent) -> Iterator[Default]:
     ports = boxes(intent, []).most_ports
     timers, wanted = derive(intent, ports), intent.pfc.watchdog
+    if timers is None:
+        return
     first = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
     yield from _side("hosts", timers.hosts, wanted.hosts, first)
     if wanted.fabric != "off" and timers.fabric:
@@ -104,7 +126,7 @@ def _side(name: str, side: Side, wanted: WatchdogTimers, source: str) -> Iterato
 def _derived(intent: Intent) -> Iterator[Default]:
     switches = boxes(intent, [])
     leaf, spine = switches.leaves[0].model, switches.spines[0].model
-    if intent.buffers.pattern_mtu is None:
+    if intent.buffers.pattern_mtu is None and has_pfc(intent):
         of_leaves, of_spines = pattern_mtu(intent, LEAF, leaf), pattern_mtu(intent, SPINE, spine)
         value = str(of_leaves) if of_leaves == of_spines else f"leaves {of_leaves}, spines {of_spines}"
         source = f"{DEFAULT_PATTERN_MTU_BYTES} (SONiC) or the RoCE MTU, whichever needs more headroom"

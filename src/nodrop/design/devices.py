@@ -7,6 +7,7 @@ from nodrop.design.addressing import Plan, dotted
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
 from nodrop.design.buffers import design_buffers
 from nodrop.design.classes import Classes
+from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
 from nodrop.design.settings import drained
@@ -28,7 +29,13 @@ class Devices:
     """Makes switches: buffers and profiles once for each tier, equal parts one object."""
 
     def __init__(
-        self, intent: Intent, switches: Boxes, plan: Plan, asns: Mapping[str, int], classes: Classes, timers: Timers
+        self,
+        intent: Intent,
+        switches: Boxes,
+        plan: Plan,
+        asns: Mapping[str, int],
+        classes: Classes,
+        timers: Timers | None,
     ) -> None:
         self._intent, self._plan, self._asns, self._classes, self._timers = intent, plan, asns, classes, timers
         self._interner = Interner()
@@ -75,7 +82,8 @@ class Devices:
             buffer_model="dynamic",
             dynamic_buffers=buffers.dynamic,
             buffer_pools=buffers.pools,
-            watchdog_polling_ms=self._timers.wanted_polling_ms,
+            watchdog_polling_ms=self._timers.wanted_polling_ms if self._timers else None,
+            trimming=trimming(self._intent),
             counters=tuple(Counter(group=group, enabled=True) for group in BASE.counters),
             hash_seed=HASH_SEED[node.role],
             ntp_servers=tuple(sorted(services.ntp)),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from nodrop.design.boxes import Boxes, Node
 from nodrop.design.buffers import INGRESS_LOSSLESS
+from nodrop.design.modes import has_pfc
 from nodrop.design.ports import Wires
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Device, Interface, Port
@@ -18,6 +19,8 @@ def memory_faults(
     intent: Intent, switches: Boxes, devices: Mapping[str, Device], cables: Mapping[str, Wires]
 ) -> Iterator[Problem]:
     """Yield, for each tier whose headroom fills a switch's memory, the worst switch and the length that fits."""
+    if not has_pfc(intent):
+        return
     for tier in (switches.leaves, switches.spines):
         node = min(tier, key=lambda node: _left_bytes(devices[node.name]))
         if _left_bytes(devices[node.name]) <= 0:

@@ -106,9 +106,9 @@ class Profiles:
                 index=wanted.priority,
                 scheduler=scheduler(wanted, speed_mbps),
                 wred=wred(wanted),
-                buffer=buffers.queue(wanted.lossless),
+                buffer=buffers.queue(wanted.lossless, trimmed=purpose == "rdma" and self._intent.mode == "trim"),
             )
-            for wanted in sorted(self._intent.classes.values(), key=lambda wanted: wanted.priority)
+            for wanted, purpose in self._classes.wanted
         )
         return QosProfile(
             trust="dscp",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nodrop.design.boxes import KEYS, LEAF, SPINE
+from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.fabric.qos import PfcWatchdog
 from nodrop.intent.schema import Intent, Tier, WatchdogTimers
@@ -98,11 +99,14 @@ def scale(ports: int) -> int:
     return (ports - 1) // 32 + 1
 
 
-def derive(intent: Intent, ports: int) -> Timers:
-    """Return the timers of a fabric whose largest switch has `ports`, the same on every platform but for the polling.
+def derive(intent: Intent, ports: int) -> Timers | None:
+    """Return the timers of a fabric whose largest switch has `ports`; None where there is no PFC to watch.
 
+    They are the same on every platform but for the polling.
     Where the longest detection is not later than the hosts', a fabric side that states none is off.
     """
+    if not has_pfc(intent):
+        return None
     wanted = intent.pfc.watchdog
     hosts = _side(wanted.hosts, _whole(intent, BASE_DETECTION_MS * scale(ports)))
     fabric = None
@@ -156,9 +160,10 @@ def _dividing(intent: Intent, of: WatchdogTraits, detection_ms: int, polling_ms:
     return next((polling for polling in candidates if detection_ms % polling == 0), None)
 
 
-def watchdog_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
     """Yield what is wrong with a set of timers: ranges first, then how they relate."""
-    yield from list(_range_faults(intent, timers)) or _relation_faults(intent, timers)
+    if timers is not None:
+        yield from list(_range_faults(intent, timers)) or _relation_faults(intent, timers)
 
 
 def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:

@@ -25,7 +25,6 @@ LATER: Mapping[str, str] = {
 """Keys of the design that this release refuses by name, and what they are."""
 
 LATER_VALUES: Mapping[str, Sequence[str]] = {
-    "mode": ("pfc-only", "lossy", "trim"),
     "kind": ("three-tier", "dragonfly", "torus", "cabling"),
     "platform": ("cumulus", "onyx"),
     "protocol": ("ebgp-unnumbered",),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Purpose
+from nodrop.fabric.fabric import Mode, Purpose
 from nodrop.formats.places import on_one_line
 from nodrop.formats.yaml import Document
 from nodrop.intent.types import (
@@ -206,6 +206,15 @@ class Buffers(Part):
     )
 
 
+class Trimming(Part):
+    """What becomes of packets that do not fit, in mode trim."""
+
+    size: Bytes = Field(
+        256, description="what is kept of a packet, such as 256B", json_schema_extra={"default": "256B"}
+    )
+    into: Name = Field("trimmed", description="class in which cut packets travel, marked with the first of its DSCPs")
+
+
 class Hosts(Part):
     """How the servers' NICs are set; the fabric is checked against it."""
 
@@ -214,8 +223,8 @@ class Hosts(Part):
     )
     cnp_dscp: Annotated[int, whole(0, 63)] = Field(48, description="DSCP of the CNPs that the NICs send")
     trust: Literal["dscp", "pcp"] = Field("dscp", description="by what the NICs classify what they receive")
-    pfc: Priorities = Field((3,), description="priorities with PFC on the NIC")
-    dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs")
+    pfc: Priorities = Field((3,), description="priorities with PFC on the NIC; default without PFC: none")
+    dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs; default in mode pfc-only: false")
     rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
         4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
     )
@@ -267,13 +276,18 @@ class Intent(Part):
 
     nodrop: Annotated[str, one_of("1")] = Field(description="version of this format")
     fabric: Name = Field(description="name of the fabric")
-    mode: Literal["lossless"] = Field("lossless", description="what protects RDMA: PFC and ECN")
+    mode: Mode = Field(
+        "lossless",
+        description="what protects RDMA: lossless (PFC and ECN), pfc-only, lossy (ECN), or trim (ECN, and packets that "
+        "do not fit are cut rather than dropped)",
+    )
     mtu: Annotated[int, whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
     topology: LeafSpine
     endpoints: dict[Name, Endpoints] = Field(min_length=1, description="groups of hosts by name, such as gpu")
     classes: dict[Name, TrafficClass] = Field(min_length=1, description="traffic classes by name, such as rdma")
     pfc: Pfc = Field(default_factory=Pfc)
     buffers: Buffers = Field(default_factory=Buffers)
+    trimming: Trimming = Field(default_factory=Trimming)
     hosts: Hosts = Field(default_factory=Hosts)
     routing: Routing
     addressing: Addressing

@@ -38,6 +38,8 @@ class TrimmingTraits:
     size_bytes: Range
     size_step_bytes: int
     """A size is a multiple of it."""
+    by_priority: bool
+    """Whether cut packets have a traffic class, whose queue they take, rather than a queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,9 @@ TRAITS = Traits(
     title="NVUE",
     releases=("5.14", "5.16"),
     watchdog=WatchdogTraits(polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000)),
-    trimming=TrimmingTraits(asics=frozenset({"spectrum-4"}), size_bytes=(256, 1024), size_step_bytes=4),
+    trimming=TrimmingTraits(
+        asics=frozenset({"spectrum-4"}), size_bytes=(256, 1024), size_step_bytes=4, by_priority=True
+    ),
     loopback="lo",
     counters=(),
     qos_on_every_port=True,
@@ -32,6 +34,7 @@ TRAITS = Traits(
         "@dynamic_buffers": _HEADROOM,
         "@buffer_pools/*/size_bytes": "what headroom leaves; NVUE reserves no more for each port",
         "@watchdog_polling_ms": "NVUE's detection is polling × robustness, in whole numbers",
+        "@trimming": "NVUE gives cut packets a switch priority, and they take its queue",
         "*/autoneg": "NVUE negotiates unless told not to",
         "*/fec": "NVUE has no port without FEC mode",
         "*/cable_length_m": "NVUE has a cable length wherever it has PFC, on ports that are shut too, and nowhere else",

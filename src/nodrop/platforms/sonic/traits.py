@@ -10,7 +10,9 @@ TRAITS = Traits(
     title="SONiC",
     releases=("202505",),
     watchdog=WatchdogTraits(polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000)),
-    trimming=TrimmingTraits(asics=frozenset({"spectrum-4"}), size_bytes=(256, 1024), size_step_bytes=4),
+    trimming=TrimmingTraits(
+        asics=frozenset({"spectrum-4"}), size_bytes=(256, 1024), size_step_bytes=4, by_priority=False
+    ),
     loopback="Loopback0",
     counters=(
         "BUFFER_POOL_WATERMARK",

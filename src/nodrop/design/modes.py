@@ -1,0 +1,92 @@
+"""What the mode of a fabric means for the rest of its intent: PFC, marking, trimming, and what then has no place."""
+
+from collections.abc import Iterator
+
+from nodrop.design.boxes import KEYS, LEAF, SPINE
+from nodrop.errors import Problem
+from nodrop.fabric.fabric import Trimming
+from nodrop.hardware import switch, switches
+from nodrop.intent.schema import Intent
+from nodrop.platforms.traits import traits
+from nodrop.units import show_bytes
+
+WITH_PFC = ("lossless", "pfc-only")
+_OF_LOSSLESS_POOL = ("lossless_pool", "alpha", "pattern_mtu")
+
+
+def has_pfc(intent: Intent) -> bool:
+    """Whether RDMA is protected by PFC in the intent's mode."""
+    return intent.mode in WITH_PFC
+
+
+def host_pfc(intent: Intent) -> tuple[int, ...]:
+    """Return the priorities with PFC on the NICs; left out, none in a mode without PFC."""
+    return intent.hosts.pfc if has_pfc(intent) or "pfc" in intent.hosts.model_fields_set else ()
+
+
+def host_dcqcn(intent: Intent) -> bool:
+    """Return whether NICs slow down for CNPs; left out, not where the switches mark nothing."""
+    return intent.hosts.dcqcn and (intent.mode != "pfc-only" or "dcqcn" in intent.hosts.model_fields_set)
+
+
+def trimming(intent: Intent) -> Trimming | None:
+    """Return how switches trim packets in mode trim: what is cut travels in a class of its own, and in its queue."""
+    if intent.mode != "trim":
+        return None
+    into = intent.classes[intent.trimming.into]
+    assert into.dscp != "rest"
+    return Trimming(size_bytes=intent.trimming.size, dscp=into.dscp[0], tc=None, queue=into.priority)
+
+
+def mode_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield keys that have no meaning in the intent's mode, and what a mode needs that is not there."""
+    if not has_pfc(intent):
+        for path, lacking in _pointless(intent):
+            yield intent.problem(path, f"stated in mode {intent.mode}, which has {lacking}", "", "remove it")
+    if intent.mode == "trim":
+        yield from _trimming_faults(intent)
+        yield from _ability_faults(intent)
+    elif "trimming" in intent.model_fields_set:
+        yield intent.problem(("trimming",), f"stated in mode {intent.mode}", "mode: trim", "or remove it")
+
+
+def _pointless(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield keys that say nothing where nothing is lossless, and what such a fabric has not."""
+    if "pfc" in intent.model_fields_set:
+        yield ("pfc",), "no PFC"
+    for key in _OF_LOSSLESS_POOL:
+        if key in intent.buffers.model_fields_set:
+            yield ("buffers", key), "no lossless pool"
+
+
+def _trimming_faults(intent: Intent) -> Iterator[Problem]:
+    name = intent.trimming.into
+    into = intent.classes.get(name)
+    keys = ("trimming", "into")
+    if into is None:
+        hint = "cut packets travel in a class of their own, ahead of the others"
+        yield intent.problem(keys, f"no class {name}", "a class of the intent", hint)
+    elif into.dscp == "rest":
+        found = f"{name} takes the rest"
+        yield intent.problem(keys, found, "a class with DSCPs of its own", "cut packets are marked with its first")
+    elif into.ecn or into.lossless or name == "rdma" or into.purpose == "rdma":
+        yield intent.problem(keys, f"{name} is not for cut packets alone", "a lossy class without ecn")
+
+
+def _ability_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield tiers whose model or platform does not trim, and a size that a platform does not take."""
+    topology, size = intent.topology, intent.trimming.size
+    told = False
+    for role, tier in ((LEAF, topology.leaves), (SPINE, topology.spines)):
+        held = traits(tier.platform)
+        asic = switch(tier.model).asic if tier.model in switches() else None
+        if asic and asic not in held.trimming.asics:
+            able = [name for name in switches() if switch(name).asic in held.trimming.asics]
+            found = f"{asic} of {tier.model} does not trim packets under {held.title}"
+            hint = "or mode: lossy"
+            yield intent.problem(("topology", KEYS[role], "model"), found, " or ".join(able), hint)
+        (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
+        if not told and (not low <= size <= high or size % step):
+            told = True
+            expected = f"{low}B to {high}B, a multiple of {step}"
+            yield intent.problem(("trimming", "size"), show_bytes(size), expected)
