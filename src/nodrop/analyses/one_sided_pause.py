@@ -20,7 +20,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     for link in index.fabric.links:
         yield from search.hits(link, link.a, link.b)
         yield from search.hits(link, link.b, link.a)
-    yield from (Unsettled(subject=(device,), missing=missing) for device, missing in search.missing)
+    for (device, missing), others in search.missing.items():
+        yield Unsettled(subject=(device,), missing=missing, others=frozenset(others))
 
 
 class _Search:
@@ -29,7 +30,7 @@ class _Search:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._sent: dict[int, frozenset[int]] = {}
-        self.missing: dict[tuple[str, str], None] = {}
+        self.missing: dict[tuple[str, str], set[str]] = {}
 
     def hits(self, link: Link, sender: End, receiver: End) -> Iterator[Hit]:
         """Yield the fault of a cable in one direction."""
@@ -41,7 +42,8 @@ class _Search:
             sent = self._sends(sender)
             ignored = sent and sent - self._obeys(receiver, sender)
         except UnknownFact as unknown:
-            self.missing[known_end.node, str(unknown)] = None
+            others = self.missing.setdefault((known_end.node, str(unknown)), set())
+            others |= {end.node for end in (sender, receiver) if str(unknown) == UNREAD_END} - {known_end.node}
             return
         if ignored:
             attribute = "pfc_rx_priorities" if known_end == receiver else "pfc_tx_priorities"

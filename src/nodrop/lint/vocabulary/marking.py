@@ -2,11 +2,15 @@
 
 from nodrop import units
 from nodrop.fabric import effects
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.buffers import BufferPool
+from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.qos import QosProfile, Queue, WredProfile
 from nodrop.fabric.states import Unknown, known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.sides import misplaced_tcs
+
+_Pools = tuple[BufferPool, ...] | Unknown
+"""The buffer pools of a switch; a queue's limit is not known without them."""
 
 
 @word("function", rests_on=("classes", "mode"))
@@ -36,23 +40,23 @@ def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, .
 
 
 @word("function", rests_on=("classes", "mode"))
-def inert_marking(fabric: Fabric, device: Device, qos: QosProfile) -> str:
+def inert_marking(fabric: Fabric, pools: _Pools, qos: QosProfile) -> str:
     """Why the WRED profile of RDMA's queue never marks, as the end of a sentence; nothing where it does or is none."""
     for index in effects.rdma_queues(fabric, qos):
         wred = _wred(qos, index)
-        reason = _inert(wred, _queue_limit_bytes(device, qos, index)) if wred else ""
+        reason = _inert(wred, _queue_limit_bytes(pools, qos, index)) if wred else ""
         if reason:
             return f"queue {index} {reason}"
     return ""
 
 
 @word("function")
-def marks(device: Device, qos: QosProfile, queue: Queue) -> bool:
+def marks(pools: _Pools, qos: QosProfile, queue: Queue) -> bool:
     """Whether a queue's WRED profile ever marks or drops early: not one that stands for `off`."""
     wred = known(queue.wred, "queue.wred")
     if wred is None or not (wred.green.enabled or "green" in wred.ecn_colors):
         return False
-    return not _inert(wred, _queue_limit_bytes(device, qos, queue.index), colors=False)
+    return not _inert(wred, _queue_limit_bytes(pools, qos, queue.index), colors=False)
 
 
 @word("function")
@@ -120,15 +124,15 @@ def _inert(wred: WredProfile, limit_bytes: int | None, *, colors: bool = True) -
     return ""
 
 
-def _queue_limit_bytes(device: Device, qos: QosProfile, index: int) -> int | None:
+def _queue_limit_bytes(pools: _Pools, qos: QosProfile, index: int) -> int | None:
     """Return what a queue can hold at most, bytes; None where that is not known or not bounded."""
     queue = effects.queue(qos, index)
     buffer = None if queue is None or isinstance(queue.buffer, Unknown) else queue.buffer
-    if buffer is None or isinstance(device.buffer_pools, Unknown):
+    if buffer is None or isinstance(pools, Unknown):
         return None
     if buffer.static_th_bytes is not None:
         return buffer.static_th_bytes
-    pool = next((one for one in device.buffer_pools if one.name == buffer.pool), None)
+    pool = next((one for one in pools if one.name == buffer.pool), None)
     size = None if pool is None or isinstance(pool.size_bytes, Unknown) else pool.size_bytes
     if size is None or buffer.dynamic_th is None:
         return size

@@ -1,0 +1,131 @@
+"""The words about pause: the queue it stops, its headroom, the DSCPs that share it, and the watchdog's times."""
+
+from dataclasses import replace
+
+import pytest
+from fabrics import LOSSLESS, LOSSY, fabric
+
+from nodrop.fabric.fabric import Fabric, Purpose, TrafficClass
+from nodrop.fabric.qos import PfcWatchdog, PriorityGroup
+from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.lint.vocabulary import qos, sides, watchdog
+
+MAPPED = replace(
+    LOSSLESS,
+    tc_to_queue=(*range(8), *[None] * 8),
+    tc_to_priority_group=(0, 0, 0, 3, 0, 0, 0, 0, *[None] * 8),
+)
+
+
+def with_classes(*classes: tuple[Purpose, tuple[int, ...], bool | Unknown]) -> Fabric:
+    return fabric(
+        classes=tuple(
+            TrafficClass(name=purpose, purpose=purpose, dscp=dscp, tc=UNKNOWN, lossless=lossless)
+            for purpose, dscp, lossless in classes
+        )
+    )
+
+
+def mapped(**tcs: int) -> object:
+    """DSCPs (`d27`) in other traffic classes than by the profile's map."""
+    table = list(MAPPED.dscp_to_tc)
+    for name, tc in tcs.items():
+        table[int(name[1:])] = tc
+    return replace(MAPPED, dscp_to_tc=tuple(table))
+
+
+def test_pause_stops_the_queue_of_its_traffic() -> None:
+    assert sides.misplaced_pause(MAPPED) == ""
+    assert sides.misplaced_pause(LOSSY) == ""
+    assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 3, 4, 5, 6, 7))) == ""
+    assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 4, 4, 5, 6, 7))) == (
+        "traffic class 3 leaves by queue 3, but its priority group 3 pauses priority 3, which stops queue 4"
+    )
+    assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(None,) * 8)).endswith("which stops no queue")
+
+
+def test_pause_for_another_priority_than_the_groups_number() -> None:
+    other = replace(
+        MAPPED, pfc_rx_priorities=(4,), pfc_tx_priorities=(4,), pfc_to_priority_group=(*[None] * 4, 3, *[None] * 3)
+    )
+    assert sides.misplaced_pause(other).endswith("pauses priority 4, which stops queue 4")
+    assert sides.misplaced_tcs(other) == (3,)
+    assert sides.misplaced_tcs(replace(other, pfc_to_queue=(0, 1, 2, 3, 3, 5, 6, 7))) == ()
+
+
+def test_a_class_that_shares_a_group_is_not_misplaced() -> None:
+    shared = replace(mapped(d10=2), tc_to_priority_group=(0, 0, 3, 3, *[0] * 4, *[None] * 8))
+    assert sides.misplaced_pause(shared) == ""
+
+
+def test_groups_that_pause_without_headroom() -> None:
+    assert sides.groups_without_headroom(MAPPED) == ()
+    assert sides.groups_without_headroom(replace(MAPPED, priority_groups=())) == (3,)
+    assert sides.groups_without_headroom(replace(MAPPED, priority_groups=MAPPED.priority_groups[:1])) == (3,)
+    lossy = (PriorityGroup(index=3, buffer=MAPPED.priority_groups[0].buffer),)
+    assert sides.groups_without_headroom(replace(MAPPED, priority_groups=lossy)) == (3,)
+    unused = replace(mapped(d26=0), priority_groups=())
+    assert sides.groups_without_headroom(unused) == ()
+    assert sides.groups_without_headroom(replace(unused, pcp_to_tc=(0, 0, 0, 3, 0, 0, 0, 0))) == (3,)
+    with pytest.raises(UnknownFact, match=r"priority_group\.buffer"):
+        sides.groups_without_headroom(replace(MAPPED, priority_groups=(PriorityGroup(index=3, buffer=UNKNOWN),)))
+
+
+def test_headroom_without_pause_is_left_to_its_own_rule() -> None:
+    classes = with_classes(("rdma", (26,), True))
+    silent = replace(MAPPED, pfc_rx_priorities=(), pfc_tx_priorities=())
+    assert sides.sent_for(MAPPED, 3) == (3,)
+    assert sides.sent_for(silent, 3) == ()
+    assert qos.lossy_rdma_dscps(classes, MAPPED) == ()
+    assert qos.lossy_rdma_dscps(classes, silent) == ()
+    assert qos.lossy_rdma_dscps(classes, replace(silent, priority_groups=())) == (26,)
+    assert qos.lossy_rdma_dscps(classes, replace(silent, priority_groups=UNKNOWN)) == (26,)
+    assert qos.lossy_rdma_dscps(classes, None) == (26,)
+
+
+def test_a_table_without_the_row() -> None:
+    assert sides.table_lacks("traditional", "SN4700", 400_000, 7) is True
+    assert sides.table_lacks("traditional", "SN4700", 400_000, 40) is False
+    assert sides.table_lacks("dynamic", "SN4700", 400_000, 7) is False
+    assert sides.table_lacks("traditional", "another", 400_000, 7) is False
+    assert sides.table_lacks("traditional", UNKNOWN, 400_000, 7) is False
+    assert sides.table_lacks("traditional", "SN4700", 400_000, None) is False
+
+
+def test_dscps_that_belong_to_no_lossless_class() -> None:
+    rdma = ("rdma", (26,), True)
+    assert sides.unintended_dscps(with_classes(rdma), MAPPED) == ()
+    assert sides.unintended_dscps(with_classes(rdma), mapped(d24=3, d27=3)) == (24, 27)
+    assert sides.unintended_dscps(with_classes(rdma, ("default", (27,), False)), mapped(d27=3)) == (27,)
+    assert sides.unintended_dscps(with_classes(rdma, ("storage", (27,), True)), mapped(d27=3)) == ()
+    for purpose in ("cnp", "storage", "inband", "control"):
+        assert sides.unintended_dscps(with_classes(rdma, (purpose, (27,), False)), mapped(d27=3)) == (), purpose
+
+
+def test_where_no_intended_dscp_is_lossless_others_do_not_share_its_class() -> None:
+    """SONiC's stock map: DSCP 3 is lossless and 26 is not, which is told of 26."""
+    assert sides.unintended_dscps(with_classes(("rdma", (26,), True)), mapped(d3=3, d26=1)) == ()
+
+
+def test_a_class_beside_lossless_storage_is_told() -> None:
+    classes = with_classes(("storage", (26,), True), ("inband", (27,), False))
+    assert sides.unintended_dscps(classes, mapped(d27=3)) == (27,)
+
+
+@pytest.mark.parametrize(
+    ("detection", "restoration", "polling", "said"),
+    [
+        (4193, None, 100, ""),
+        (4194, None, 100, "acts after up to 4294 ms, but QPs time out after 4294 ms"),
+        (4293, None, None, ""),
+        (4294, None, None, "acts after up to 4294 ms, but QPs time out after 4294 ms"),
+        (200, 34051, 100, ""),
+        (200, 34052, 100, "drops until 34352 ms have passed, but QPs give up after 34352 ms"),
+        (None, 60000, 100, ""),
+    ],
+)
+def test_watchdogs_that_take_longer_than_rdma_waits(
+    detection: int | None, restoration: int | None, polling: int | None, said: str
+) -> None:
+    timers = PfcWatchdog(priorities=(3,), detection_ms=detection, restoration_ms=restoration, action="drop")
+    assert watchdog.outlasted_timeout(timers, polling, 4294, 7) == said
