@@ -50,12 +50,13 @@ def test_the_first_build_writes_all_and_says_what() -> None:
     assert done == Done(
         0,
         f"no findings in 4 devices, 128 interfaces, {rules()} rules\n",
-        "out: 4 devices, 9 files (9 written, 0 unchanged)\n",
+        "out: 4 devices, 12 files (12 written, 0 unchanged)\n",
     )
     devices = ("leaf1", "leaf2", "spine1", "spine2")
     assert tree("out").keys() == {
         MANIFEST,
         "fabric.yaml",
+        *(f"plan/{name}.csv" for name in ("addresses", "cabling", "hosts")),
         *(f"{device}/{file}" for device in devices for file in ("config_db.json", "frr.conf")),
     }
     assert sorted(path.name for path in Path().iterdir()) == ["intent.yaml", "out"], "nothing is left beside it"
@@ -80,7 +81,7 @@ def test_building_again_writes_nothing() -> None:
     built("intent.yaml", "out")
     before = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in Path("out").rglob("*")}
     done = nodrop("build", "intent.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 4 devices, 9 files (0 written, 9 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 4 devices, 12 files (0 written, 12 unchanged)\n")
     assert {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in Path("out").rglob("*")} == before
 
 
@@ -89,18 +90,18 @@ def test_a_change_writes_what_changed_and_removes_what_is_gone() -> None:
     built("intent.yaml", "out")
     write_intent("intent.yaml", SMALL)
     done = nodrop("build", "intent.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 4 devices, 9 files (9 written, 0 unchanged, 4 removed)\n")
+    assert (done.code, done.err) == (0, "out: 4 devices, 12 files (12 written, 0 unchanged, 4 removed)\n")
     built("intent.yaml", "fresh")
     assert tree("out") == tree("fresh")
     write_intent("intent.yaml", SMALL, **{"length: 31m": "length: 30m"})
     done = nodrop("build", "intent.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 4 devices, 9 files (5 written, 4 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 4 devices, 12 files (6 written, 6 unchanged)\n")
 
 
 def test_output_with_a_slash_and_folders_that_are_missing() -> None:
     write_intent()
     done = nodrop("build", "intent.yaml", "-o", "some/where/out/")
-    assert (done.code, done.err) == (0, "some/where/out: 4 devices, 9 files (9 written, 0 unchanged)\n")
+    assert (done.code, done.err) == (0, "some/where/out: 4 devices, 12 files (12 written, 0 unchanged)\n")
     assert nodrop("lint", "some/where/out").code == 0
 
 
@@ -109,7 +110,7 @@ def test_check_where_all_is_as_built() -> None:
     built("intent.yaml", "out")
     before = tree("out")
     done = nodrop("build", "intent.yaml", "-o", "out", "--check")
-    assert (done.code, done.err) == (0, "out: 9 files are what the intents say\n")
+    assert (done.code, done.err) == (0, "out: 12 files are what the intents say\n")
     assert tree("out") == before
 
 
@@ -152,7 +153,7 @@ def test_check_of_a_changed_intent_and_of_a_folder_that_is_not_there() -> None:
 def test_check_tells_findings_and_drift() -> None:
     built(faulty(), "out", "--fail-on", "never")
     clean = nodrop("build", "faulty.yaml", "-o", "out", "--check")
-    assert (clean.code, clean.err) == (1, "out: 9 files are what the intents say\n")
+    assert (clean.code, clean.err) == (1, "out: 12 files are what the intents say\n")
     assert "[ecn-never-before-pfc]" in clean.out
     assert nodrop("build", "faulty.yaml", "-o", "out", "--check", "--fail-on", "never").code == 0
 
@@ -229,7 +230,7 @@ def test_several_intents_get_a_folder_each_and_are_linted_each_for_itself() -> N
     write_intent("one.yaml")
     write_intent("two.yaml", LARGE)
     done = nodrop("build", "one.yaml", "two.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 10 devices, 22 files (22 written, 0 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 10 devices, 28 files (28 written, 0 unchanged)\n")
     assert "no findings in 10 devices, 320 interfaces" in done.out
     for intent, fabric in (("one.yaml", "two-by-two"), ("two.yaml", "reference-256")):
         built(intent, "single")

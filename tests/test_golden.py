@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import nodrop
+from nodrop.design import adaptations
 from nodrop.design.defaults import defaulted
 from nodrop.fabric.fabric import Fabric
 from nodrop.lint.engine import judge
@@ -34,12 +35,13 @@ def made(intent: str) -> dict[str, str]:
     loaded = nodrop.load(home("intents") / f"{intent}.yaml")
     fabric = nodrop.build(loaded)
     artifacts = list(nodrop.write(fabric))
+    plan = list(nodrop.rack(fabric))
     reading = nodrop.read_back(artifacts, fabric)
     verdict = judge(reading, shipped(), strictness="auditor")
     return {
-        "show.txt": page(facts(fabric, defaulted(loaded))),
+        "show.txt": page(facts(fabric, defaulted(loaded), adaptations(loaded))),
         "findings.txt": render(Outcome.of(reading, verdict)),
-    } | {f"{one.device}/{one.path}".lstrip("/"): one.text for one in artifacts if one.device in kept(fabric)}
+    } | {f"{one.device}/{one.path}".lstrip("/"): one.text for one in (*artifacts, *plan) if one.device in kept(fabric)}
 
 
 def kept(fabric: Fabric) -> set[str]:

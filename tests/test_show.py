@@ -148,7 +148,7 @@ def test_headroom_and_its_terms() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["reference-256", "two-by-two"])
+@pytest.mark.parametrize("name", ["rail-256", "reference-256", "two-by-two"])
 def test_the_terms_add_up_to_xoff(name: str) -> None:
     for row in shown(name)["headroom"]:
         parts = row["parts"]
@@ -198,7 +198,7 @@ def test_every_default_is_told_with_its_source() -> None:
     assert "mtu" not in {row["key"] for row in shown("reference-256")["defaults"]}
 
 
-@pytest.mark.parametrize("name", ["reference-256", "two-by-two"])
+@pytest.mark.parametrize("name", ["rail-256", "reference-256", "two-by-two"])
 def test_the_page_fits_100_columns(name: str) -> None:
     lines = text(shown(name)).splitlines()
     assert max(map(len, lines)) <= 100
@@ -309,3 +309,15 @@ def test_tables_wrap_cells_of_words_and_nothing_else() -> None:
     )
     assert "\x1b" not in "".join(lines)
     assert list(section("Nothing", ("one",), [])) == []
+
+
+def test_rails_and_split_ports() -> None:
+    """rail-256: 32 servers of 8 × 400G on 8 leaves, 32 × 400G up from each; two ports of 400G on a panel port."""
+    of = shown("rail-256")
+    wide = of["bandwidth"]
+    assert (wide["injection_mbps"], wide["bisection_mbps"], wide["gpus"]) == (102_400 * G, 51_200 * G, 256)
+    assert [row["oversubscription"] for row in wide["tiers"]] == [1.0, None]
+    (gpu,) = of["endpoints"]
+    assert (gpu["leaves_per_host"], gpu["ports_per_host"], gpu["per_gpu_mbps"]) == (8, 8, 400 * G)
+    ports = {row["role"]: (row["ports_used"], row["ports"], row["interfaces_used"]) for row in of["devices"]}
+    assert ports == {"leaf": (32, 64, 64), "spine": (64, 64, 128)}

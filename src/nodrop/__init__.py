@@ -5,6 +5,7 @@ The public verbs; each is a pure function where it can be:
     load(path) -> Intent                what a user wrote
     build(intent) -> Fabric             what it means
     write(fabric) -> Iterator[Artifact] the configurations that say so
+    rack(fabric) -> Iterator[Artifact]  its cables, addresses and hosts, for people
     read(sources) -> Reading            the fabric that configurations say, whoever wrote them
     lint(reading) -> Verdict            what is wrong with it
 """
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from nodrop.lint.rule import Rule
     from nodrop.platforms.artifact import Artifact
 
-__all__ = ["build", "lint", "load", "read", "read_back", "write"]
+__all__ = ["build", "lint", "load", "rack", "read", "read_back", "write"]
 
 
 def load(path: "Path") -> "Intent":
@@ -52,6 +53,13 @@ def write(fabric: "Fabric") -> Iterator["Artifact"]:
     for device in fabric.devices:
         yield from platforms.writer(device.platform).write(device, fabric)
     yield Artifact(device="", path=stated.FILE, text=stated.spell(fabric))
+
+
+def rack(fabric: "Fabric") -> Iterator["Artifact"]:
+    """Yield the files that people carry to the rack: plan/cabling.csv, plan/addresses.csv, plan/hosts.csv."""
+    from nodrop.report.rack import files
+
+    return files(fabric)
 
 
 def read(

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def command(intents: tuple[str, ...], output: str, check_only: bool, write_anyway: bool, choices: Choices) -> int:
     """Build intents into configurations.
 
-    DIR gets one folder per device, or per fabric and device where there are several intents, and a fabric.yaml.
+    DIR gets one folder per device, or per fabric and device where there are several intents, a fabric.yaml, and in
+    plan/ what people carry to the rack: cabling, addresses and hosts as CSV.
 
     What is linted is the text that was rendered, never the intent. DIR is replaced in one step; anything in it that
     an earlier build did not write is refused, never deleted.
@@ -160,7 +161,7 @@ def _published(draft: "Draft", output: str, made: _Made, choices: Choices, *, wr
     puts = [one for one in made.files if isinstance(one, Put)]
     done = draft.publish(puts, made.inputs)
     names = [name for put in puts for name in put.digests]
-    devices = len({name.rpartition("/")[0] for name in names if not name.endswith("fabric.yaml")})
+    devices = len({name.rpartition("/")[0] for name in names if not name.endswith(("fabric.yaml", ".csv"))})
     parts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
     parts += [f"{len(done.removed)} removed"] if done.removed else []
     tell(f"{output}: {devices} devices, {len(names)} files ({', '.join(parts)})")

@@ -106,4 +106,4 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
         artifacts = tuple(nodrop.write(fabric))
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
-    return artifacts, nodrop.read_back(artifacts, fabric, below)
+    return (*artifacts, *nodrop.rack(fabric)), nodrop.read_back(artifacts, fabric, below)

@@ -18,11 +18,12 @@ def command(intent: str, form: str) -> None:
     import nodrop
     from nodrop.cli.judging import intent_of
     from nodrop.cli.output import say
+    from nodrop.design import adaptations
     from nodrop.design.defaults import defaulted
     from nodrop.inputs import named
     from nodrop.report.fabric import facts
     from nodrop.report.page import text
 
     _, loaded = intent_of(named(intent))
-    shown = facts(nodrop.build(loaded), defaulted(loaded))
+    shown = facts(nodrop.build(loaded), defaulted(loaded), adaptations(loaded))
     say(json.dumps(shown, indent=2, ensure_ascii=False) + "\n" if form == "json" else text(shown))

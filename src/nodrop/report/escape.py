@@ -4,6 +4,8 @@ from unicodedata import category
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""With what a spreadsheet begins a formula; some take the wide forms too."""
 
 
 def terminal(text: str, *, lines: bool = False) -> str:
@@ -17,6 +19,15 @@ def terminal(text: str, *, lines: bool = False) -> str:
         return text
     kept = "\n" if lines else ""
     return "".join(char if char in kept or _seen(char) else _written(char) for char in text)
+
+
+def cell(text: str) -> str:
+    """Text as a cell of a CSV file that no spreadsheet takes for a formula: those begin with one of `= + - @`.
+
+    What is unseen is written out, tabs and line breaks too; a quote in front makes the rest a text.
+    """
+    seen = terminal(text)
+    return f"'{seen}" if seen.lstrip().startswith(_FORMULA) else seen
 
 
 def utf8(text: str) -> str:

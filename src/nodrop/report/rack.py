@@ -1,0 +1,150 @@
+"""What people carry to the rack: every cable, every address, and how every host is to be set, as CSV.
+
+A fact that is not known is an empty cell. Rows are sorted by name, so that a change of the fabric changes its own rows.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import natural
+from nodrop.platforms.artifact import Artifact
+from nodrop.report.capacity import Capacity
+from nodrop.report.escape import cell
+from nodrop.units import show_speed
+
+FOLDER = "plan"
+
+_CABLING = ("a_device", "a_port", "a_panel", "b_device", "b_port", "b_panel", "speed", "media", "length_m")
+_ADDRESSES = ("device", "interface", "address", "peer_device", "peer_interface", "peer_address")
+_HOSTS = (
+    "host",
+    "group",
+    "nic",
+    "port",
+    "speed",
+    "address",
+    "gateway",
+    "mtu",
+    "switch",
+    "switch_port",
+    "tos",
+    "dscp",
+    "cnp_dscp",
+    "trust",
+    "pfc",
+    "dcqcn",
+    "rdma_mtu",
+)
+
+_Row = Sequence[object]
+
+
+def files(fabric: Fabric) -> Iterator[Artifact]:
+    """Yield cabling.csv, addresses.csv and hosts.csv of a fabric; they are of no device."""
+    rack = _Rack(fabric)
+    tables = {
+        "cabling": (_CABLING, rack.cabling()),
+        "addresses": (_ADDRESSES, rack.addresses()),
+        "hosts": (_HOSTS, rack.hosts()),
+    }
+    for name, (head, rows) in tables.items():
+        yield Artifact(device="", path=f"{FOLDER}/{name}.csv", text=_spelt(head, rows))
+
+
+class _Rack:
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric, self._index, self._capacity = fabric, Index(fabric), Capacity(fabric)
+        self._split = {
+            (device.name, port.port.panel)
+            for device in fabric.devices
+            for port in device.interfaces
+            if isinstance(port.port, Port) and port.port.split
+        }
+
+    def cabling(self) -> Iterable[_Row]:
+        """Every cable once, the end nearer to the hosts first; a panel port that is split has its parts from 1."""
+        rows = []
+        for link in self._fabric.links:
+            a, b = sorted((link.a, link.b), key=lambda end: (self._capacity.level.get(end.node, 0), _order(end)))
+            speed = self._capacity.speed_mbps(link)
+            of_cable = ("" if speed is None else show_speed(speed), link.media, link.length_m)
+            rows.append((*a, self._panel(a), *b, self._panel(b), *of_cable))
+        return sorted(rows, key=_by_name(0, 1, 3, 4))
+
+    def addresses(self) -> Iterable[_Row]:
+        """Every address of every switch and who has the link's other end; a management port's peer is its gateway."""
+        rows = [row for device in self._fabric.devices for row in self._of_device(device)]
+        return sorted(rows, key=_by_name(0, 1, 2))
+
+    def hosts(self) -> Iterable[_Row]:
+        """Every port of every host by address: where it is plugged in, its gateway, and how RoCE is to be set on it."""
+        rows = [row for host in self._fabric.hosts for port in host.ports for row in self._of_host(host, port)]
+        return sorted(rows, key=_by_name(0, 3, 5))
+
+    def _panel(self, end: End) -> str:
+        port = self._index.at(end)
+        if not isinstance(port, Interface) or not isinstance(port.port, Port):
+            return ""
+        panel, split = port.port
+        return f"{panel}/{split + 1}" if (end.node, panel) in self._split else str(panel)
+
+    def _of_device(self, device: Device) -> Iterator[_Row]:
+        for loopback in device.loopbacks if isinstance(device.loopbacks, tuple) else ():
+            yield from ((device.name, loopback.name, address, "", "", "") for address in loopback.addresses)
+        if isinstance(held := device.management, Management):
+            yield from ((device.name, held.interface, address, "", "", held.gateway) for address in held.addresses)
+        for port in device.interfaces:
+            far = self._index.far_end(device.name, port.name)
+            for address in _addresses(port):
+                peer = _facing(self._index.at(far), address) if far else ""
+                yield (device.name, port.name, address, *(far or ("", "")), peer)
+
+    def _of_host(self, host: Host, port: HostPort) -> Iterator[_Row]:
+        far = self._index.far_end(host.name, port.name)
+        switch = self._index.at(far) if far else None
+        mtu = switch.mtu_bytes if isinstance(switch, Interface) else ""
+        dscp = host.tos >> 2 if isinstance(host.tos, int) else ""
+        speed = show_speed(port.speed_mbps) if isinstance(port.speed_mbps, int) else ""
+        roce = (host.tos, dscp, host.cnp_dscp, host.trust, host.pfc_priorities, host.dcqcn, host.rdma_mtu_bytes)
+        for address in port.addresses or ("",):
+            gateway = _facing(switch, address).partition("/")[0]
+            at = (host.name, host.group, host.nic, port.name, speed, address, gateway, mtu)
+            yield (*at, *(far or ("", "")), *roce)
+
+
+def _addresses(port: Interface | HostPort | None) -> tuple[str, ...]:
+    return port.addresses if port is not None and isinstance(port.addresses, tuple) else ()
+
+
+def _facing(far: Interface | HostPort | None, address: str) -> str:
+    """Return the far end's first address of the same family."""
+    return next((one for one in _addresses(far) if (":" in one) == (":" in address)), "")
+
+
+def _order(end: End) -> object:
+    return natural(end.node), natural(end.port)
+
+
+def _by_name(*columns: int) -> Any:
+    return lambda row: tuple(natural(str(row[column])) for column in columns)
+
+
+def _spelt(head: Sequence[str], rows: Iterable[_Row]) -> str:
+    with io.StringIO() as text:
+        made = csv.writer(text, lineterminator="\n")
+        made.writerow(head)
+        made.writerows([cell(_said(value)) for value in row] for row in rows)
+        return text.getvalue()
+
+
+def _said(value: object) -> str:
+    if value is None or isinstance(value, Unknown):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
