@@ -23,6 +23,8 @@ from ruamel.yaml.events import (
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import BOM, Lines, decode, on_one_line, refuse_oversize, shown, word_at
+from nodrop.formats.plain import NOT_PLAIN, WORDS
+from nodrop.formats.plain import load as load_plain
 
 try:
     from _ruamel_yaml import CParser  # type: ignore[import-not-found, unused-ignore]
@@ -38,7 +40,6 @@ MAX_PROBLEMS = 20
 _Places: TypeAlias = "dict[str | int, tuple[int, int, _Places | None]]"
 """Of a list or mapping, by index or key: the offset of the key, that of the value, and the same for what that holds."""
 
-_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 # YAML's printable characters but those that end a line for some programs only, and the byte order mark.
 _INVISIBLE = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -73,13 +74,11 @@ _SYNTAX: tuple[tuple[str, str, str, str, bool], ...] = (
 class Document:
     """The `data` of a document, and its places, which stay what they were when a caller changes the data."""
 
-    __slots__ = ("_lines", "_places", "data", "path")
-
-    def __init__(self, data: Any, path: str, places: _Places, lines: Lines) -> None:
+    def __init__(self, data: Any, path: str, read: "_Reader") -> None:
+        """`read` has the text, and has read it or will when a place is asked for."""
         self.data = data
         self.path = path
-        self._places = places
-        self._lines = lines
+        self._read = read
 
     def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
         """Line and column of the value at `keys`, or of its key; for entries of lists and the root both are the same.
@@ -87,11 +86,13 @@ class Document:
         A step that is not in the document is passed over: pydantic puts the tags of unions into its `loc`, and what is
         missing gets the place of its nearest ancestor. Below an alias, places are those of what it stands for.
         """
-        key_at, value_at, inside = self._places[0]
+        if not self._read.root.places:
+            self._read.read()
+        key_at, value_at, inside = self._read.root.places[0]
         for step in keys:
             if inside is not None and step in inside:
                 key_at, value_at, inside = inside[step]
-        return self._lines.place(key_at if of == "key" else value_at)
+        return self._read.lines.place(key_at if of == "key" else value_at)
 
 
 class Double(NamedTuple):
@@ -111,7 +112,9 @@ def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: l
     """
     refuse_oversize(len(raw), path, max_bytes)
     text = raw.removeprefix(BOM) if isinstance(raw, str) else decode(raw, path)
-    return _Reader(text, path, doubled).read()
+    reader = _Reader(text, path, doubled)
+    data = load_plain(text)
+    return reader.read() if data is NOT_PLAIN else Document(data, path, reader)
 
 
 def _events(text: str) -> Iterator[Any]:
@@ -179,7 +182,8 @@ class _Reader:
         if self.problems:
             raise InputProblems(self.problems)
         (data,) = self.root.data or (None,)
-        return Document(data, self.path, self.root.places or {0: (0, 0, None)}, self.lines)
+        self.root.places = self.root.places or {0: (0, 0, None)}
+        return Document(data, self.path, self)
 
     def document(self, event: Any) -> None:
         self.documents += 1
@@ -198,15 +202,15 @@ class _Reader:
         if top.key is None and type(top.data) is dict:
             self.key(top, value, at, plain)
             return
-        if plain and value in _WORDS:
-            value = _WORDS[value]
+        if plain and value in WORDS:
+            value = WORDS[value]
         if event.anchor:
             node = self.anchors[event.anchor] = _Node(value, at)
             node.closed, node.size = True, max(1, event.end_mark.index - at)
         self.add(value, at, None)
 
     def key(self, top: _Node, key: str, at: int, plain: bool) -> None:
-        if plain and _WORDS.get(key, "") is None:
+        if plain and WORDS.get(key, "") is None:
             self.fault(at, "an empty key" if not key else f"the key {key}", "a key with a name")
         elif plain and key == "<<":
             self.fault(at, "a merge key", "keys written out", "aliases of whole values are fine")

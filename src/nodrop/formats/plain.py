@@ -1,0 +1,134 @@
+"""YAML as programs write it: read at an eighth of the cost of a full parser, or left to one at the first doubt.
+
+What is taken is a part of YAML in which a line says all about itself: block mappings and lists, values on one line,
+words and quoted texts without escapes, brackets on one line. For all that is taken, the data are those of the full
+parser, which also gives places and finds faults.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
+"""What an unquoted scalar may be other than text."""
+
+NOT_PLAIN: Final = object()
+"""The answer for a text that is left to the full parser."""
+
+_MAX_LEVELS = 60
+_MAX_KEY = 1000
+"""Parsers give up on longer keys."""
+
+_OTHER = re.compile(r"[^\n\x20-\x7e]")
+_LETTER = r"[A-Za-z0-9_./+@,%=()-]"
+_QUOTED = r"""'[^'\n]*+'|"[^"\\\n]*+\""""
+_KEY = rf"[A-Za-z0-9]{_LETTER}*+(?::++{_LETTER}++)*+|{_QUOTED}"
+_VALUE = rf"[A-Za-z0-9/]{_LETTER}*+(?:(?: |:++){_LETTER}++)*+|{_QUOTED}|[{{\[][^\n#]*+"
+_LINE = re.compile(rf"^(?: *+(?:#.*+)?|( *+)(- )?(?:({_KEY}):(?: ({_VALUE}))?|({_VALUE})))$", re.MULTILINE)
+"""Nothing or a comment; else indentation, dash, and a key, a key and a value, or a value."""
+
+_BARE = r"[A-Za-z0-9][A-Za-z0-9_./+@%=-]*+"
+_FLOW = re.compile(rf'(?:[\[\]{{}}]|, |: |"[^"\\]*+"|{_BARE})*+')
+_BARE_OR_QUOTED = re.compile(rf'"[^"\\]*+"|{_BARE}')
+
+
+class _Doubt(Exception):
+    """The text may be YAML, or no YAML, in a way that is not known here."""
+
+
+def load(text: str) -> Any:
+    """Return the data of a text, or NOT_PLAIN; scalars stay text, save `null`, `true` and `false` without quotes."""
+    if _OTHER.search(text):
+        return NOT_PLAIN
+    rows = _LINE.findall(text)
+    if len(rows) != text.count("\n") + 1:
+        return NOT_PLAIN
+    try:
+        return _structure(rows)
+    except _Doubt:
+        return NOT_PLAIN
+
+
+def _structure(rows: list[tuple[str, str, str, str, str]]) -> Any:
+    """Put lines together by their indentation."""
+    root: list[Any] = [None]
+    top: Any = root
+    key: Any = 0
+    at = -1
+    around: list[tuple[int, Any]] = []
+    for spaces, dash, name, value, alone in rows:
+        if not (name or alone):
+            continue
+        depth = len(spaces)
+        if key is not None:
+            if depth > at or (dash and depth == at and type(top) is dict):
+                inner: Any = [] if dash else {}
+                top[key] = inner
+                around.append((at, top))
+                top, at = inner, depth
+                if len(around) > _MAX_LEVELS:
+                    raise _Doubt
+            key = None
+        while depth < at or (depth == at and type(top) is list and not dash):
+            at, top = around.pop()
+        if depth != at or type(top) is not (list if dash else dict):
+            raise _Doubt
+        if dash:
+            if alone:
+                top.append(_scalar(alone))
+                continue
+            item: dict[str, Any] = {}
+            top.append(item)
+            around.append((at, top))
+            top, at = item, depth + 2
+        elif alone:
+            raise _Doubt
+        if name[0] in "'\"":
+            name = name[1:-1]
+        elif name == "null":
+            raise _Doubt
+        if name in top or len(name) > _MAX_KEY:
+            raise _Doubt
+        if value:
+            top[name] = _scalar(value)
+        else:
+            top[name] = None
+            key = name
+    if root[0] is None:
+        raise _Doubt
+    return root[0]
+
+
+def _scalar(text: str) -> Any:
+    first = text[0]
+    if first in "'\"":
+        return text[1:-1]
+    if first in "{[":
+        return _flow(text)
+    return WORDS.get(text, text)
+
+
+def _flow(text: str) -> Any:
+    """Read brackets as JSON once all words are quoted; what YAML has beyond JSON then fails."""
+    if text in ("{}", "[]"):
+        return {} if text == "{}" else []
+    if not _FLOW.fullmatch(text):
+        raise _Doubt
+    try:
+        return json.loads(_BARE_OR_QUOTED.sub(_quoted, text), object_pairs_hook=_distinct)
+    except (ValueError, RecursionError):
+        raise _Doubt from None
+
+
+def _quoted(found: re.Match[str]) -> str:
+    text = found[0]
+    if len(text) > _MAX_KEY:
+        raise _Doubt
+    return text if text[0] == '"' or text in WORDS else f'"{text}"'
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs) or "" in data:
+        raise _Doubt
+    return data
