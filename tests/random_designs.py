@@ -6,6 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from designs import Data
+from nodrop.hardware import switch
+from nodrop.units import show_speed
 
 LEAVES, SPINES = 8, 4
 """The highest ids; with up to four links between any two switches, halving has room for all of them."""
@@ -28,20 +30,34 @@ def spelt(numbers: Sequence[int]) -> list[str]:
     return [str(number) for number in numbers]
 
 
-@st.composite
-def uplinks(draw: st.DrawFn, speeds: Sequence[str]) -> Data:
-    speed = draw(st.sampled_from(speeds))
-    media, reach = draw(st.sampled_from([*MEDIA[speed], ("DAC", 2)]))
-    length = draw(st.integers(1, reach))
-    return {"per_spine": str(draw(st.integers(1, 4))), "speed": speed, "media": media, "length": f"{length}m"}
+def splits(model: str, speed: str) -> dict[int, int]:
+    """The splits at which a model has ports of a speed, and the lanes of each."""
+    ways = [way for way in switch(model).splits if not way.platforms]
+    return {way.into: way.lanes for way in ways if speed in map(show_speed, way.speeds)}
 
 
 @st.composite
-def groups(draw: st.DrawFn, index: int, leaves: list[int], speeds: Sequence[str]) -> Data | None:
-    """A group on five ports of every leaf; None where no leaves are there for it."""
-    ports, spread = draw(st.integers(1, 2)), draw(st.sampled_from(["leaves", "one-leaf"]))
-    each = draw(st.integers(1, 5 if spread == "leaves" else 5 // ports))
-    width = ports if spread == "leaves" else 1
+def uplinks(draw: st.DrawFn, leaf: str, spine: str, speeds: Sequence[str], plain: bool) -> Data:
+    speed = draw(st.sampled_from([one for one in speeds if splits(leaf, one) and splits(spine, one)]))
+    low, high = splits(leaf, speed), splits(spine, speed)
+    split = draw(st.sampled_from(sorted(low)))
+    spine_split = split if plain else draw(st.sampled_from(sorted(high)))
+    copper = [("DAC", 2)] if low[split] == high[spine_split] else []
+    media, reach = draw(st.sampled_from([*MEDIA[speed], *copper]))
+    made = {"per_spine": str(draw(st.integers(1, 4))), "speed": speed, "media": media, "split": str(split)}
+    other = {} if spine_split == split and draw(st.booleans()) else {"spine_split": str(spine_split)}
+    return made | other | {"length": f"{draw(st.integers(1, reach))}m"}
+
+
+@st.composite
+def groups(
+    draw: st.DrawFn, index: int, leaves: list[int], model: str, speeds: Sequence[str], split: str
+) -> Data | None:
+    """A group on five panel ports of every leaf; None where no leaves are there for it."""
+    ports = draw(st.integers(1, 2))
+    spread = draw(st.sampled_from(["leaves", "one-leaf", *(["rails"] if ports == 2 and not len(leaves) % 2 else [])]))
+    each = draw(st.integers(1, 5 if spread != "one-leaf" else 5 // ports))
+    width = ports if spread != "one-leaf" else 1
     sets = [block for block in range(LEAVES) if all(block * width + one + 1 in leaves for one in range(width))]
     if not sets:
         return None
@@ -57,6 +73,7 @@ def groups(draw: st.DrawFn, index: int, leaves: list[int], speeds: Sequence[str]
         "spread": spread,
         "leaf_group": str(each),
         "leaf_ports": f"{5 * index + 1}-{5 * index + 5}",
+        "split": split or str(draw(st.sampled_from(sorted(splits(model, speed))))),
         "speed": speed,
         "media": media,
         "length": f"{draw(st.integers(1, reach))}m",
@@ -96,20 +113,22 @@ watchdogs = st.sampled_from(
 
 @st.composite
 def intents(draw: st.DrawFn, *, plain: bool = False) -> Data:
-    """An intent that can be built; a plain one has switches of 32 ports and one speed for all links."""
+    """An intent that can be built; a plain one has switches of 32 ports, and one speed and split for all links."""
     models = ["SN4700"] if plain else ["SN4700", "SN5600"]
     leaf_model, spine_model = draw(st.sampled_from(models)), draw(st.sampled_from(models))
     leaves, spines = draw(id_sets(LEAVES, 4)), draw(id_sets(SPINES, 3))
     speeds = [draw(st.sampled_from(["200G", "400G"]))] if plain else ["400G", "200G", "100G"]
-    upwards = [*speeds, "800G"] if leaf_model == spine_model == "SN5600" else speeds
+    upwards = draw(uplinks(leaf_model, spine_model, [*speeds] if plain else [*speeds, "800G"], plain))
+    split = upwards["split"] if plain else ""
     endpoints: dict[str, Any] = {}
     for index, name in enumerate(draw(st.lists(st.sampled_from(GROUPS), min_size=1, unique=True))):
-        group = draw(groups(index, leaves, speeds))
+        group = draw(groups(index, leaves, leaf_model, speeds, split))
         endpoints |= {name: group} if group else {}
     traffic, hosts = draw(classes())
     tier = {"platform": "sonic", "version": "202505"}
     ports = {"endpoints": "1-16", "uplinks": "17-32"}
     lone = {"ids": "1", "nic": "ConnectX-7", "leaf_group": "1", "speed": speeds[0], "media": "AOC", "length": "5m"}
+    lone |= {"split": split} if split else {}
     if not endpoints:
         leaves, endpoints = sorted({1, *leaves}), {"gpu": lone}
     return {
@@ -120,7 +139,7 @@ def intents(draw: st.DrawFn, *, plain: bool = False) -> Data:
             "kind": "leaf-spine",
             "spines": tier | {"ids": spelt(spines), "model": spine_model},
             "leaves": tier | {"ids": spelt(leaves), "model": leaf_model, "ports": ports},
-            "uplinks": draw(uplinks(upwards)),
+            "uplinks": upwards,
             "max_oversubscription": "1000",
         },
         "endpoints": endpoints,

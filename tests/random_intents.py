@@ -14,10 +14,25 @@ from nodrop.units import show_ids
 
 PANELS = {"SN4700": 32, "SN5600": 64}
 UPLINKS = {
-    "SN4700": [("400G", "DR4", 500), ("400G", "AOC", 100), ("400G", "DAC", 3), ("200G", "FR4", 2000)],
-    "SN5600": [("800G", "DR8", 500), ("800G", "DAC", 2), ("400G", "SR8", 100), ("200G", "AOC", 100)],
-}
-ENDPOINTS = [("ConnectX-7", "400G", "DR4"), ("ConnectX-7", "200G", "AOC"), ("ConnectX-6-Dx", "100G", "LR4")]
+    "SN4700": [
+        ("400G", "DR4", 500, 1), ("400G", "AOC", 100, 1), ("400G", "DAC", 3, 1), ("200G", "FR4", 2000, 1),
+        ("200G", "DAC", 3, 2), ("100G", "LR4", 5000, 4),
+    ],
+    "SN5600": [
+        ("800G", "DR8", 500, 1), ("800G", "DAC", 2, 1), ("400G", "SR8", 100, 1), ("200G", "AOC", 100, 1),
+        ("400G", "DR4", 500, 2), ("200G", "DAC", 2, 4),
+    ],
+}  # fmt: skip
+ENDPOINTS = {
+    "SN4700": [
+        ("ConnectX-7", "400G", "DR4", 1), ("ConnectX-7", "200G", "AOC", 1), ("ConnectX-6-Dx", "100G", "LR4", 1),
+        ("ConnectX-7", "200G", "AOC", 2), ("ConnectX-6-Dx", "100G", "LR4", 4),
+    ],
+    "SN5600": [
+        ("ConnectX-7", "400G", "DR4", 1), ("ConnectX-7", "200G", "AOC", 1), ("ConnectX-6-Dx", "100G", "LR4", 1),
+        ("ConnectX-7", "400G", "DR4", 2), ("ConnectX-7", "200G", "AOC", 4),
+    ],
+}  # fmt: skip
 SLOTS = 8
 """Leaves that a spine's ports are shared out among, and spines that a leaf's are."""
 
@@ -75,10 +90,10 @@ def texts(draw: st.DrawFn) -> str:
     model = draw(st.sampled_from(sorted(PANELS)))
     panels = PANELS[model]
     half = panels // 2
-    speed, media, reach = draw(st.sampled_from(UPLINKS[model]))
+    speed, media, reach, split = draw(st.sampled_from(UPLINKS[model]))
     leaves = sorted(draw(st.sets(st.integers(1, SLOTS), min_size=1, max_size=6)))
     spines = sorted(draw(st.sets(st.integers(1, SLOTS), min_size=1, max_size=4)))
-    per_spine = draw(st.integers(1, half // SLOTS))
+    per_spine = draw(st.integers(1, half * split // SLOTS))
     tier = {"model": model, "platform": "sonic", "version": draw(st.sampled_from(RELEASES))}
     made = draw(classes())
     intent: dict[str, Any] = {
@@ -95,15 +110,16 @@ def texts(draw: st.DrawFn) -> str:
             },
             "uplinks": {
                 "per_spine": per_spine,
+                "split": split,
                 "speed": speed,
                 "media": media,
                 "length": f"{draw(st.integers(1, reach))}m",
                 "spine_slots": SLOTS,
                 "leaf_slots": SLOTS,
             },
-            "max_oversubscription": 64,
+            "max_oversubscription": 1000,
         },
-        "endpoints": draw(endpoints(leaves, half)),
+        "endpoints": draw(endpoints(model, leaves, half)),
         "classes": made,
         "pfc": {"watchdog": draw(watchdogs())},
         "buffers": {
@@ -137,14 +153,14 @@ def texts(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def endpoints(draw: st.DrawFn, leaves: list[int], ports: int) -> dict[str, Any]:
-    """Groups side by side on the leaves' ports, each on one leaf or spread over two."""
+def endpoints(draw: st.DrawFn, model: str, leaves: list[int], ports: int) -> dict[str, Any]:
+    """Groups side by side on the leaves' ports, each on one leaf or spread over two, as rails or not."""
     made = {}
     count = draw(st.integers(1, 3))
     width = ports // count
     for number, name in enumerate(("gpu", "storage", "border")[:count]):
         first = 1 + number * width
-        nic, speed, media = draw(st.sampled_from(ENDPOINTS))
+        nic, speed, media, split = draw(st.sampled_from(ENDPOINTS[model]))
         pairs = [leaf for leaf in leaves if leaf % 2 and leaf + 1 in leaves]
         spread = bool(pairs) and draw(st.booleans())
         each = draw(st.integers(1, 4))
@@ -158,7 +174,8 @@ def endpoints(draw: st.DrawFn, leaves: list[int], ports: int) -> dict[str, Any]:
             "gpus": draw(st.sampled_from([0, 8])),
             "nic": nic,
             "ports": 2 if spread else 1,
-            "spread": "leaves" if spread else "one-leaf",
+            "spread": draw(st.sampled_from(["leaves", "rails"])) if spread else "one-leaf",
+            "split": split,
             "leaf_group": each,
             "leaf_ports": f"{first}-{first + width - 1}",
             "speed": speed,

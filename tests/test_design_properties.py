@@ -12,7 +12,7 @@ import nodrop
 from designs import Data, build, changed, data_of, links_between, load, port
 from nodrop.design.defaults import defaulted
 from nodrop.errors import InputProblems
-from nodrop.fabric.fabric import Device, End, Fabric
+from nodrop.fabric.fabric import Device, End, Fabric, Interface
 from random_designs import intents
 
 
@@ -68,7 +68,8 @@ def test_every_port_has_one_cable_and_every_cable_is_there(data: Data) -> None:
     assert len(fabric.links) == each * len(leaves) * len(spines) + hosts
     for link in fabric.links:
         both = [one for end in (link.a, link.b) if end in enabled for one in [port(fabric, *end)]]
-        assert len({(one.speed_mbps, one.lanes, one.fec, one.cable_length_m) for one in both}) == 1
+        assert len({(one.speed_mbps, one.cable_length_m) for one in both}) == 1
+        assert link.media != "DAC" or len({(one.lanes, one.fec) for one in both}) == 1
         assert both[0].cable_length_m == link.length_m
 
 
@@ -84,6 +85,32 @@ def test_every_host_is_where_its_spread_says(data: Data) -> None:
             own = leaves[f"{name}{number}"]
             assert len(own) == int(group.get("ports", "1"))
             assert len(set(own)) == (1 if group.get("spread") == "one-leaf" else len(own))
+
+
+@given(intents())
+def test_a_port_of_hosts_in_rails_is_on_the_leaf_of_its_rail(data: Data) -> None:
+    fabric = build(data)
+    far = {end: other for link in fabric.links for end, other in ((link.a, link.b), (link.b, link.a))}
+    for name, group in data["endpoints"].items():
+        if group.get("spread") == "rails":
+            for number, rail in ((number, rail) for number in group["ids"] for rail in (1, 2)):
+                leaf = int(far[End(f"{name}{number}", f"nic{rail}")].node.removeprefix("leaf"))
+                assert (leaf - 1) % 2 + 1 == rail
+
+
+@given(intents())
+def test_parts_of_a_panel_port_are_alike_and_no_lane_is_used_twice(data: Data) -> None:
+    """What has no cable is whole, or the rest of a panel port some part of which has one."""
+    for device in build(data).devices:
+        panels: dict[int, list[Interface]] = {}
+        for one in device.interfaces:
+            panels.setdefault(one.port.panel, []).append(one)  # type: ignore[union-attr]
+        for panel, parts in panels.items():
+            lanes = {one.lanes for one in parts}
+            assert [one.port for one in parts] == [(panel, number) for number in range(len(parts))]
+            assert len(lanes) == 1
+            assert len(parts) * lanes.pop() == (1 if panel == 65 else 8)  # type: ignore[operator]
+            assert len(parts) == 1 or any(one.enabled for one in parts)
 
 
 @given(intents())

@@ -29,6 +29,8 @@ class Node:
     model: Switch
     ports: int
     """How many ports it has once all that its tier's intent may split are split, service ports left out."""
+    paths: int
+    """How many equal paths it may need: as many as its model has ports, or its links between the tiers if more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,9 @@ def _tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tup
     into = spine_split(intent)
     splits = leaf_splits(intent) if role == LEAF else dict.fromkeys(usable(model, into), into)
     ports = most_ports(model, splits)
+    links = len(intent.topology.leaves.ports.uplinks) * intent.topology.uplinks.split if role == LEAF else ports
+    paths = max(len(model.panels), links)
     return tuple(
-        Node(name=f"{role}{number}", role=role, id=number, tier=tier, model=model, ports=ports) for number in tier.ids
+        Node(name=f"{role}{number}", role=role, id=number, tier=tier, model=model, ports=ports, paths=paths)
+        for number in tier.ids
     )

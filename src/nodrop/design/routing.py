@@ -41,7 +41,7 @@ def bgp(
         asn=asns[node.name],
         router_id=loopback,
         networks=tuple(sorted(networks)),
-        maximum_paths=node.ports,
+        maximum_paths=node.paths,
         multipath_relax=True,
         session_dscp=control_dscp,
         default_ipv4_unicast=False,
