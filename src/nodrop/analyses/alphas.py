@@ -1,0 +1,94 @@
+"""Dynamic thresholds unlike those of their siblings: what share of the free memory a group or queue may take.
+
+Where the switch computes its lossless profiles, one threshold holds for all of them and the switch is told, not each of
+its ports.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._kinship import Kinship, Member
+from nodrop.fabric.buffers import BufferProfile, DynamicBuffers, Headroom
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+
+RESTS_ON = frozenset({"roles", "models"})
+
+GROUP, QUEUE = "priority group", "queue"
+_ROWS = {GROUP: "priority_groups", QUEUE: "queues"}
+
+Key = tuple[str, int]
+"""A priority group or a queue, by its number."""
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the priority groups, queues and switches whose alpha is not the usual one."""
+    kinship = Kinship(index, sides=False)
+    seen: dict[int, dict[Key, int]] = {}
+
+    def read(member: Member) -> dict[Key, int]:
+        key = id(member.qos)
+        if key not in seen:
+            seen[key] = dict(_thresholds(member))
+        return seen[key]
+
+    keys = sorted({key for kinds in kinship.families.values() for kind in kinds.values() for key in read(kind.first)})
+    told: set[str] = set()
+    for key in keys:
+        usual = kinship.usual(lambda member, key=key: read(member).get(key))  # type: ignore[misc]
+        for family, member in kinship.members() if usual else ():
+            if family not in usual or (own := read(member).get(key)) is None:
+                continue
+            expected, sibling, count = usual[family]
+            if own != expected and member.device.name not in told:
+                hit = _hit(member, key, own, expected, sibling, count)
+                if hit.subject == (member.device.name,):
+                    told.add(member.device.name)
+                yield hit
+
+
+def _thresholds(member: Member) -> Iterator[tuple[Key, int]]:
+    for what, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
+        for row in () if isinstance(rows, Unknown) else rows:
+            if isinstance(row.buffer, BufferProfile) and row.buffer.dynamic_th is not None:
+                yield (what, row.index), row.buffer.dynamic_th
+
+
+def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, count: int) -> Hit:
+    what, number = key
+    device, port = member.device.name, member.port.name
+    row = ("qos", _ROWS[what], str(number))
+    whole = _is_computed(member, key)
+    subject = (device,) if whole else (device, port, *row)
+    at = (device, "@dynamic_buffers", "dynamic_th") if whole else (*subject, "buffer", "dynamic_th")
+    there = (
+        (sibling.device.name, "@dynamic_buffers", "dynamic_th")
+        if _is_computed(sibling, key)
+        else (sibling.device.name, sibling.port.name, *row, "buffer", "dynamic_th")
+    )
+    return Hit(
+        subject=subject,
+        at=at,
+        facts={
+            "holder": device if whole else port,
+            "what": "every computed lossless priority group" if whole else f"{what} {number}",
+            "device": device,
+            "port": port,
+            "own": own,
+            "usual": expected,
+            "sibling_device": sibling.device.name,
+            "sibling_port": sibling.port.name,
+            "siblings": count,
+        },
+        related=((there, "as most of its siblings have it"),),
+    )
+
+
+def _is_computed(member: Member, key: Key) -> bool:
+    """Whether a threshold is that of all profiles which the switch computes."""
+    what, number = key
+    groups = () if isinstance(member.qos.priority_groups, Unknown) else member.qos.priority_groups
+    buffer = next((one.buffer for one in groups if what == GROUP and one.index == number), None)
+    headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
+    settings = member.device.dynamic_buffers
+    return isinstance(settings, DynamicBuffers) and isinstance(headroom, Headroom) and headroom.computed

@@ -1,0 +1,194 @@
+"""Ports whose QoS differs from that of their siblings, aspect by aspect, in what other rules do not look at alone.
+
+Compared is what the ports do, not how much room they have: headroom follows from each cable, and dynamic thresholds
+have an analysis of their own (`alphas`). PFC and the presence of a watchdog are judged by rules of their own.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._kinship import UNKNOWN_SIDE, Kinship, Member
+from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.index import Index
+from nodrop.fabric.qos import QosProfile, Queue, Scheduler, WredProfile
+from nodrop.fabric.states import UnknownFact, known
+from nodrop.fabric.subject import Subject
+
+RESTS_ON = frozenset({"cables", "roles", "models"})
+
+SHOWN = 3
+"""How many differences a message spells out."""
+
+NOTHING = "nothing stated"
+
+
+class Trait(NamedTuple):
+    """One thing that a port does: of what, in words, and where it stands below the port."""
+
+    label: str
+    text: str
+    place: Subject
+
+
+Traits = tuple[Trait, ...]
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the ports unlike most of their siblings, once for each aspect in which they are."""
+    kinship = Kinship(index, sides=True)
+    for aspect in ASPECTS:
+        yield from _odd(kinship, aspect)
+
+
+def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
+    seen: dict[int, Traits | str] = {}
+
+    def read(member: Member) -> Traits | str:
+        key = id(member.qos)
+        if key not in seen:
+            seen[key] = _read(aspect, member.qos)
+        return seen[key]
+
+    def value(member: Member) -> Traits | None:
+        found = read(member)
+        return None if isinstance(found, str) or not found else found
+
+    usual = kinship.usual(value)
+    if not usual:
+        return
+    for family, member in kinship.members():
+        if family in usual and family[-1] is not None:
+            expected, sibling, count = usual[family]
+            own = read(member)
+            if own and own != expected:
+                yield _told(aspect, member, own, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE)
+
+
+def _read(aspect: str, qos: QosProfile) -> Traits | str:
+    """The traits of a profile; where one is not known, the path of what is missing."""
+    try:
+        return tuple(ASPECTS[aspect](qos))
+    except UnknownFact as unknown:
+        return str(unknown)
+
+
+def _told(
+    aspect: str, member: Member, own: Traits | str, expected: Traits, sibling: Member, count: int, *, sided: bool
+) -> Hit | Unsettled:
+    device, port = member.device.name, member.port.name
+    if isinstance(own, str) or not sided:
+        return Unsettled(subject=(device, port), missing=own if isinstance(own, str) else "interface.side")
+    differences = list(_differences(own, expected))
+    more = f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
+    _, place = differences[0]
+    return Hit(
+        subject=(device, port),
+        at=(device, port, *place),
+        facts={
+            "device": device,
+            "port": port,
+            "aspect": aspect,
+            "differences": "; ".join(text for text, _ in differences[:SHOWN]) + more,
+            "sibling_device": sibling.device.name,
+            "sibling_port": sibling.port.name,
+            "siblings": count,
+        },
+        related=(((sibling.device.name, sibling.port.name, *place), "as most of its siblings have it"),),
+        discriminator=aspect,
+    )
+
+
+def _differences(own: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:
+    """Yield what differs in words, and where."""
+    mine, theirs = {each.label: each for each in own}, {each.label: each for each in usual}
+    for label in dict.fromkeys((*mine, *theirs)):
+        one, other = mine.get(label), theirs.get(label)
+        texts = [NOTHING if each is None else each.text for each in (one, other)]
+        if texts[0] != texts[1]:
+            yield f"{label} {texts[0]} (siblings: {texts[1]})", (one or other or own[0]).place
+
+
+def _classification(qos: QosProfile) -> Iterator[Trait]:
+    trust = known(qos.trust, "interface.qos.trust")
+    yield Trait("trust:", trust or "nothing", ("qos", "trust"))
+    for name, label, target in (
+        ("dscp_to_tc", "DSCP {} goes to", "traffic class {}"),
+        ("pcp_to_tc", "PCP {} goes to", "traffic class {}"),
+        ("tc_to_priority_group", "traffic class {} fills", "priority group {}"),
+        ("tc_to_dscp", "traffic class {} is sent with", "DSCP {}"),
+    ):
+        yield from _map(qos, name, label, target)
+
+
+def _map(qos: QosProfile, name: str, label: str, target: str) -> Iterator[Trait]:
+    for index, value in enumerate(known(getattr(qos, name), f"interface.qos.{name}") or ()):
+        if value is not None:
+            yield Trait(label.format(index), target.format(value), ("qos", name, str(index)))
+
+
+def _scheduling(qos: QosProfile) -> Iterator[Trait]:
+    yield from _map(qos, "tc_to_queue", "traffic class {} leaves by", "queue {}")
+    for queue in known(qos.queues, "interface.qos.queues"):
+        scheduler = known(queue.scheduler, "queue.scheduler")
+        if scheduler is not None:
+            place = ("qos", "queues", str(queue.index), "scheduler")
+            yield Trait(f"queue {queue.index} is", _scheduled(scheduler), place)
+
+
+def _scheduled(scheduler: Scheduler) -> str:
+    share = "" if scheduler.weight is None else f" {scheduler.weight}"
+    rates = (("at least", scheduler.guaranteed_bytes_per_s), ("at most", scheduler.peak_bytes_per_s))
+    return f"{scheduler.type}{share}" + "".join(f", {word} {rate} B/s" for word, rate in rates if rate is not None)
+
+
+def _marking(qos: QosProfile) -> Iterator[Trait]:
+    for queue in known(qos.queues, "interface.qos.queues"):
+        wred = known(queue.wred, "queue.wred")
+        if wred is not None:
+            yield _marked(queue, wred)
+
+
+def _marked(queue: Queue, wred: WredProfile) -> Trait:
+    """The curve of green, the color of all traffic without a policer, and what happens on it."""
+    green = wred.green
+    does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
+    curve = f"{green.min_bytes} to {green.max_bytes} B, {green.probability_percent} %"
+    return Trait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
+
+
+def _buffers(qos: QosProfile) -> Iterator[Trait]:
+    groups = [(one.index, one.buffer) for one in known(qos.priority_groups, "interface.qos.priority_groups")]
+    queues = [(one.index, one.buffer) for one in known(qos.queues, "interface.qos.queues")]
+    for label, rows, name in (("priority group", groups, "priority_groups"), ("queue", queues, "queues")):
+        for index, buffer in rows:
+            found = known(buffer, f"{label.replace(' ', '_')}.buffer")
+            if found is not None:
+                yield Trait(f"{label} {index}", _room(found), ("qos", name, str(index), "buffer"))
+
+
+def _room(buffer: BufferProfile) -> str:
+    pool = f"takes from pool {buffer.pool}"
+    return pool if buffer.static_th_bytes is None or buffer.headroom else f"{pool}, {buffer.static_th_bytes} B at most"
+
+
+def _watchdog(qos: QosProfile) -> Iterator[Trait]:
+    watchdog = known(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
+    if watchdog is not None:
+        for label, value in (
+            ("detection", watchdog.detection_ms),
+            ("restoration", watchdog.restoration_ms),
+        ):
+            text = "not stated" if value is None else f"{value} ms"
+            yield Trait(f"the watchdog's {label} is", text, ("qos", "pfc_watchdog", f"{label}_ms"))
+        yield Trait("the watchdog's action is", watchdog.action or "not stated", ("qos", "pfc_watchdog", "action"))
+
+
+ASPECTS: dict[str, Callable[[QosProfile], Iterator[Trait]]] = {
+    "classification": _classification,
+    "scheduling": _scheduling,
+    "marking": _marking,
+    "buffers": _buffers,
+    "watchdog": _watchdog,
+}
+"""What is compared, one aspect after the other; a port that differs in two has two faults."""
