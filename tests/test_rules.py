@@ -60,6 +60,7 @@ def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_d
 
 def test_the_rules_of_this_release() -> None:
     assert [rule.name for rule in shipped()] == [
+        "alpha-outlier",
         "bracket-reference",
         "cable-lengths-disagree",
         "cable-not-in-table",
@@ -94,6 +95,7 @@ def test_the_rules_of_this_release() -> None:
         "pfc-one-sided",
         "pfc-without-watchdog",
         "planned-port-down",
+        "qos-differs-between-siblings",
         "rdma-dscp-in-lossy-class",
         "rdma-queue-strict",
         "shaper-on-lossless-queue",
