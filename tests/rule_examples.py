@@ -26,6 +26,8 @@ from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 
 BASE = "two-by-two"
+EXAMPLES = "sonic"
+"""The platform by whose names of ports the examples go."""
 TIERS: Mapping[str, Mapping[str, Any]] = {
     "sonic": {},
     "nvue": {"spines": {"platform": "nvue", "version": "5.14"}, "leaves": {"platform": "nvue", "version": "5.16"}},
@@ -60,12 +62,12 @@ class Setting:
     def base(self, overlay: Mapping[str, Any]) -> Fabric:
         """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
         fabric = self._built(overlay)
-        return renamed(fabric, own_to_example(fabric))
+        return renamed(fabric, names(fabric, EXAMPLES))
 
     def views(self, fabric: Fabric) -> Iterator[View]:
         """Yield the fabric as the platform says it; CannotSay where it cannot."""
-        to_own = {(device, name): own for (device, own), name in own_to_example(fabric).items()}
-        settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), to_own)
+        own = names(fabric, self.platform)
+        settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own)
         try:
             artifacts = list(nodrop.write(settled))
         except Unsupported as error:
@@ -105,7 +107,7 @@ class Setting:
             raise CannotSay(str(error.problems[0])) from None
 
     def _view(self, reading: Reading) -> View:
-        table = own_to_example(reading.fabric)
+        table = names(reading.fabric, EXAMPLES)
         return View(self.platform, reading, lambda subject: _spelt(subject, table))
 
 
@@ -118,17 +120,17 @@ def _in_device(subject: Subject) -> Subject:
             return ("interfaces", *rest)
 
 
-def own_to_example(fabric: Fabric) -> Names:
-    """Return the name in examples of every port of a fabric, by its own."""
+def names(fabric: Fabric, platform: str) -> Names:
+    """Return what a platform calls every port of a fabric, by the name that it has there."""
     return {
-        (device.name, interface.name): _example_name(str(device.model), interface)
+        (device.name, interface.name): _name(platform, str(device.model), interface)
         for device in fabric.devices
         for interface in device.interfaces
     }
 
 
-def _example_name(model: str, interface: Interface) -> str:
-    return port_name("sonic", model, interface.port) if isinstance(interface.port, Port) else interface.name
+def _name(platform: str, model: str, interface: Interface) -> str:
+    return port_name(platform, model, interface.port) if isinstance(interface.port, Port) else interface.name
 
 
 def renamed(fabric: Fabric, table: Names) -> Fabric:
