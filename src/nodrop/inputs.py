@@ -317,8 +317,8 @@ class _Finder:
                 self._intent(inputs, path)
             elif path.suffix == ".json" and _is_file(path):
                 self._json(inputs, path)
-            elif path.suffix in _YAML and (platform := self._detected(path)) is not None:
-                self._other_file(inputs, path, platform)
+            elif path.suffix in _YAML and (detected := self._detected(path)) is not None:
+                self._other_file(inputs, path, detected)
 
     def _json(self, inputs: Inputs, path: Path) -> None:
         platform = self._platform_of(path.name, _head(path))

@@ -75,6 +75,12 @@ class QosReader:
         self._cable_stated = cable is not None
         self.queue_of, self._queues_derived = self._classes_of_priorities()
 
+    def read_unbound(self) -> None:
+        """Read the profiles that no port is bound to, for what there is to remark about them."""
+        for kind in BINDINGS:
+            for name in self.top.below(kind).node:
+                self._made(kind, name)
+
     def _roce(self) -> str | None:
         """Return the macro's mode; None where it is off."""
         roce = self.top.below("roce")

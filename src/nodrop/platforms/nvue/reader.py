@@ -7,7 +7,7 @@ from typing import Any
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.buffers import DynamicBuffers
 from nodrop.fabric.fabric import Device
-from nodrop.fabric.reading import DeviceReading, Note, Source
+from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
@@ -15,6 +15,7 @@ from nodrop.formats import nvset
 from nodrop.formats.places import shown
 from nodrop.hardware import switches
 from nodrop.hardware.dynamic import resolve
+from nodrop.platforms.nvue.dialect import remark_mixture
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
 from nodrop.platforms.nvue.read_ports import Ports, interfaces
@@ -29,7 +30,8 @@ from nodrop.platforms.nvue.read_services import (
     servers,
     trimming,
 )
-from nodrop.platforms.nvue.read_values import FILE, Config
+from nodrop.platforms.nvue.read_settings import check
+from nodrop.platforms.nvue.read_values import FILE, Config, said
 from nodrop.platforms.nvue.tree import Tree
 
 FILES = frozenset({FILE})
@@ -83,6 +85,7 @@ class _Device:
 
     def read(self) -> DeviceReading:
         device = self._device()
+        self._check(device)
         return DeviceReading(
             device=resolve(device),
             sources=self._sources,
@@ -91,6 +94,20 @@ class _Device:
             problems=tuple(self._problems),
             derived=self._derived,
         )
+
+    def _check(self, device: Device) -> None:
+        """Remark what is wrong with the text whatever it means."""
+        config, tree = self._config, self._tree
+        if tree is None:
+            return
+        for double in tree.doubles:
+            path, span = tree.double(double)
+            facts = {"path": said(path), "first": str(double.first_line)}
+            remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
+            config.remarks.append(remark)
+        remark_mixture(config, device.version)
+        display = self._sources[0].display if self._sources else None
+        self._notes += check(config, self.name, display)
 
     def _hostname(self, name: str) -> str:
         stated = self._config.top.below("system").text("hostname")
@@ -109,6 +126,7 @@ class _Device:
         routing = RoutingReader(config)
         top = config.top
         found = tuple(interfaces(ports, qos, model, self._derived))
+        qos.read_unbound()
         trims: dict[Subject, str] = {}
         device = Device(
             name=self.name,
@@ -153,7 +171,7 @@ class _Device:
         if not isinstance(stated, str):
             return UNKNOWN
         known = {model.lower(): model for model in switches()}
-        return known.get(stated.lower().removeprefix("msn"), known.get(stated.lower(), UNKNOWN))
+        return known.get(stated.lower(), known.get(stated.lower().removeprefix("m"), UNKNOWN))
 
     def _version(self) -> Any:
         """Return major.minor of the release that the header names."""

@@ -176,7 +176,8 @@ class Tree:
         rest = self._lines[line - 1][column - 1 :]
         quoted = _QUOTED.match(rest)
         length = quoted.end() if quoted else len(double.keys[-1])
-        return double.keys, Span(line, column, line, column + length)
+        keys_of = double.keys[2:] if isinstance(self._document and self._document.data, list) else double.keys[1:]
+        return keys_of, Span(line, column, line, column + length)
 
 
 def _below(node: Node, key: str) -> Node:

@@ -1,0 +1,221 @@
+"""Which settings are read, which are left alone and why, and what is neither.
+
+A setting of QoS that NVUE does not have is a fault, for the switch refuses the file; any other that is not known here
+is a note. Sources: NVUE command lists of 5.4, QoS reference of 5.17, exported configurations of 5.13.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.fabric.reading import Note
+from nodrop.fabric.types import meant
+from nodrop.formats.places import on_one_line, shown
+from nodrop.platforms.nvue.read_values import Config, said
+from nodrop.platforms.nvue.tree import Node, Path
+
+_Known = Mapping[str, Any]
+"""By key: what may be below it, a reason why nothing below is read, or None where all below is."""
+
+_PAUSES = dict.fromkeys(("tx", "rx", "xoff-threshold", "xon-threshold", "port-buffer", "cable-length"))
+_PAUSES |= {"small-packet-probability": None}
+_SHARED = dict.fromkeys(("reserved", "shared-bytes", "shared-alpha", "service-pool", "name", "headroom"))
+_POOL = {"*": dict.fromkeys(("memory-percent", "infinite", "mode", "reserved", "shared-bytes", "shared-alpha"))}
+_EXTRA = "what one class may take beside its limits is not in the model"
+
+QOS: _Known = {
+    "roce": dict.fromkeys(("enable", "state", "mode", "cable-length")),
+    "mapping": {
+        "*": {
+            "trust": None,
+            "port-default-sp": None,
+            "dscp": {"*": {"switch-priority": None}},
+            "pcp": {"*": {"switch-priority": None}},
+        }
+    },
+    "remark": {"*": {"rewrite": None, "switch-priority": {"*": {"pcp": None, "dscp": None}}}},
+    "pfc": {"*": {**_PAUSES, "switch-priority": {"*": {}}}},
+    "link-pause": {"*": _PAUSES},
+    "pfc-watchdog": {
+        **dict.fromkeys(("polling-interval", "robustness", "recovery-interval", "rx-pause-threshold")),
+        "rx-pause-duration": {"state": None, "multiplier": None},
+        "tx-frames-threshold": {"state": None, "value": None},
+        "transmit-queue-threshold": {"state": None, "percent": None},
+    },
+    "congestion-control": {
+        "*": {
+            "traffic-class": {
+                "*": {
+                    **dict.fromkeys(("ecn", "red", "min-threshold", "max-threshold", "probability", "mode")),
+                    **dict.fromkeys(("min-threshold-percent", "max-threshold-percent")),
+                }
+            }
+        }
+    },
+    "egress-queue-mapping": {"*": {"switch-priority": {"*": {"traffic-class": None}}}},
+    "egress-scheduler": {"*": {"traffic-class": {"*": {"mode": None, "bw-percent": None}}}},
+    "egress-shaper": {
+        "*": {
+            "port-max-rate": None,
+            "traffic-class": {"*": dict.fromkeys(("min-rate", "max-rate", "mode", "unit"))},
+            "unit": None,
+        }
+    },
+    "traffic-pool": {
+        name: {"memory-percent": None, "switch-priority": {"*": {}}}
+        for name in ("default-lossy", "default-lossless", "mc-lossy", "roce-lossy", "roce-lossless")
+    },
+    "advance-buffer-config": {
+        "*": {
+            "ingress-lossy-buffer": {"priority-group": {"*": {**_SHARED, "switch-priority": {"*": {}}}}},
+            "ingress-lossless-buffer": _SHARED,
+            "egress-lossless-buffer": _SHARED,
+            "egress-lossy-buffer": {
+                "traffic-class": {"*": _SHARED},
+                "multicast-switch-priority": {"*": _SHARED},
+                "multicast-port": _SHARED,
+            },
+            **dict.fromkeys(("ingress-pool", "egress-pool"), _POOL),
+            **dict.fromkeys(("ingress-service-pool", "egress-service-pool"), _POOL),
+            **dict.fromkeys(("ingress-mgmt-buffer", "egress-mgmt-buffer", "shared-headroom"), _EXTRA),
+        }
+    },
+    "lldp-tlv": "what LLDP tells the neighbor is not in the model",
+    "headroom": _EXTRA,
+}
+_BINDING = {"profile": None}
+PORT_QOS: _Known = {
+    **dict.fromkeys(("mapping", "remark", "pfc", "link-pause"), _BINDING),
+    **dict.fromkeys(("congestion-control", "egress-scheduler", "egress-shaper"), _BINDING),
+    "pfc-watchdog": {"state": None},
+    "headroom": _EXTRA,
+    "shared-headroom-pool": _EXTRA,
+    "small-packet-probability": None,
+    "lldp-tlv": "what LLDP tells the neighbor is not in the model",
+}
+
+_BRIDGED = "bridging, VLANs and bonds are not in the model"
+_ACCESS = "access lists do not touch traffic classes"
+_OVERLAY = "overlays are not in the model"
+_OUTSIDE = "not in the model"
+_HASHED = "how flows are told apart is not in the model"
+_LOGIN = "who may log in"
+_OTHER_PROTOCOL = "routing by other protocols than BGP is not in the model"
+_WATCHED = "what the switch counts and tells is not in the model"
+_INTERFACE: _Known = {
+    **dict.fromkeys(("type", "description", "vrf"), None),
+    "link": {
+        **dict.fromkeys(("state", "speed", "fec", "auto-negotiate", "mtu", "breakout")),
+        **dict.fromkeys(("lanes", "mac-address", "duplex", "protodown", "flap-protection"), _OUTSIDE),
+        **dict.fromkeys(("dot1x", "fast-linkup", "profile", "diag", "traffic", "stats"), _OUTSIDE),
+    },
+    **dict.fromkeys(("ip", "ipv4", "ipv6"), None),
+    "qos": None,
+    "packet-trim": None,
+    "acl": _ACCESS,
+    "router": _OTHER_PROTOCOL,
+    "lldp": "what LLDP tells the neighbor is not in the model",
+    **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "stp", "mlag", "storm-control", "parent"), _BRIDGED),
+    **dict.fromkeys(("evpn", "tunnel"), _OVERLAY),
+    **dict.fromkeys(("telemetry", "counters", "sflow", "histogram"), _WATCHED),
+    **dict.fromkeys(("ptp", "synce", "port-security", "neighbor", "pluggable", "device-power"), _OUTSIDE),
+}
+TOP: _Known = {
+    "qos": None,
+    "interface": {"*": _INTERFACE},
+    "acl": _ACCESS,
+    "bridge": _BRIDGED,
+    "mlag": _BRIDGED,
+    "evpn": _OVERLAY,
+    "nve": _OVERLAY,
+    "maintenance": "what an operator does for a time",
+    "platform": "fans, sensors and the like",
+    "service": {
+        **dict.fromkeys(("ntp", "syslog"), None),
+        **dict.fromkeys(("dns", "dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), "servers of other kinds"),
+        **dict.fromkeys(("lldp", "snmp-server", "ptp", "synce", "control-plane", "telemetry"), _WATCHED),
+    },
+    "router": {
+        "bgp": None,
+        "policy": None,
+        **dict.fromkeys(
+            ("ospf", "pim", "igmp", "vrrp", "vrr", "pbr", "ptm", "nexthop", "segment-routing"), _OTHER_PROTOCOL
+        ),
+        "adaptive-routing": "choosing among equal paths by load is not in the model",
+        "bfd": "timers of BFD are not in the model",
+    },
+    "system": {
+        **dict.fromkeys(("hostname", "ntp", "syslog", "gnmi-server"), None),
+        "forwarding": {
+            "hash-seed": None,
+            "packet-trim": None,
+            **dict.fromkeys(
+                ("ecmp-hash", "lag-hash", "ecmp-weight-normalization", "programming"), "how flows are told apart"
+            ),
+        },
+        **dict.fromkeys(("aaa", "ssh-server", "security", "api", "message", "banner", "cli"), _LOGIN),
+        **dict.fromkeys(("telemetry", "wjh", "counter", "snmp-server", "lldp", "sflow", "health", "log"), _WATCHED),
+        **dict.fromkeys(("config", "control-plane", "global", "reboot", "timezone", "date-time", "dns"), _OUTSIDE),
+        **dict.fromkeys(("acl", "nat", "port-mirror", "docker", "ztp", "packages", "image", "usb"), _OUTSIDE),
+        **dict.fromkeys(("power", "ptp", "synce", "dhcp", "time", "tech-support", "events"), _OUTSIDE),
+        **dict.fromkeys(("fabric", "cert", "certificate", "watchdog", "interface", "led", "cpu"), _OUTSIDE),
+    },
+    "vrf": {
+        "*": {
+            "loopback": None,
+            "router": {
+                "bgp": None,
+                "static": None,
+                **dict.fromkeys(("ospf", "pim", "rib", "nexthop-tracking", "igmp"), _OTHER_PROTOCOL),
+            },
+            **dict.fromkeys(("evpn", "table", "ptp", "policy"), _OVERLAY),
+        }
+    },
+}
+
+
+def check(config: Config, device: str, display: str | None) -> tuple[Note, ...]:
+    """Remark settings of QoS that there are not, and return notes of all others that are not known here."""
+    root = config.tree.root if config.tree else {}
+    for path, known in _unknown(root.get("qos"), QOS, ("qos",)):
+        _remark(config, path, known)
+    ports = root.get("interface")
+    for port, node in ports.items() if isinstance(ports, dict) else ():
+        inside = node.get("qos") if isinstance(node, dict) else None
+        for path, known in _unknown(inside, PORT_QOS, ("interface", port, "qos")):
+            _remark(config, path, known)
+    return tuple(_notes(config, root, device, display))
+
+
+def _remark(config: Config, path: Path, known: _Known) -> None:
+    facts = {"path": said(path[:-1]), "word": on_one_line(path[-1]), "hint": meant(path[-1], known)}
+    config.remark("unknown-setting", (), path, **facts)
+
+
+def _notes(config: Config, root: Node, device: str, display: str | None) -> Iterator[Note]:
+    seen: set[Path] = set()
+    for path, _ in _unknown(root, TOP, ()):
+        kind = ("interface", "*", *path[2:]) if path[0] == "interface" else path
+        if kind not in seen and len(seen) < 100:
+            seen.add(kind)
+            place = config.place(path)
+            line = place.span.line if place else None
+            message = f"setting {shown(said(path))} is not understood and was not looked at"
+            yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
+    for line, text in config.tree.others[:20] if config.tree else ():
+        message = f"command {shown(text)} is not understood and was not looked at"
+        yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
+
+
+def _unknown(node: Any, known: Any, above: Path) -> Iterator[tuple[Path, _Known]]:
+    """Yield the path of each key that is not known, and the keys that are."""
+    if not isinstance(known, Mapping) or not isinstance(node, dict):
+        return
+    if "*" in known:
+        for key, inside in node.items():
+            yield from _unknown(inside, known["*"], (*above, key))
+        return
+    for key, inside in node.items():
+        if key in known:
+            yield from _unknown(inside, known[key], (*above, key))
+        elif known:
+            yield (*above, key), known

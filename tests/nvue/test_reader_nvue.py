@@ -1,0 +1,334 @@
+"""Files as they are read: lists and ranges in keys, both dialects, several `set`s, traps of YAML, `nv set` lines."""
+
+import pytest
+from startup import device, port, qos, read, state
+
+from nodrop.fabric.fabric import Collector, Loopback, Management, Port, Trimming
+from nodrop.fabric.routing import (
+    BgpNeighbor,
+    CommunityList,
+    PrefixList,
+    PrefixRule,
+    RouteMap,
+    RouteMapRule,
+    StaticRoute,
+)
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.subject import text
+from nodrop.platforms.nvue.reader import detect
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "ours"),
+    [
+        ("startup.yaml", b"", True),
+        ("core-01.yaml", b"# exported\n- header:\n    model: vx\n", True),
+        ("patch.yaml", b"- set:\n    qos: {}\n", True),
+        ("stage.nv", b"# first\nnv set qos roce\n", True),
+        ("config_db.json", b'{"PORT": {}}', False),
+        ("notes.txt", b"we ran nv set by hand\n", False),
+        ("play.yaml", b"- name: x\n  set: y\n", False),
+    ],
+)
+def test_what_is_of_this_platform(name: str, head: bytes, ours: bool) -> None:
+    assert detect(name, head) is ours
+
+
+def test_lists_and_ranges_in_keys_are_ports_and_what_overlaps_is_united() -> None:
+    found = device("""
+interface:
+  swp1-2,4,swp10s0-1:
+    type: swp
+  swp2,swp10s1:
+    link: {mtu: 1500}
+  swp2:
+    description: to a host
+    link: {speed: 100G}
+  swp10:
+    link: {breakout: {2x: {lanes-per-port: '4'}}}
+""")
+    assert [(one.name, one.port, one.lanes, one.mtu_bytes, one.speed_mbps) for one in found.interfaces] == [
+        ("swp1", Port(1), 8, 9216, UNKNOWN),
+        ("swp2", Port(2), 8, 1500, 100_000),
+        ("swp4", Port(4), 8, 9216, UNKNOWN),
+        ("swp10s0", Port(10, 0), 4, 9216, UNKNOWN),
+        ("swp10s1", Port(10, 1), 4, 1500, UNKNOWN),
+    ]
+    assert port(found, "swp2").description == "to a host"
+
+
+def test_a_port_of_its_own_says_all_of_its_link() -> None:
+    found = device("""
+interface:
+  swp1:
+    ip:
+      address:
+        10.0.0.1/31: {}
+        2001:db8::1/127: {}
+      vrf: red
+    link: {state: {down: {}}, speed: 400G, fec: baser, auto-negotiate: off, mtu: 4200}
+  swp2: {type: swp}
+""")
+    one, two = found.interfaces
+    assert (one.enabled, one.speed_mbps, one.fec, one.autoneg, one.mtu_bytes) == (False, 400_000, "fc", False, 4200)
+    assert (one.addresses, one.vrf, one.link_training) == (("10.0.0.1/31", "2001:db8::1/127"), "red", None)
+    assert (two.enabled, two.speed_mbps, two.fec, two.autoneg, two.mtu_bytes) == (True, UNKNOWN, "auto", True, 9216)
+    assert (two.addresses, two.vrf, two.description) == ((), None, None)
+
+
+def test_what_a_file_does_not_say_of_a_port_is_derived() -> None:
+    reading = read(state("interface:\n  swp1: {link: {speed: 400G, mtu: 9216, fec: rs}}\nqos: {roce: {}}"))
+    of_port = {text(subject[2:]) for subject in reading.derived if subject[1] == "swp1"}
+    assert {"enabled", "autoneg", "cable_length_m", "qos/trust", "qos/dscp_to_tc", "qos/pfc_rx_priorities"} <= of_port
+    assert not {"mtu_bytes", "fec", "speed_mbps", "qos/pfc_watchdog"} & of_port
+    of_switch = {text(subject[1:]) for subject in reading.derived if subject[1].startswith("@")}
+    assert of_switch == {
+        "@buffer_model",
+        "@dynamic_buffers",
+        *(f"@buffer_pools/{name}" for name in ("ingress_lossless", "ingress_lossy", "egress_lossy")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("model", "version", "expected"),
+    [
+        ("SN4700", "Cumulus Linux 5.14.0", ("SN4700", "5.14")),
+        ("MSN4700", "Cumulus Linux 5.16.1.0012", ("SN4700", "5.16")),
+        ("vx", "5.9", (UNKNOWN, "5.9")),
+        ("SN4700", "unreleased", ("SN4700", UNKNOWN)),
+    ],
+)
+def test_the_header_names_model_and_release(model: str, version: str, expected: tuple[object, object]) -> None:
+    found = read(f"- header: {{model: {model}, version: {version}}}\n- set: {{interface: {{swp1: {{}}}}}}\n").device
+    assert (found.model, found.version) == expected
+
+
+def test_without_a_header_model_and_release_are_not_known() -> None:
+    found = read("- set:\n    interface: {swp1: {type: swp}}\n").device
+    assert (found.model, found.version, found.interfaces[0].lanes) == (UNKNOWN, UNKNOWN, UNKNOWN)
+
+
+SAME = {
+    "one set": "- set: {interface: {swp1: {link: {mtu: 9000}}, swp2: {type: swp}}, qos: {roce: {enable: on}}}\n",
+    "two sets": "- set: {interface: {swp1-2: {type: swp}}, qos: {roce: {enable: on}}}\n"
+    "- set: {interface: {swp1: {link: {mtu: 9000}}}}\n",
+    "unset": "- set: {interface: {swp1-3: {link: {mtu: 9000}}}, qos: {roce: {enable: on, mode: lossy}}}\n"
+    "- unset: {interface: {swp3: {}, swp2: {link: {mtu: {}}}}, qos: {roce: {mode: {}}}}\n"
+    "- set: {interface: {swp2: {type: swp}}}\n",
+    "lines": "nv set interface swp1-2 type swp\n"
+    "nv set interface swp1 link mtu 1500\nnv set interface swp1 link mtu 9000\n"
+    "nv set qos roce enable on\nnv set qos roce mode lossy\nnv unset qos roce mode\nnv config apply -y\n",
+    "true for on": "- set: {interface: {swp1: {link: {mtu: 9000}}, swp2: {type: swp}}, qos: {roce: {enable: true}}}\n",
+    "quoted": "- set: {interface: {'swp1': {link: {mtu: '9000'}}, swp2: {}}, qos: {roce: {enable: 'on'}}}\n",
+}
+
+
+@pytest.mark.parametrize("spelling", SAME)
+def test_the_same_state_in_other_words_is_the_same_device(spelling: str) -> None:
+    reading = read(SAME[spelling])
+    assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
+    assert reading.device == read(SAME["one set"]).device
+    assert [(one.name, one.mtu_bytes) for one in reading.device.interfaces] == [("swp1", 9000), ("swp2", 9216)]
+    assert qos(reading.device).pfc_priorities == (3,)
+
+
+OLD = """
+interface:
+  eth0: {ip: {address: {192.0.2.1/24: {}}, gateway: {192.0.2.254: {}}, vrf: mgmt}, type: eth}
+  lo: {ip: {address: {10.0.0.1/32: {}}}, type: loopback}
+  swp1: {ip: {address: {10.1.0.0/31: {}}}, link: {auto-negotiate: on}}
+qos: {roce: {enable: on, mode: lossless}}
+router: {bgp: {autonomous-system: 65001, enable: on, graceful-shutdown: on, router-id: 10.0.0.1}}
+service:
+  ntp: {mgmt: {server: {192.0.2.11: {}, 192.0.2.10: {}}}}
+  syslog: {mgmt: {server: {192.0.2.20: {}}}}
+vrf:
+  default:
+    router:
+      bgp:
+        address-family:
+          ipv4-unicast: {enable: on, multipaths: {ebgp: 32}, network: {10.2.0.0/24: {}, 10.0.0.1/32: {}}}
+        enable: on
+        neighbor:
+          10.1.0.11: {remote-as: 65002, type: numbered}
+          10.1.0.3: {remote-as: 65003, description: spine2, type: numbered}
+        path-selection: {multipath: {aspath-ignore: on}}
+      static: {10.2.0.0/24: {via: {blackhole: {}}}}
+"""
+NEW = """
+interface:
+  eth0: {ipv4: {address: {192.0.2.1/24: {}}, gateway: {192.0.2.254: {}}}, vrf: mgmt, type: eth}
+  lo: {ipv4: {address: {10.0.0.1/32: {}}}, type: loopback}
+  swp1: {ipv4: {address: {10.1.0.0/31: {}}}, link: {auto-negotiate: enabled}}
+qos: {roce: {state: enabled, mode: lossless}}
+router: {bgp: {autonomous-system: 65001, state: enabled, graceful-shutdown: enabled, router-id: 10.0.0.1}}
+system:
+  ntp: {server: {192.0.2.11: {}, 192.0.2.10: {}}, vrf: mgmt}
+  syslog: {server: {192.0.2.20: {}}}
+vrf:
+  default:
+    router:
+      bgp:
+        address-family:
+          ipv4-unicast: {state: enabled, multipaths: {ebgp: 32}, network: {10.2.0.0/24: {}, 10.0.0.1/32: {}}}
+        state: enabled
+        neighbor:
+          10.1.0.11: {remote-as: 65002, type: numbered}
+          10.1.0.3: {remote-as: 65003, description: spine2, type: numbered}
+        path-selection: {multipath: {aspath-ignore: enabled}}
+      static: {10.2.0.0/24: {via: {blackhole: {}}}}
+"""
+
+
+@pytest.mark.parametrize(("body", "version"), [(OLD, "5.14.0"), (NEW, "5.16.0")])
+def test_both_dialects_say_the_same(body: str, version: str) -> None:
+    found = device(body, version)
+    assert found.management == Management(
+        interface="eth0", addresses=("192.0.2.1/24",), gateway="192.0.2.254", own_vrf=True
+    )
+    assert found.loopbacks == (Loopback(name="lo", addresses=("10.0.0.1/32",)),)
+    assert (found.ntp_servers, found.syslog_servers) == (("192.0.2.10", "192.0.2.11"), ("192.0.2.20",))
+    assert found.static_routes == (StaticRoute(prefix="10.2.0.0/24", next_hop="blackhole"),)
+    assert [one.name for one in found.interfaces] == ["swp1"]
+    assert (port(found, "swp1").addresses, port(found, "swp1").autoneg) == (("10.1.0.0/31",), True)
+    bgp = found.bgp
+    assert (bgp.asn, bgp.router_id, bgp.maximum_paths, bgp.multipath_relax) == (65001, "10.0.0.1", 32, True)
+    assert (bgp.networks, bgp.graceful_shutdown) == (("10.0.0.1/32", "10.2.0.0/24"), True)
+    assert bgp.neighbors == (
+        BgpNeighbor(address="10.1.0.3", remote_asn=65003, description="spine2"),
+        BgpNeighbor(address="10.1.0.11", remote_asn=65002),
+    )
+    assert qos(found).pfc_priorities == (3,)
+
+
+def test_sessions_take_over_from_their_group_and_policies_are_read() -> None:
+    found = device("""
+router:
+  bgp: {autonomous-system: 65001, enable: on}
+  policy:
+    community-list:
+      GSHUT: {rule: {'10': {action: permit, community: {graceful-shutdown: {}}}}}
+      '11':
+        rule:
+          '100':
+            action: deny
+            community:
+              11:11: {}
+    prefix-list:
+      OWN:
+        rule:
+          '20': {action: permit, match: {10.2.0.0/16: {min-prefix-len: 24, max-prefix-len: 32}}}
+          '5': {action: deny, match: {10.9.0.0/16: {}}}
+      SIX: {type: ipv6, rule: {'10': {action: permit, match: {'2001:db8::/32': {}}}}}
+    route-map:
+      IN:
+        rule:
+          '20': {action: {deny: {}}}
+          '10':
+            action: {permit: {}}
+            match: {community-list: GSHUT, ip-prefix-list: OWN, type: ipv4}
+            set: {local-preference: 0, community: {'11:11': {}, no-export: {}}, as-path-prepend: {as: 65001 65001}}
+vrf:
+  default:
+    router:
+      bgp:
+        neighbor:
+          swp1-2: {peer-group: fabric, type: unnumbered}
+          swp2: {shutdown: on, remote-as: internal}
+        peer-group:
+          fabric:
+            address-family:
+              ipv4-unicast: {policy: {inbound: {route-map: IN}}, aspath: {allow-my-asn: {enable: on, occurrences: 2}}}
+            bfd: {enable: on}
+            remote-as: external
+""")
+    shared = {"import_policy": "IN", "bfd": True, "allowas_in": 2}
+    assert found.bgp.neighbors == (
+        BgpNeighbor(interface="swp1", remote_asn="external", **shared),
+        BgpNeighbor(interface="swp2", remote_asn="internal", enabled=False, **shared),
+    )
+    assert found.bgp.prefix_lists == (
+        PrefixList(
+            name="OWN",
+            family="ipv4",
+            rules=(
+                PrefixRule(sequence=5, action="deny", prefix="10.9.0.0/16"),
+                PrefixRule(sequence=20, action="permit", prefix="10.2.0.0/16", ge=24, le=32),
+            ),
+        ),
+        PrefixList(
+            name="SIX", family="ipv6", rules=(PrefixRule(sequence=10, action="permit", prefix="2001:db8::/32"),)
+        ),
+    )
+    assert found.bgp.community_lists == (
+        CommunityList(name="11", rules=(("deny", ("11:11",)),)),
+        CommunityList(name="GSHUT", rules=(("permit", ("graceful-shutdown",)),)),
+    )
+    sets = (("local-preference", "0"), ("community", "11:11 no-export"), ("as-path prepend", "65001 65001"))
+    matches = (("community", "GSHUT"), ("ip address prefix-list", "OWN"))
+    assert found.bgp.route_maps == (
+        RouteMap(
+            name="IN",
+            rules=(
+                RouteMapRule(sequence=10, action="permit", matches=matches, sets=sets),
+                RouteMapRule(sequence=20, action="deny"),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("bgp", "expected"),
+    [
+        ("{}", None),
+        ("{router: {bgp: {enable: off, autonomous-system: 1}}}", None),
+        ("{router: {bgp: {enable: on, autonomous-system: leaf}}}", UNKNOWN),
+    ],
+)
+def test_no_bgp_and_bgp_of_an_unknown_number(bgp: str, expected: object) -> None:
+    assert device(f"interface: {{swp1: {{}}}}\nvrf: {{default: {bgp}}}").bgp is expected
+
+
+def test_servers_seed_and_collectors() -> None:
+    found = device("""
+system:
+  forwarding: {hash-seed: 4711}
+  gnmi-server: {state: enabled}
+  telemetry: {export: {otlp: {state: enabled, grpc: {destination: {192.0.2.30: {port: 4317}, 192.0.2.31: {}}}}}}
+""")
+    assert (found.hash_seed, found.gnmi_port) == (4711, 9339)
+    assert found.otlp_collectors == (
+        Collector(address="192.0.2.30", port=4317),
+        Collector(address="192.0.2.31", port=8443),
+    )
+    silent = device("interface: {swp1: {}}")
+    assert (silent.hash_seed, silent.gnmi_port, silent.otlp_collectors) == (None, None, ())
+    assert (silent.management, silent.loopbacks, silent.static_routes, silent.bgp) == (None, (), (), None)
+
+
+TRIM = "system: {forwarding: {packet-trim: %s}}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("interface: {swp1: {}}", None),
+        (TRIM % "{state: disabled, size: 512}", None),
+        (TRIM % "{profile: packet-trim-default}", Trimming(size_bytes=256, dscp=11, tc=4, queue=4)),
+        (
+            TRIM % "{state: enabled, size: 528, switch-priority: 2, remark: {dscp: 10}}",
+            Trimming(size_bytes=528, dscp=10, tc=2, queue=2),
+        ),
+        (
+            TRIM % "{state: enabled, remark: {dscp: port-level}}",
+            Trimming(size_bytes=None, dscp="from-tc", tc=None, queue=None),
+        ),
+        ("qos: {roce: {mode: lossy-multi-tc}}", Trimming(size_bytes=256, dscp=11, tc=4, queue=4)),
+        (
+            TRIM % "{switch-priority: 6}" + "qos: {roce: {mode: lossy-multi-tc}}",
+            Trimming(size_bytes=256, dscp=11, tc=6, queue=6),
+        ),
+    ],
+)
+def test_trimming_is_what_is_said_over_its_profile(body: str, expected: Trimming | None) -> None:
+    assert device(body, model="SN5600").trimming == expected

@@ -1,0 +1,209 @@
+"""What is wrong in the text itself is remarked at its place, and what is not understood is noted."""
+
+import pytest
+from startup import read, state
+
+from nodrop.fabric.reading import DeviceReading
+
+
+def remarks(reading: DeviceReading) -> list[tuple[str, int, dict[str, str]]]:
+    """Kind, line below the header, and facts."""
+    return [(one.kind, one.place.span.line - 6 if one.place else 0, dict(one.facts)) for one in reading.remarks]
+
+
+def malformed(path: str, found: str, expected: str) -> dict[str, str]:
+    return {"path": path, "found": found, "expected": expected}
+
+
+@pytest.mark.parametrize(
+    ("body", "version", "kind", "line", "facts"),
+    [
+        (
+            "qos:\n  roce:\n    state: enabled",
+            "5.14.0",
+            "mixed-dialect",
+            3,
+            {
+                "path": "qos roce state",
+                "releases": "5.15 and later",
+                "because": "the file is of 5.14",
+                "instead": "enable on",
+            },
+        ),
+        (
+            "interface:\n  swp1-4:\n    ip:\n      address:\n        10.0.0.1/31: {}",
+            "5.16.0",
+            "mixed-dialect",
+            4,
+            {
+                "path": "interface swp1-4 ip address",
+                "releases": "5.14 and earlier",
+                "because": "the file is of 5.16",
+                "instead": "ipv4 address",
+            },
+        ),
+        (
+            "service:\n  ntp:\n    mgmt:\n      server:\n        a: {}",
+            "5.16.0",
+            "mixed-dialect",
+            2,
+            {
+                "path": "service ntp",
+                "releases": "5.14 and earlier",
+                "because": "the file is of 5.16",
+                "instead": "system ntp",
+            },
+        ),
+        (
+            "interface:\n  swp1:\n    link:\n      auto-negotiate: enabled",
+            "5.14.0",
+            "mixed-dialect",
+            4,
+            {
+                "path": "interface swp1 link auto-negotiate",
+                "releases": "5.15 and later",
+                "because": "the file is of 5.14",
+                "instead": "on",
+            },
+        ),
+        (
+            "qos:\n  roce:\n    enable: on\nrouter:\n  bgp:\n    enable: on\n    graceful-shutdown: enabled",
+            "unreleased",
+            "mixed-dialect",
+            7,
+            {
+                "path": "router bgp graceful-shutdown",
+                "releases": "5.15 and later",
+                "because": "the rest of the file speaks as 5.14 and earlier do",
+                "instead": "on",
+            },
+        ),
+        (
+            "qos:\n  pfc:\n    default-global:\n      cable-lenght: 30",
+            "5.14.0",
+            "unknown-setting",
+            4,
+            {"path": "qos pfc default-global", "word": "cable-lenght", "hint": "did you mean `cable-length`?"},
+        ),
+        (
+            "interface:\n  swp1-2:\n    qos:\n      pfcwd: {}",
+            "5.14.0",
+            "unknown-setting",
+            4,
+            {"path": "interface swp1-2 qos", "word": "pfcwd", "hint": "did you mean `pfc`?"},
+        ),
+        (
+            "qos:\n  congestion-control:\n    early:\n      traffic-class:\n        0,3: {min-threshold: 150KB}",
+            "5.14.0",
+            "unit-suffix",
+            5,
+            {
+                "path": "qos congestion-control early traffic-class 0,3 min-threshold",
+                "found": "150KB",
+                "unit": "bytes",
+            },
+        ),
+        (
+            "interface:\n  swp3:\n    qos:\n      pfc:\n        profile: long",
+            "5.14.0",
+            "dangling-reference",
+            5,
+            {"kind": "pfc profile", "name": "long", "field": "profile"},
+        ),
+        (
+            "qos:\n  roce:\n    mode: loseless",
+            "5.14.0",
+            "malformed-value",
+            3,
+            malformed(
+                "qos roce mode",
+                "'loseless'",
+                "lossless or lossless-single-ipool or lossy or lossy-multi-tc (did you mean `lossless`?)",
+            ),
+        ),
+        (
+            "qos:\n  pfc:\n    default-global:\n      switch-priority:\n        3-9: {}",
+            "5.14.0",
+            "malformed-value",
+            5,
+            malformed("qos pfc default-global switch-priority 3-9", "'3-9'", "numbers from 0 to 7, such as 0-2,4"),
+        ),
+        (
+            "qos:\n  pfc-watchdog:\n    polling-interval: 50",
+            "5.14.0",
+            "malformed-value",
+            3,
+            malformed("qos pfc-watchdog polling-interval", "'50'", "a whole number of ms from 100 to 5000"),
+        ),
+        (
+            "interface:\n  swp1:\n    link:\n      speed: 400",
+            "5.14.0",
+            "malformed-value",
+            4,
+            malformed("interface swp1 link speed", "'400'", "a speed such as 400G"),
+        ),
+        (
+            "qos:\n  roce:\n    mode: lossy\n    mode: lossless",
+            "5.14.0",
+            "duplicate-key",
+            4,
+            {"path": "qos roce mode", "first": "9"},
+        ),
+        ("system:\n  hostname: a b", "5.14.0", "odd-name", 2, {"name": "'a b'"}),
+    ],
+)
+def test_what_is_wrong_is_remarked_where_it_stands(
+    body: str, version: str, kind: str, line: int, facts: dict[str, str]
+) -> None:
+    assert remarks(read(state(body, version))) == [(kind, line, facts)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind", "name", "field"),
+    [
+        ("neighbor swp1 peer-group spines", "peer-group", "spines", "peer-group"),
+        ("neighbor swp1 address-family ipv4-unicast policy inbound route-map IN", "route-map", "IN", "route-map"),
+    ],
+)
+def test_names_that_lead_nowhere_in_bgp(lines: str, kind: str, name: str, field: str) -> None:
+    bgp = "nv set vrf default router bgp"
+    reading = read(f"{bgp} autonomous-system 65001\n{bgp} {lines}\n")
+    (remark,) = reading.remarks
+    assert (remark.kind, remark.subject, dict(remark.facts)) == (
+        "dangling-reference",
+        ("sw1", "@bgp"),
+        {"kind": kind, "name": name, "field": field},
+    )
+    assert remark.place is not None
+    assert remark.place.span.line == 2
+
+
+def test_one_remark_for_each_kind_of_setting_of_the_other_dialect() -> None:
+    ports = "".join(f"  swp{panel}: {{ip: {{address: {{10.0.0.{panel}/32: {{}}}}}}}}\n" for panel in range(1, 33))
+    assert [one["path"] for _, _, one in remarks(read(state(f"interface:\n{ports}", "5.16.0")))] == [
+        "interface swp1 ip address"
+    ]
+
+
+def test_settings_that_are_not_understood_are_noted_and_others_left_alone() -> None:
+    reading = read(
+        state("""
+acl: {x: {type: ipv4}}
+bridge: {domain: {br_default: {}}}
+interface: {swp1: {telepathy: on}, swp2: {telepathy: on}, bond1: {bond: {member: {swp1: {}}}}}
+lights: {on: {}}
+system: {aaa: {user: {}}, mood: good}
+""")
+    )
+    assert reading.remarks == ()
+    assert [(note.kind, note.message, note.line) for note in reading.notes] == [
+        ("not-understood", f"setting '{path}' is not understood and was not looked at", line)
+        for path, line in (("interface swp1 telepathy", 9), ("lights", 10), ("system mood", 11))
+    ]
+
+
+def test_other_commands_are_noted_and_nv_config_is_not() -> None:
+    reading = read("#!/bin/sh\nset -e\nnv set qos roce\nnv config apply -y && nv config save\n")
+    assert [(note.message, note.line) for note in reading.notes] == [
+        ("command 'set -e' is not understood and was not looked at", 2)
+    ]
