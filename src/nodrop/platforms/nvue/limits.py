@@ -1,0 +1,192 @@
+"""What NVUE cannot say of a device: refused before anything is spelt, with the model path that is in the way.
+
+Ranges are those of the NVUE command reference (5.14 and 5.16).
+"""
+
+import re
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
+from nodrop.hardware import switch, switches
+from nodrop.hardware.naming import nvue_port
+from nodrop.hardware.schema import Switch
+from nodrop.platforms.nvue import limits_routing
+from nodrop.platforms.nvue.spelling import FECS, dialect
+from nodrop.platforms.nvue.traits import TRAITS
+from nodrop.platforms.sayable import Plain, check_distinct, check_rows, on_one_line, refuse
+
+_HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}")
+_VRF = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,14}")
+_LARGEST = 2**32 - 1
+_MTU_BYTES = (552, 9216)
+_CABLE_M = (1, 100_000)
+
+
+def description(text: str) -> str | None:
+    """What is wrong with a description: NVUE takes printable ASCII without apostrophes, and it is one line."""
+    if not text.isascii() or "'" in text:
+        return f"{text!r} has apostrophes or characters beyond ASCII, which Cumulus Linux does not take"
+    return on_one_line(text)
+
+
+_PLAIN = Plain(
+    "role", "mac", "counters", "switch_dscp_to_tc", "side", "port", "link_training", "size_bytes", "ingress_buffers",
+    "egress_buffers", "extra", "extra_lines", "default_ipv4_unicast", "matches", "sets", description=description,
+)  # fmt: skip
+"""What no file says, and what has a check of its own."""
+
+
+def check(device: Device) -> Switch:
+    """Return the facts of the device's model; Unsupported where NVUE has no setting for something.
+
+    What QoS and buffers say is for `limits_qos` to check, once for all devices that have the same.
+    """
+    facts = _check_device(device)
+    _PLAIN.check(device)
+    _check_services(device)
+    check_rows(device.interfaces, "interfaces", order=lambda port: natural(port.name))
+    split = _check_splits(facts, device)
+    for interface in device.interfaces:
+        _check_port(device, facts, interface, split)
+    limits_routing.check(device)
+    return facts
+
+
+def _check_device(device: Device) -> Switch:
+    model = str(device.model)
+    if device.platform != "nvue":
+        raise refuse(["platform"], f"{device.platform} is not nvue")
+    if not _HOSTNAME.fullmatch(device.name):
+        raise refuse(["name"], f"{device.name} is no hostname of Cumulus Linux")
+    if model not in switches():
+        raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
+    if device.version not in TRAITS.releases:
+        raise refuse(["version"], f"is written for {' and '.join(TRAITS.releases)}")
+    if device.buffer_model != "dynamic":
+        raise refuse(["buffer_model"], "NVUE works headroom out by itself: its buffer model is dynamic")
+    if not device.interfaces:
+        raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
+    return switch(model)
+
+
+def _check_services(device: Device) -> None:
+    if (management := known(device.management)) is not None:
+        if management.interface != "eth0":
+            raise refuse(["management", "interface"], "the management port of Cumulus Linux is eth0")
+        _check_addresses(device, management.addresses, "management")
+    loopbacks = known(device.loopbacks)
+    check_rows(loopbacks, "loopbacks")
+    for loopback in loopbacks:
+        if loopback.name != TRAITS.loopback:
+            raise refuse(["loopbacks", loopback.name], f"the only loopback of NVUE is {TRAITS.loopback}")
+        if loopback.vrf is not None:
+            raise refuse(["loopbacks", loopback.name, "vrf"], "loopbacks of VRFs are not written")
+        _check_addresses(device, loopback.addresses, "loopbacks", loopback.name)
+    check_distinct(known(device.ntp_servers), "ntp_servers")
+    check_distinct(known(device.syslog_servers), "syslog_servers")
+    if not 0 <= (known(device.hash_seed) or 0) <= _LARGEST:
+        raise refuse(["hash_seed"], f"is not from 0 to {_LARGEST}")
+    _check_telemetry(device)
+    _check_trimming(device)
+
+
+def _check_addresses(device: Device, addresses: tuple[str, ...], *path: str) -> None:
+    check_distinct(addresses, *path, "addresses")
+    families = [":" in address for address in addresses]
+    if not dialect(device.version).old and families != sorted(families):
+        raise refuse((*path, "addresses"), "are read back with IPv4 first, for the two stand apart since 5.15")
+
+
+def _check_telemetry(device: Device) -> None:
+    collectors = known(device.otlp_collectors)
+    check_distinct([one.address for one in collectors], "otlp_collectors")
+    for one in collectors:
+        if not 1 <= one.port <= 65535:
+            raise refuse(["otlp_collectors"], f"{one.port} is no TCP port")
+    port = known(device.gnmi_port)
+    if port is None:
+        return
+    if collectors:
+        raise refuse(["otlp_collectors"], "NVUE does not run gNMI and OTLP at the same time")
+    if not 1 <= port <= 65535:
+        raise refuse(["gnmi_port"], "is no TCP port")
+
+
+def _check_trimming(device: Device) -> None:
+    trimming = known(device.trimming)
+    if trimming is None:
+        return
+    size, (low, high), step = trimming.size_bytes, TRAITS.trimming.size_bytes, TRAITS.trimming.size_step_bytes
+    if switch(str(device.model)).asic not in TRAITS.trimming.asics:
+        raise refuse(["trimming"], f"{device.model} does not trim packets")
+    if not isinstance(size, int) or not low <= size <= high or size % step:
+        raise refuse(["trimming", "size_bytes"], f"is not a multiple of {step} from {low} to {high}")
+    if not isinstance(trimming.dscp, int) or not 0 <= trimming.dscp <= 63:
+        raise refuse(["trimming", "dscp"], "NVUE marks trimmed packets with one DSCP from 0 to 63")
+    if trimming.tc is None or not 0 <= trimming.tc <= 7:
+        raise refuse(["trimming", "tc"], "trimmed packets have a switch priority from 0 to 7")
+    maps = (port.qos.tc_to_queue for port in device.interfaces if isinstance(port.qos, QosProfile))
+    if any(isinstance(of, tuple) and of[trimming.tc] != trimming.queue for of in maps):
+        raise refuse(["trimming", "queue"], "NVUE sends trimmed packets on the queue of their switch priority")
+
+
+def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
+    """Return into how many parts panel ports are broken out."""
+    lanes: dict[int, set[object]] = {}
+    parts: dict[int, list[int]] = {}
+    whole = set()
+    for interface in device.interfaces:
+        named = nvue_port(interface.name)
+        if named is None or named.port != interface.port:
+            raise refuse(["interfaces", interface.name, "name"], "is not what NVUE calls that port")
+        panel = named.port.panel
+        if named.part:
+            parts.setdefault(panel, []).append(named.port.split)
+            lanes.setdefault(panel, set()).add(known(interface.lanes))
+        else:
+            whole.add(panel)
+    for panel, found in parts.items():
+        path = ("interfaces", f"swp{panel}s{found[0]}")
+        count = len(found)
+        if panel in whole:
+            raise refuse(("interfaces", f"swp{panel}"), "is broken out, and so no port itself")
+        if sorted(found) != list(range(count)) or count not in (2, 4) or count > facts.max_split:
+            raise refuse((*path, "port"), f"{facts.name} is broken out into 2 or 4 ports, and all of them are there")
+        if len(lanes[panel]) != 1:
+            raise refuse((*path, "lanes"), "the parts of a port have equally many lanes")
+    return {panel: len(found) for panel, found in parts.items()}
+
+
+def _check_port(device: Device, facts: Switch, interface: Interface, split: dict[int, int]) -> None:
+    path = ("interfaces", interface.name)
+    port = known(interface.port)
+    assert port is not None
+    group = facts.group(port.panel)
+    if group is None:
+        raise refuse((*path, "port"), f"{facts.name} has no such port")
+    lanes = known(interface.lanes)
+    parts = split.get(port.panel, 1)
+    if parts == 1 and lanes != group.lanes:
+        raise refuse((*path, "lanes"), f"an unsplit port of {facts.name} has {group.lanes}; others are not written")
+    if lanes not in (1, 2, 4, 8) or lanes * parts > group.lanes:
+        raise refuse((*path, "lanes"), f"a port of {facts.name} has {group.lanes} for its {parts} parts")
+    speed = known(interface.speed_mbps)
+    if speed not in group.speeds:
+        raise refuse((*path, "speed_mbps"), f"is no speed of {facts.name}, and NVUE states one")
+    if known(interface.fec) not in FECS:
+        raise refuse((*path, "fec"), "a port has one in NVUE, `auto` unless it is said")
+    if known(interface.autoneg) is None:
+        raise refuse((*path, "autoneg"), "a port negotiates in NVUE, or is told not to")
+    mtu = known(interface.mtu_bytes)
+    if mtu is None or not _MTU_BYTES[0] <= mtu <= _MTU_BYTES[1]:
+        raise refuse((*path, "mtu_bytes"), f"is not from {_MTU_BYTES[0]} to {_MTU_BYTES[1]}")
+    if (vrf := known(interface.vrf)) is not None and (not _VRF.fullmatch(vrf) or vrf == "default"):
+        raise refuse((*path, "vrf"), f"{vrf} is no name of a VRF")
+    if not isinstance(interface.qos, QosProfile):
+        raise refuse((*path, "qos"), "a port of an NVUE switch has the QoS of the switch")
+    cable = known(interface.cable_length_m)
+    if cable is not None and not _CABLE_M[0] <= cable <= _CABLE_M[1]:
+        raise refuse((*path, "cable_length_m"), f"is not from {_CABLE_M[0]} to {_CABLE_M[1]}")
+    _check_addresses(device, known(interface.addresses), *path)

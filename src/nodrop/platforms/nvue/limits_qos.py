@@ -1,0 +1,295 @@
+"""What NVUE cannot say of a device's QoS and buffers: a map or buffer that does not follow from its profiles.
+
+Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-commands`.
+"""
+
+from typing import Any
+
+from nodrop.fabric.buffers import BufferPool, BufferProfile
+from nodrop.fabric.compare import differences
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredProfile
+from nodrop.fabric.states import known
+from nodrop.fabric.values import changed
+from nodrop.hardware import switch
+from nodrop.hardware.dynamic import resolve
+from nodrop.platforms.nvue import effects
+from nodrop.platforms.nvue.spelling import BYTES_PER_KBIT
+from nodrop.platforms.nvue.traits import TRAITS
+from nodrop.platforms.sayable import refuse
+
+_UNMAPPED = (None,) * 8
+_LARGEST_BYTES = 2**32 - 1
+_LARGEST_KBPS = 2**31 - 1
+_LARGEST_ROBUSTNESS = 1000
+_ALPHAS = range(-8, 8)
+
+Path = tuple[str, ...]
+
+
+def check(device: Device) -> None:
+    """Raise Unsupported where a port's QoS, or what the switch shares, has no setting in NVUE."""
+    seen: dict[tuple[object, ...], None] = {}
+    for port in device.interfaces:
+        key = id(port.qos), port.cable_length_m, port.link_pause
+        if key not in seen:
+            seen[key] = None
+            _check_port(device, port)
+    _check_switch(device)
+    _check_pools(device)
+
+
+def _check_port(device: Device, port: Interface) -> None:
+    qos = port.qos
+    assert isinstance(qos, QosProfile)
+    path = ("interfaces", port.name, "qos")
+    _check_maps(qos, path)
+    pausing = _check_pfc(port, qos, path)
+    _check_queues(device, qos, pausing, path)
+    _check_watchdog(device, qos, path)
+    if known(port.link_pause) is True and pausing:
+        raise refuse(("interfaces", port.name, "link_pause"), "NVUE has PFC or link pause on a port, not both")
+
+
+def _check_maps(qos: QosProfile, path: Path) -> None:
+    trust = known(qos.trust)
+    for name, size, wanted in (
+        ("dscp_to_tc", 64, trust in ("dscp", "both")),
+        ("pcp_to_tc", 8, trust in ("pcp", "both")),
+    ):
+        values = known(getattr(qos, name))
+        if (values is not None) != wanted:
+            raise refuse((*path, name), f"a port that trusts {trust} has {'one' if wanted else 'none'} in NVUE")
+        if values is not None:
+            _check_targets(values, size, 7, (*path, name))
+    queues = known(qos.tc_to_queue)
+    if queues is None or len(queues) != 16 or queues[8:] != _UNMAPPED:
+        raise refuse((*path, "tc_to_queue"), "NVUE gives each of its 8 switch priorities a queue")
+    _check_targets(queues[:8], 8, 7, (*path, "tc_to_queue"))
+    rewritten = known(qos.tc_to_dscp)
+    if rewritten is not None:
+        if len(rewritten) != 16 or rewritten[8:] != _UNMAPPED:
+            raise refuse((*path, "tc_to_dscp"), "NVUE gives each of its 8 switch priorities a DSCP")
+        _check_targets(rewritten[:8], 8, 63, (*path, "tc_to_dscp"))
+
+
+def _check_targets(values: tuple[int | None, ...], size: int, most: int, path: Path) -> None:
+    if len(values) != size:
+        raise refuse(path, f"has {len(values)} entries; NVUE's map has {size}")
+    for target in values:
+        if target is None:
+            raise refuse(path, "has entries without a target; NVUE's map has one for each")
+        if not 0 <= target <= most:
+            raise refuse(path, f"{target} is not from 0 to {most}")
+
+
+def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
+    """Return the priorities with pause."""
+    rx, tx = known(qos.pfc_rx_priorities), known(qos.pfc_tx_priorities)
+    for name, priorities in (("pfc_rx_priorities", rx), ("pfc_tx_priorities", tx)):
+        if list(priorities) != sorted(set(priorities) & set(effects.PRIORITIES)):
+            raise refuse((*path, name), "are not priorities from 0 to 7 in order")
+    if rx and tx and rx != tx:
+        raise refuse(
+            (*path, "pfc_rx_priorities"), "a PFC profile obeys pauses of the priorities that it sends them for"
+        )
+    pausing = rx or tx
+    if (known(port.cable_length_m) is None) == bool(pausing):
+        reason = "PFC has a cable length" if pausing else "a port without PFC has none in NVUE"
+        raise refuse(("interfaces", port.name, "cable_length_m"), reason)
+    queues = known(qos.tc_to_queue)
+    assert queues is not None
+    follows = {
+        "tc_to_priority_group": effects.tc_to_priority_group(pausing),
+        "pfc_to_priority_group": effects.pfc_to_priority_group(pausing),
+        "pfc_to_queue": effects.pfc_to_queue(queues),
+    }
+    for name, value in follows.items():
+        if known(getattr(qos, name)) != value:
+            raise refuse((*path, name), f"follows from PFC in NVUE: {value}")
+    return pausing
+
+
+def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], path: Path) -> None:
+    queues: tuple[Queue, ...] = known(qos.queues)
+    maps = known(qos.tc_to_queue)
+    assert maps is not None
+    lossless = effects.lossless_queues(pausing, maps)
+    indexes = [queue.index for queue in queues]
+    if indexes != sorted(set(indexes) & set(effects.PRIORITIES)):
+        raise refuse((*path, "queues"), "are not numbered from 0 to 7 in order, each once")
+    total = 0
+    for queue in queues:
+        where = (*path, "queues", str(queue.index))
+        if queue.scheduler is None and queue.wred is None:
+            raise refuse(where, "a queue without scheduler and marking is nowhere in NVUE")
+        total += _check_scheduler(queue, where)
+        _check_wred(known(queue.wred), (*where, "wred"))
+        _check_queue_buffer(device, known(queue.buffer), queue.index in lossless, (*where, "buffer"))
+    if total > 100:
+        raise refuse((*path, "queues"), f"have {total} % of the bandwidth together; NVUE takes no more than 100")
+
+
+def _check_scheduler(queue: Queue, path: Path) -> int:
+    """Return the share of the bandwidth that the queue is given, percent."""
+    scheduler = known(queue.scheduler)
+    if scheduler is None:
+        return 0
+    path = (*path, "scheduler")
+    rates = (scheduler.guaranteed_bytes_per_s, scheduler.peak_bytes_per_s)
+    if scheduler.type == "wrr":
+        raise refuse((*path, "type"), "NVUE schedules by strict priority or DWRR")
+    if scheduler.type == "strict" and scheduler.weight is not None:
+        raise refuse((*path, "weight"), "a strict queue has none")
+    if scheduler.type == "dwrr" and scheduler.weight is None and rates == (None, None):
+        raise refuse((*path, "weight"), "a DWRR queue has one")
+    if not 0 <= (scheduler.weight or 0) <= 100:
+        raise refuse((*path, "weight"), "is a share of the bandwidth, from 0 to 100 %")
+    for name in ("guaranteed_burst_bytes", "peak_burst_bytes"):
+        if getattr(scheduler, name) is not None:
+            raise refuse((*path, name), "NVUE's shaper has rates only")
+    for name, rate in zip(("guaranteed_bytes_per_s", "peak_bytes_per_s"), rates, strict=True):
+        if rate is not None and (rate % BYTES_PER_KBIT or not 0 <= rate // BYTES_PER_KBIT <= _LARGEST_KBPS):
+            raise refuse((*path, name), f"is no whole number of kb/s up to {_LARGEST_KBPS}, as NVUE's shaper takes")
+    return scheduler.weight or 0
+
+
+def _check_wred(wred: WredProfile | None, path: Path) -> None:
+    if wred is None:
+        return
+    if wred.ecn_colors not in ((), COLORS):
+        raise refuse((*path, "ecn_colors"), "NVUE marks packets of all colors or of none")
+    if not wred.green == wred.yellow == wred.red:
+        raise refuse((*path, "yellow" if wred.green != wred.yellow else "red"), "NVUE treats all colors the same")
+    color = wred.green
+    if not wred.ecn_colors and not color.enabled:
+        raise refuse(path, "neither marks nor drops, and so is nothing in NVUE")
+    for name, value, most in (
+        ("min_bytes", color.min_bytes, _LARGEST_BYTES),
+        ("max_bytes", color.max_bytes, _LARGEST_BYTES),
+        ("probability_percent", color.probability_percent, 100),
+    ):
+        if value is None or not 0 <= value <= most:
+            raise refuse((*path, "green", name), f"is stated in NVUE, from 0 to {most}")
+
+
+def _check_queue_buffer(device: Device, buffer: BufferProfile | None, lossless: bool, path: Path) -> None:
+    wanted = effects.queue_buffer(lossless)
+    if buffer is None or changed(buffer, size_bytes=0, discard=None) != wanted:
+        what = "lossless" if lossless else "lossy"
+        raise refuse(path, f"a {what} queue takes 2 ** {wanted.dynamic_th} times what is free of {wanted.pool} in NVUE")
+    if buffer.discard == "drop":
+        raise refuse((*path, "discard"), "NVUE drops what it does not trim, and says so nowhere")
+    if buffer.discard == "trim" and known(device.trimming) is None:
+        raise refuse((*path, "discard"), "packets are trimmed where the switch has trimming")
+
+
+def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
+    watchdog = known(qos.pfc_watchdog)
+    if watchdog is None:
+        return
+    path = (*path, "pfc_watchdog")
+    polling, detection = known(device.watchdog_polling_ms), watchdog.detection_ms
+    if not qos.pfc_rx_priorities or watchdog.priorities != qos.pfc_rx_priorities:
+        raise refuse(
+            (*path, "priorities"), "NVUE watches the priorities on which a port obeys pauses, if there are any"
+        )
+    if watchdog.restoration_ms is not None:
+        raise refuse((*path, "restoration_ms"), "NVUE has no time of restoration before 5.19")
+    if watchdog.action is not None:
+        raise refuse((*path, "action"), "NVUE has no choice of action before 5.19")
+    if polling is None:
+        raise refuse(["watchdog_polling_ms"], "a switch that watches polls")
+    if detection is None or detection % polling or not 1 <= detection // polling <= _LARGEST_ROBUSTNESS:
+        reason = f"is no multiple of the polling interval, {polling} ms, up to {_LARGEST_ROBUSTNESS} times"
+        raise refuse((*path, "detection_ms"), reason)
+
+
+def robustness(device: Device) -> int | None:
+    """Return after how many pollings the watchdog acts; None where no port is watched."""
+    detections = {watchdog.detection_ms for _, watchdog in _watchdogs(device)}
+    polling = known(device.watchdog_polling_ms)
+    return None if polling is None or not detections else (detections.pop() or 0) // polling
+
+
+def _watchdogs(device: Device) -> list[tuple[Interface, PfcWatchdog]]:
+    found: list[tuple[Interface, PfcWatchdog]] = []
+    for port in device.interfaces:
+        assert isinstance(port.qos, QosProfile)
+        if (watchdog := known(port.qos.pfc_watchdog)) is not None:
+            found.append((port, watchdog))
+    return found
+
+
+def _check_switch(device: Device) -> None:
+    polling, (low, high) = known(device.watchdog_polling_ms), TRAITS.watchdog.polling_ms
+    if polling is not None and not low <= polling <= high:
+        raise refuse(["watchdog_polling_ms"], f"is not from {low} to {high}")
+    watchdogs = _watchdogs(device)
+    for port, watchdog in watchdogs:
+        if watchdog.detection_ms != watchdogs[0][1].detection_ms:
+            path = ["interfaces", port.name, "qos", "pfc_watchdog", "detection_ms"]
+            raise refuse(path, f"a switch has one in NVUE, and {watchdogs[0][0].name} has another")
+    first = device.interfaces[0].qos
+    assert isinstance(first, QosProfile)
+    for port in device.interfaces:
+        qos = port.qos
+        assert isinstance(qos, QosProfile)
+        if qos.tc_to_queue != first.tc_to_queue:
+            path = ["interfaces", port.name, "qos", "tc_to_queue"]
+            raise refuse(path, f"NVUE has one for the switch, and {device.interfaces[0].name} has another")
+
+
+def pausing(device: Device) -> frozenset[int]:
+    """Return the priorities that any port has pause for."""
+    profiles: dict[int, Any] = {id(port.qos): port.qos for port in device.interfaces}
+    return frozenset(
+        priority for qos in profiles.values() for priority in qos.pfc_rx_priorities or qos.pfc_tx_priorities
+    )
+
+
+def _check_pools(device: Device) -> None:
+    lossless = bool(pausing(device))
+    settings = known(device.dynamic_buffers)
+    if (settings is None) == lossless:
+        reason = "headroom is worked out from them" if lossless else "without PFC there is no headroom to work out"
+        raise refuse(["dynamic_buffers"], reason)
+    threshold = 0 if settings is None else settings.dynamic_th
+    if threshold not in _ALPHAS:
+        raise refuse(["dynamic_buffers", "dynamic_th"], "NVUE has alphas from 2 ** -7 to 2 ** 6, none and infinity")
+    if settings is not None:
+        for found in differences(settings, effects.dynamic_buffers(threshold)):
+            raise refuse(("dynamic_buffers", *found.path), f"NVUE works headroom out with {found.b}")
+    percents = {pool.name: pool.percentage for pool in known(device.buffer_pools)}
+    lossy = percents.get("ingress_lossy")
+    of_lossless = percents.get("ingress_lossless") if lossless else None
+    for name, share in (("ingress_lossy", lossy), ("ingress_lossless", of_lossless if lossless else 1)):
+        if share is None or not 1 <= share <= 100:
+            raise refuse(["buffer_pools", name, "percentage"], "a pool has from 1 to 100 % of the memory in NVUE")
+    assert lossy is not None
+    if lossy + (of_lossless or 0) > 100:
+        raise refuse(["buffer_pools"], "have more than all of the memory together")
+    _check_as_made(device, effects.buffer_pools(lossy, of_lossless, switch(str(device.model)).buffer_bytes), threshold)
+
+
+def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: int) -> None:
+    """Refuse buffers that the switch would not make of what it is told."""
+    groups: dict[tuple[int, ...], Any] = {}
+    bare: dict[int, QosProfile] = {}
+    ports = []
+    for port in device.interfaces:
+        qos = port.qos
+        assert isinstance(qos, QosProfile)
+        if id(qos) not in bare:
+            own = known(qos.pfc_rx_priorities) or known(qos.pfc_tx_priorities)
+            if own not in groups:
+                groups[own] = effects.priority_groups(own, dynamic_th)
+            bare[id(qos)] = changed(qos, priority_groups=groups[own])
+        ports.append(changed(port, qos=bare[id(qos)]))
+    made = resolve(changed(device, interfaces=tuple(ports), buffer_pools=pools))
+    for found in differences(made.buffer_pools, device.buffer_pools):
+        raise refuse(("buffer_pools", *found.path), f"NVUE makes {found.a} of it")
+    for mine, theirs in zip(made.interfaces, device.interfaces, strict=True):
+        if mine.qos is not theirs.qos and mine.qos != theirs.qos:
+            for found in differences(mine.qos, theirs.qos):
+                raise refuse(("interfaces", mine.name, "qos", *found.path), f"NVUE makes {found.a} of it")

@@ -1,0 +1,218 @@
+"""What NVUE cannot say of a device's routing: refused with the model path that is in the way.
+
+Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-commands`.
+"""
+
+import re
+from itertools import groupby
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
+from nodrop.fabric.states import known
+from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.sayable import check_distinct, check_rows, on_one_line, refuse
+
+MATCHES = {
+    "as-path": "as-path-list",
+    "community": "community-list",
+    "ip next-hop prefix-list": "ip-nexthop-list",
+    "ip address prefix-list": "ip-prefix-list",
+    "ipv6 address prefix-list": "ip-prefix-list",
+    "tag": "tag",
+}
+"""What a route map can match, in FRR's words and in NVUE's, in the order of a file."""
+SETS = {
+    "as-path prepend": "as-path-prepend as",
+    "community": "community",
+    "ip next-hop": "ip-nexthop",
+    "local-preference": "local-preference",
+    "origin": "origin",
+    "tag": "tag",
+    "weight": "weight",
+}
+"""What a route map can set, in FRR's words and in NVUE's, in the order of a file."""
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
+_RESERVED = frozenset({"none", "auto", "null", "any", "all"})
+_COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}|[a-z][A-Za-z-]*")
+_LARGEST = 2**32 - 1
+_LARGEST_RULE = 65535
+_MOST_PATHS = 128
+_LENGTH = {"ipv4": 32, "ipv6": 128}
+_ORIGINS = ("egp", "igp", "incomplete")
+
+
+def check(device: Device) -> None:
+    """Raise Unsupported where NVUE has no setting for a part of the routing."""
+    _check_routes(known(device.static_routes))
+    if isinstance(device.extra_lines, tuple) and device.extra_lines:
+        raise refuse(["extra_lines"], "NVUE writes the routing daemon's configuration by itself")
+    bgp = known(device.bgp)
+    if bgp is not None:
+        _check_bgp(bgp)
+
+
+def _check_range(value: int | None, low: int, high: int, *path: object) -> None:
+    if value is not None and not low <= value <= high:
+        raise refuse(path, f"is not from {low} to {high}")
+
+
+def _check_name(name: str, *path: object) -> None:
+    if not _NAME.fullmatch(name) or name in _RESERVED:
+        raise refuse(path, f"{name!r} is no name in NVUE")
+
+
+def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
+    vrfs = [vrf for vrf, _ in groupby(route.vrf for route in routes)]
+    if vrfs != sorted(set(vrfs), key=lambda vrf: vrf or "default"):
+        raise refuse(["static_routes"], "are not in the order in which they would be read back: by VRF")
+    for vrf, own in groupby(routes, key=lambda route: route.vrf):
+        if vrf is not None:
+            _check_name(vrf, "static_routes")
+            if vrf == "default":
+                raise refuse(["static_routes"], "the default VRF has no name")
+        prefixes = [prefix for prefix, _ in groupby(route.prefix for route in own)]
+        check_distinct(prefixes, "static_routes")
+    check_distinct([f"{one.vrf} {one.prefix} via {one.next_hop}" for one in routes], "static_routes")
+    for route in routes:
+        if via_type(route.next_hop) == "interface" and nvue_port(route.next_hop) is None:
+            raise refuse(["static_routes", route.prefix, "next_hop"], f"{route.next_hop} is no port of the switch")
+
+
+def via_type(next_hop: str) -> str:
+    """Return what NVUE calls a kind of next hop."""
+    if next_hop == "blackhole":
+        return "blackhole"
+    if ":" in next_hop:
+        return "ipv6-address"
+    return "ipv4-address" if next_hop.replace(".", "").isdecimal() else "interface"
+
+
+def _check_bgp(bgp: Bgp) -> None:
+    if bgp.session_dscp is not None:
+        raise refuse(["bgp", "session_dscp"], "NVUE has no setting for the DSCP of BGP's own packets")
+    _check_range(bgp.asn, 1, _LARGEST, "bgp", "asn")
+    _check_range(bgp.maximum_paths, 1, _MOST_PATHS, "bgp", "maximum_paths")
+    check_distinct(bgp.networks, "bgp", "networks")
+    for network in bgp.networks:
+        if ":" in network:
+            raise refuse(["bgp", "networks"], f"{network} is not IPv4, the only family that is written")
+    _check_prefix_lists(bgp.prefix_lists)
+    _check_community_lists(bgp.community_lists)
+    _check_route_maps(bgp.route_maps)
+    neighbors = known(bgp.neighbors)
+    check_distinct([one.key for one in neighbors], "bgp", "neighbors")
+    for neighbor in neighbors:
+        _check_neighbor(neighbor)
+
+
+def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
+    check_distinct([one.name for one in lists], "bgp", "prefix_lists")
+    for one in lists:
+        path = ("bgp", "prefix_lists", one.name)
+        _check_name(one.name, *path)
+        if not one.rules:
+            raise refuse((*path, "rules"), "a list without rules is no list")
+        check_rows(one.rules, *path, "rules", order=lambda rule: rule.sequence)
+        for rule in one.rules:
+            where = (*path, "rules", rule.sequence)
+            _check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
+            _check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
+            _check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
+            if (":" in rule.prefix) != (one.family == "ipv6"):
+                raise refuse((*where, "prefix"), f"{rule.prefix} is not {one.family}")
+
+
+def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
+    check_distinct([one.name for one in lists], "bgp", "community_lists")
+    for one in lists:
+        path = ("bgp", "community_lists", one.name)
+        _check_name(one.name, *path)
+        if not one.rules or not all(communities for _, communities in one.rules):
+            raise refuse((*path, "rules"), "a rule names a community, and a list has a rule")
+        for _, communities in one.rules:
+            _check_communities(communities, *path, "rules")
+
+
+def _check_communities(communities: tuple[str, ...], *path: object) -> None:
+    check_distinct(communities, *path)
+    for community in communities:
+        if not _COMMUNITY.fullmatch(community):
+            raise refuse(path, f"{community!r} is no community")
+
+
+def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
+    check_distinct([one.name for one in maps], "bgp", "route_maps")
+    for one in maps:
+        path = ("bgp", "route_maps", one.name)
+        _check_name(one.name, *path)
+        if not one.rules:
+            raise refuse((*path, "rules"), "a route map without rules is no route map")
+        check_rows(one.rules, *path, "rules", order=lambda rule: rule.sequence)
+        for rule in one.rules:
+            where = (*path, "rules", rule.sequence)
+            _check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
+            for field, words in (("matches", MATCHES), ("sets", SETS)):
+                attributes = [attribute for attribute, _ in getattr(rule, field)]
+                _check_attributes(attributes, words, *where, field)
+            for attribute, value in rule.matches:
+                _check_match(attribute, value, *where, "matches")
+            for attribute, value in rule.sets:
+                _check_set(attribute, value, *where, "sets")
+
+
+def _check_attributes(attributes: list[str], words: dict[str, str], *path: object) -> None:
+    for attribute in attributes:
+        if attribute not in words:
+            raise refuse(path, f"{attribute!r} is not one of {', '.join(words)}")
+    ours = [words[attribute] for attribute in attributes]
+    check_distinct(ours, *path)
+    if attributes != sorted(attributes, key=list(words).index):
+        raise refuse(path, f"are not in the order in which they would be read back: {', '.join(words)}")
+
+
+def _check_match(attribute: str, value: str, *path: object) -> None:
+    if attribute == "tag":
+        _check_number(value, 1, *path)
+    else:
+        _check_name(value, *path)
+
+
+def _check_set(attribute: str, value: str, *path: object) -> None:
+    if reason := on_one_line(value):
+        raise refuse(path, reason)
+    if attribute in ("local-preference", "weight"):
+        _check_number(value, 0, *path)
+    elif attribute in ("tag", "as-path prepend"):
+        _check_number(value, 1, *path)
+    elif attribute == "community":
+        _check_communities(tuple(value.split()), *path)
+        if "additive" in value.split():
+            raise refuse(path, "NVUE has no word for adding communities to those that a route has")
+    elif attribute == "origin" and value not in _ORIGINS:
+        raise refuse(path, f"{value!r} is not one of {', '.join(_ORIGINS)}")
+    elif attribute == "ip next-hop" and via_type(value) != "ipv4-address":
+        raise refuse(path, f"{value!r} is no IPv4 address")
+
+
+def _check_number(value: str, least: int, *path: object) -> None:
+    if not value.isascii() or not value.isdecimal() or str(int(value)) != value or not least <= int(value) <= _LARGEST:
+        raise refuse(path, f"{value!r} is not from {least} to {_LARGEST}")
+
+
+def _check_neighbor(neighbor: BgpNeighbor) -> None:
+    path = ("bgp", "neighbors", neighbor.key)
+    if neighbor.remote_asn is None:
+        raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
+    if (neighbor.address is None) == (neighbor.interface is None):
+        raise refuse(path, "a neighbor is an address or an interface, and not both")
+    if neighbor.address is not None and via_type(neighbor.address) not in ("ipv4-address", "ipv6-address"):
+        raise refuse((*path, "address"), f"NVUE takes {neighbor.address} for an interface")
+    if neighbor.interface is not None and nvue_port(neighbor.interface) is None:
+        raise refuse((*path, "interface"), f"{neighbor.interface} is no port of the switch")
+    if isinstance(neighbor.remote_asn, int):
+        _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
+    _check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
+    for name in ("import_policy", "export_policy"):
+        if (policy := getattr(neighbor, name)) is not None:
+            _check_name(policy, *path, name)

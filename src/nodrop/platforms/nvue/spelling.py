@@ -1,0 +1,297 @@
+"""Words, ranges and names that an NVUE configuration is written with.
+
+A port's QoS falls into parts that NVUE has a kind of profile for each. What most ports do is the profile
+`default-global`; ports that differ are bound to profiles whose names say what they do, so that the names that other
+ports use stay when a port is added.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import QosProfile, Queue
+from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
+from nodrop.hardware.naming import nvue_port
+
+GLOBAL = "default-global"
+KINDS = ("congestion-control", "egress-scheduler", "egress-shaper", "link-pause", "mapping", "pfc", "remark")
+"""Of each there are profiles that ports are bound to, in the order of a file."""
+FECS = {"rs": "rs", "fc": "baser", "none": "off", "auto": "auto"}
+BYTES_PER_KBIT = 125
+
+_OLD_RELEASES = ("5.14",)
+_TRUSTS = {"dscp": "l3", "pcp": "l2", "both": "both", None: "port"}
+_SCHEDULED = {True: {0, 3, 6}, False: set(range(8))}
+_MARKED = {True: (0, 3), False: (0,)}
+"""Queues that `default-global` schedules or marks without a word: under the RoCE macro, and without it."""
+_RATE_UNITS = ((1_000_000, "G"), (1_000, "M"), (1, "k"))
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a release spells what changed with 5.15: `enabled` is key and value of a feature, `on` that of a flag."""
+
+    old: bool
+    enabled: str
+    disabled: str
+    on: str
+    off: str
+
+
+_OLD = Dialect(old=True, enabled="enable = on", disabled="enable = off", on="on", off="off")
+_NEW = Dialect(old=False, enabled="state = enabled", disabled="state = disabled", on="enabled", off="disabled")
+
+
+def dialect(version: object) -> Dialect:
+    """Return the dialect of a release that is written."""
+    return _OLD if version in _OLD_RELEASES else _NEW
+
+
+def numbers(indexes: Iterable[int]) -> str:
+    """Spell numbers as one key: 0, 1, 2, 5 are `0-2,5`."""
+    spans: list[list[int]] = []
+    for index in sorted(indexes):
+        if spans and index == spans[-1][1] + 1:
+            spans[-1][1] = index
+        else:
+            spans.append([index, index])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
+
+
+def port_key(names: Iterable[str]) -> str:
+    """Spell ports as one key: `swp1-4,9` for whole ports, `swp17s0-1,swp18s0-1` for parts."""
+    whole: list[int] = []
+    parts: dict[int, list[int]] = {}
+    for name in names:
+        port = nvue_port(name)
+        assert port is not None
+        if port.part:
+            parts.setdefault(port.port.panel, []).append(port.port.split)
+        else:
+            whole.append(port.port.panel)
+    spans = [f"swp{numbers(whole)}"] if whole else []
+    return ",".join([*spans, *(f"swp{panel}s{numbers(found)}" for panel, found in sorted(parts.items()))])
+
+
+def by_value(rows: Iterable[tuple[int, Hashable]]) -> list[tuple[str, Any]]:
+    """Return (key of all numbers that have a value, the value), by the first number."""
+    found: dict[Hashable, list[int]] = {}
+    for index, value in rows:
+        found.setdefault(value, []).append(index)
+    return [(numbers(indexes), value) for value, indexes in found.items()]
+
+
+Rows = tuple[tuple[int, Any], ...]
+"""(queue, what is said of it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pfc:
+    """Priorities with pause, and the length of the cable that headroom is worked out for, in metres."""
+
+    rx: tuple[int, ...]
+    tx: tuple[int, ...]
+    cable_length_m: int | None
+
+    @property
+    def priorities(self) -> tuple[int, ...]:
+        """The priorities with pause, in either direction."""
+        return self.rx or self.tx
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """How a port tells packets apart: DSCPs and PCPs to switch priorities, None where the port looks at neither."""
+
+    trust: str
+    dscp: tuple[int, ...] | None
+    pcp: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """Congestion control of a queue: thresholds in bytes of its depth."""
+
+    ecn: bool
+    red: bool
+    min_bytes: int | None
+    max_bytes: int | None
+    probability_percent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PortQos:
+    """A port's QoS, taken apart: a profile of each kind, None where it needs none, and what the port itself says."""
+
+    profiles: tuple[Any, ...]
+    watched: bool
+    trimmed: tuple[int, ...]
+    """Queues whose packets are trimmed rather than dropped."""
+
+    def __getitem__(self, kind: str) -> Any:
+        return self.profiles[KINDS.index(kind)]
+
+
+def taken_apart(port: Interface) -> PortQos:
+    """Take a port's QoS apart; `limits` has found that NVUE has a word for each part."""
+    qos = port.qos
+    assert isinstance(qos, QosProfile)
+    queues: tuple[Queue, ...] = known(qos.queues)
+    schedulers = [(queue.index, known(queue.scheduler)) for queue in queues]
+    placed = [(index, one) for index, one in schedulers if one is not None]
+    weights = tuple((index, one.weight) for index, one in placed if one.type == "strict" or one.weight is not None)
+    rates = [(index, (one.guaranteed_bytes_per_s, one.peak_bytes_per_s)) for index, one in placed]
+    shaper = tuple((index, tuple(map(_kbps, both))) for index, both in rates if both != (None, None))
+    wreds = [(queue.index, known(queue.wred)) for queue in queues]
+    marked = tuple((index, _marking(wred)) for index, wred in wreds if wred is not None)
+    rewritten, buffers = known(qos.tc_to_dscp), [(queue.index, known(queue.buffer)) for queue in queues]
+    profiles = {
+        "congestion-control": marked,
+        "egress-scheduler": weights,
+        "egress-shaper": shaper or None,
+        "link-pause": known(port.link_pause),
+        "mapping": Mapping(_TRUSTS[known(qos.trust)], _numbers(qos.dscp_to_tc), _numbers(qos.pcp_to_tc)),
+        "pfc": Pfc(known(qos.pfc_rx_priorities), known(qos.pfc_tx_priorities), known(port.cable_length_m)),
+        "remark": None if rewritten is None else rewritten[:8],
+    }
+    return PortQos(
+        profiles=tuple(profiles[kind] for kind in KINDS),
+        watched=known(qos.pfc_watchdog) is not None,
+        trimmed=tuple(index for index, buffer in buffers if buffer is not None and buffer.discard == "trim"),
+    )
+
+
+def _numbers(values: Any) -> Any:
+    return known(values)
+
+
+def _kbps(bytes_per_s: int | None) -> int | None:
+    return None if bytes_per_s is None else bytes_per_s // BYTES_PER_KBIT
+
+
+def _marking(wred: Any) -> Marking:
+    color = wred.green
+    return Marking(bool(wred.ecn_colors), color.enabled, color.min_bytes, color.max_bytes, color.probability_percent)
+
+
+class Spelling:
+    """All QoS profiles of one device and the ports that are bound to them."""
+
+    def __init__(self, device: Device) -> None:
+        of_design: dict[tuple[int, int | None, bool | None], PortQos] = {}
+        self.of_port: dict[str, PortQos] = {}
+        for port in device.interfaces:
+            key = id(port.qos), known(port.cable_length_m), known(port.link_pause)
+            if key not in of_design:
+                of_design[key] = taken_apart(port)
+            self.of_port[port.name] = of_design[key]
+        self.usual = _usual(self.of_port.values())
+        pausing = {priority for one in of_design.values() for priority in one["pfc"].priorities}
+        self.macro = len(pausing) == 1
+        self._names: dict[str, dict[Any, str]] = {kind: {} for kind in KINDS}
+        for kind in KINDS:
+            self._name_all(kind)
+
+    def _name_all(self, kind: str) -> None:
+        names, taken = self._names[kind], set()
+        if self._can_be_global(kind):
+            names[self.usual[kind]] = GLOBAL
+        for qos in self.of_port.values():
+            value = qos[kind]
+            if value is None or value in names:
+                continue
+            wanted = name = self._wanted(kind, value)
+            number = 2
+            while name in taken:
+                name, number = f"{wanted}_{number}", number + 1
+            taken.add(name)
+            names[value] = name
+
+    def _can_be_global(self, kind: str) -> bool:
+        """Whether what most ports do can be the global profile, which says more than it is told."""
+        value = self.usual[kind]
+        if kind == "egress-scheduler":
+            return _SCHEDULED[self.macro] <= {index for index, _ in value}
+        return value is not None and kind not in ("egress-shaper", "link-pause", "remark")
+
+    def profiles(self, kind: str) -> list[tuple[str, Any]]:
+        """Return (name, what it says) of the profiles of a kind, in the order of a file."""
+        return sorted(((name, value) for value, name in self._names[kind].items()), key=lambda row: natural(row[0]))
+
+    def bindings(self, qos: PortQos) -> Iterator[tuple[str, str]]:
+        """Yield (kind, name) of the profiles that a port is bound to: none where the global one holds."""
+        for kind, value in zip(KINDS, qos.profiles, strict=True):
+            if value is not None and (name := self._names[kind][value]) != GLOBAL:
+                yield kind, name
+
+    def unmarked(self, rows: Rows) -> str:
+        """Return the queues that must be told not to mark, for `default-global` marks them without a word."""
+        stated = {index for index, _ in rows}
+        return numbers(index for index in _MARKED[self.macro] if index not in stated)
+
+    def _wanted(self, kind: str, value: Any) -> str:
+        if kind == "mapping":
+            return f"trust-{value.trust}"
+        if kind == "link-pause":
+            return "pause" if value else "no-pause"
+        if kind == "remark":
+            return "rewrite"
+        if kind == "pfc":
+            return self._pfc_name(value)
+        if kind == "egress-scheduler":
+            return _scheduler_name(value)
+        return _shaper_name(value) if kind == "egress-shaper" else _congestion_name(value)
+
+    def _pfc_name(self, pfc: Pfc) -> str:
+        usual: Pfc = self.usual["pfc"]
+        if not pfc.priorities:
+            return "pfc-off"
+        cable = f"cable-{pfc.cable_length_m}m"
+        if (pfc.rx, pfc.tx) == (usual.rx, usual.tx):
+            return cable
+        way = "" if pfc.rx == pfc.tx else "rx-" if pfc.rx else "tx-"
+        return f"pfc-{way}{'-'.join(map(str, pfc.priorities))}-{cable}"
+
+
+def _usual(ports: Iterable[PortQos]) -> PortQos:
+    """Return what most ports do, of those with PFC if there are any: for the switch as a whole has it then."""
+    ports = list(ports)
+    counts = Counter(map(id, ports))
+    of_id = {id(qos): qos for qos in ports}
+    total: dict[PortQos, int] = {}
+    for key, count in counts.items():
+        total[of_id[key]] = total.get(of_id[key], 0) + count
+    pausing = [qos for qos in total if qos["pfc"].priorities]
+    return max(pausing or total, key=total.__getitem__)
+
+
+def _scheduler_name(rows: Rows) -> str:
+    weights = [f"{index}.{weight}" for index, weight in rows if weight is not None]
+    strict = [str(index) for index, weight in rows if weight is None]
+    return (
+        "-".join([*(["dwrr", *weights] if weights else []), *(["strict", *strict] if strict else [])]) or "unscheduled"
+    )
+
+
+def _shaper_name(rows: Rows) -> str:
+    words = []
+    for index, rates in rows:
+        said = (f"{word}-{_rate(rate)}" for word, rate in zip(("min", "max"), rates, strict=True) if rate is not None)
+        words.append(f"tc{index}-{'-'.join(said)}")
+    return "-".join(words)
+
+
+def _rate(kbps: int) -> str:
+    size, unit = next((size, unit) for size, unit in _RATE_UNITS if kbps % size == 0)
+    return f"{kbps // size}{unit}"
+
+
+def _congestion_name(rows: Rows) -> str:
+    words = []
+    for index, one in rows:
+        kind = "ecn-red" if one.ecn and one.red else "ecn" if one.ecn else "red"
+        words.append(f"{kind}-{index}-{one.min_bytes}-{one.max_bytes}-{one.probability_percent}")
+    return "-".join(words) or "unmarked"

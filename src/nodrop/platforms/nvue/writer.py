@@ -1,0 +1,312 @@
+"""From a device to startup.yaml, and the staged way there; what NVUE cannot say is refused, nothing is repaired.
+
+`startup.yaml` is the whole state. A switch takes QoS of parts of a broken-out port only once the breakout is applied
+(Cumulus Linux release notes, 3362113), so that `apply/` holds the ports first and their QoS second.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.routing import RouteMapRule
+from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
+from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.nvue import effects, limits_qos, stages
+from nodrop.platforms.nvue.limits import check
+from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
+from nodrop.platforms.nvue.spelling import FECS, PortQos, Rows, Spelling, by_value, dialect, numbers, port_key
+from nodrop.platforms.rendering import Quoted, template
+from nodrop.units import show_speed
+
+_CACHED_DESIGNS = 128
+_PORTS, _QOS = "10-ports", "20-qos"
+_STAGES = {_PORTS: "ports, routing and services", _QOS: "QoS of the parts of broken-out ports"}
+
+
+def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
+    """Return the device's files; Unsupported names the model path that NVUE cannot express."""
+    design = _design(device)
+    router, vrf = _routing(device)
+    texts = [_interfaces(device, design), design.qos, router, _services(device, design), vrf]
+    return tuple(_artifacts(device, texts, design))
+
+
+class _Row(NamedTuple):
+    """An interface key: what its only port says for itself, and what the ports of the key share, as statements."""
+
+    key: str
+    port: Interface | None
+    shared: Quoted
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """What follows from ports and QoS alone, which many devices have in common."""
+
+    kept: tuple[object, ...]
+    """Holds the profiles, so that their ids stay theirs."""
+    say: "_Say"
+    shared: dict[str, Quoted]
+    """Statements by key of interfaces."""
+    parts: frozenset[str]
+    """Keys of parts of broken-out ports."""
+    qos: str
+
+
+_DESIGNS: OrderedDict[Any, _Design] = OrderedDict()
+
+
+def _design(device: Device) -> _Design:
+    """Return what all devices with the same ports and QoS share: checked and rendered once."""
+    check(device)
+    ports = tuple(
+        (p.name, id(p.qos), p.enabled, p.speed_mbps, p.lanes, p.fec, p.autoneg, p.mtu_bytes, p.link_pause,
+         p.cable_length_m)
+        for p in device.interfaces
+    )  # fmt: skip
+    key = (
+        device.model, device.version, ports, device.buffer_pools, device.dynamic_buffers, device.watchdog_polling_ms,
+        device.trimming,
+    )  # fmt: skip
+    found = _DESIGNS.get(key)
+    if found is None:
+        found = _DESIGNS[key] = _made(device)
+        if len(_DESIGNS) > _CACHED_DESIGNS:
+            _DESIGNS.popitem(last=False)
+    return found
+
+
+def _made(device: Device) -> _Design:
+    limits_qos.check(device)
+    say = _Say(device)
+    alike: dict[tuple[object, ...], list[Interface]] = {}
+    for port in device.interfaces:
+        named = nvue_port(port.name)
+        link = (port.enabled, port.speed_mbps, port.fec, port.autoneg, port.mtu_bytes)
+        alike.setdefault((named is not None and named.part, *link, say.of_port[port.name]), []).append(port)
+    shared = {key: _rendered("port", name=key, port=port, qos=qos, say=say) for key, port, qos in _keys(alike, say)}
+    broken = _breakouts(device)
+    shared |= {key: Quoted(_BREAKOUT.format(key=key, splits=splits, lanes=lanes)) for key, splits, lanes in broken}
+    pools = {pool.name: pool.percentage for pool in known(device.buffer_pools)}
+    qos = _rendered(
+        "qos",
+        say=say,
+        alpha=_alpha(device),
+        polling_ms=device.watchdog_polling_ms,
+        robustness=limits_qos.robustness(device),
+        cable_length_m=say.usual["pfc"].cable_length_m,
+        lossy_percent=pools["ingress_lossy"],
+        lossless_percent=pools.get("ingress_lossless"),
+    )
+    parts = frozenset(key for key in shared if _is_of_parts(key))
+    return _Design(tuple(port.qos for port in device.interfaces), say, shared, parts, qos)
+
+
+_BREAKOUT = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ninterface {key} type = swp\n"
+
+
+def _is_of_parts(key: str) -> bool:
+    """Whether a key of interfaces stands for parts of broken-out ports."""
+    return "s" in key.removeprefix("swp").partition(",")[0]
+
+
+def _keys(alike: dict[tuple[object, ...], list[Interface]], say: "_Say") -> Iterator[tuple[str, Interface, PortQos]]:
+    for ports in alike.values():
+        yield port_key(port.name for port in ports), ports[0], say.of_port[ports[0].name]
+
+
+def _breakouts(device: Device) -> list[tuple[str, int, int | None]]:
+    """Return (key of panel ports, number of parts, lanes of each) of what is broken out."""
+    found: dict[int, list[Interface]] = {}
+    for port in device.interfaces:
+        named = nvue_port(port.name)
+        if named is not None and named.part:
+            found.setdefault(named.port.panel, []).append(port)
+    alike: dict[tuple[int, int | None], list[str]] = {}
+    for panel, ports in found.items():
+        alike.setdefault((len(ports), known(ports[0].lanes)), []).append(f"swp{panel}")
+    return [(port_key(names), splits, lanes) for (splits, lanes), names in alike.items()]
+
+
+def _alpha(device: Device) -> str | None:
+    """Spell how much of the pool lossless traffic may take on the way in; None where it is what NVUE begins with."""
+    settings = known(device.dynamic_buffers)
+    exponent = 0 if settings is None else settings.dynamic_th
+    if exponent == 0:
+        return None
+    if exponent in (-8, 7):
+        return "alpha_0" if exponent < 0 else "alpha_infinity"
+    return f"alpha_1_{2**-exponent}" if exponent < 0 else f"alpha_{2**exponent}"
+
+
+def _rendered(file: str, **names: Any) -> Quoted:
+    return Quoted(template(f"nvue/{file}.nv.j2").render(**names))
+
+
+def _interfaces(device: Device, design: _Design) -> str:
+    single = {port.name: port for port in device.interfaces if _says_for_itself(port)}
+    keys = sorted({*single, *design.shared}, key=natural)
+    rows = [_Row(key, single.get(key), design.shared.get(key, Quoted())) for key in keys]
+    return _rendered("interfaces", device=device, rows=rows, say=design.say)
+
+
+def _says_for_itself(port: Interface) -> bool:
+    return bool(port.addresses) or port.description is not None or port.vrf is not None
+
+
+def _artifacts(device: Device, texts: list[str], design: _Design) -> Iterator[Artifact]:
+    header = template("nvue/header.yaml.j2").render(device=device)
+    body = "".join(map(stages.yaml, texts))
+    yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{body}")
+    staged = {_PORTS: texts}
+    if design.parts:
+        first, second = _apart(texts[0], design.parts)
+        staged = {_PORTS: [first, *texts[1:]], _QOS: [second]}
+    for name, own in staged.items():
+        nv, patch = "".join(map(stages.commands, own)), "".join(map(stages.yaml, own))
+        yield Artifact(device=device.name, path=f"apply/{name}.nv", text=nv)
+        yield Artifact(device=device.name, path=f"apply/{name}.yaml", text=f"- set:\n{patch}")
+    script = template("nvue/apply.sh.j2")
+    told = [(name, _STAGES[name]) for name in staged]
+    text = script.render(device=device.name, version=device.version, stages=told)
+    yield Artifact(device=device.name, path="apply/apply.sh", text=text)
+
+
+def _apart(interfaces: str, parts: frozenset[str]) -> tuple[str, str]:
+    """Return the statements about interfaces without, and those that are, the QoS of parts of ports."""
+    first: list[str] = []
+    second: list[str] = []
+    for line in interfaces.splitlines(keepends=True):
+        words = line.split(" ", 3)
+        (second if words[2] == "qos" and words[1] in parts else first).append(line)
+    return "".join(first), "".join(second)
+
+
+class _Family(NamedTuple):
+    """Addresses of a family, and the word that they stand under."""
+
+    word: str
+    addresses: tuple[str, ...]
+    gateway: str | None
+
+
+class _Say(Spelling):
+    """The words that the templates ask for."""
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device)
+        self.dialect = dialect(device.version)
+        self.old, self.on = self.dialect.old, self.dialect.on
+        self.enabled, self.disabled = self.dialect.enabled, self.dialect.disabled
+        self.lossless = sorted(limits_qos.pausing(device))
+        queues = _maps(device.interfaces[0])
+        self.queues = by_value(enumerate(queues))
+        self.lossless_queues = sorted(effects.lossless_queues(self.lossless, queues))
+        self.pausing = tuple(self.usual["pfc"].priorities)
+
+    def families(self, addresses: tuple[str, ...], gateway: str | None = None) -> list[_Family]:
+        """Return addresses by the words that they stand under: one before 5.15, one for each family since."""
+        if self.old:
+            return [_Family("ip", addresses, gateway)] if addresses or gateway else []
+        found = []
+        for word in ("ipv4", "ipv6"):
+            own = tuple(one for one in addresses if (":" in one) == (word == "ipv6"))
+            via = gateway if gateway and (":" in gateway) == (word == "ipv6") else None
+            if own or via:
+                found.append(_Family(word, own, via))
+        return found
+
+    def link(self, port: Interface) -> list[tuple[str, object]]:
+        """Return (key, value) of a port's link, but for its state."""
+        speed = known(port.speed_mbps)
+        assert speed is not None
+        return [
+            ("auto-negotiate", self.on if port.autoneg else self.dialect.off),
+            ("fec", FECS[str(port.fec)]),
+            ("mtu", port.mtu_bytes),
+            ("speed", show_speed(speed)),
+        ]
+
+    def bound(self, qos: PortQos) -> list[tuple[str, str, str]]:
+        """Return (kind, key, value) of what a port itself says of its QoS."""
+        said = [(kind, "profile", name) for kind, name in self.bindings(qos)]
+        return sorted([*said, *([("pfc-watchdog", "state", "enable")] if qos.watched else [])])
+
+    @staticmethod
+    def by_value(rows: Rows) -> list[tuple[str, Any]]:
+        """Return (key of all queues of which the same is said, what is said)."""
+        return by_value(rows)
+
+    @staticmethod
+    def entries(values: tuple[int, ...]) -> list[tuple[str, Any]]:
+        """Return (key of all indexes of a map that have a target, the target)."""
+        return by_value(enumerate(values))
+
+    @staticmethod
+    def numbers(indexes: Iterable[int]) -> str:
+        """Spell numbers as one key."""
+        return numbers(indexes)
+
+    def congestion(self, rows: Rows) -> list[tuple[str, Any]]:
+        """Return (key of queues, their marking), None for those that must be told not to mark."""
+        marked = by_value(rows)
+        unmarked = self.unmarked(rows)
+        return sorted([*marked, *([(unmarked, None)] if unmarked else [])], key=lambda row: natural(row[0]))
+
+
+def _maps(port: Interface) -> tuple[int | None, ...]:
+    assert isinstance(port.qos, QosProfile)
+    queues = known(port.qos.tc_to_queue)
+    assert queues is not None
+    return queues[:8]
+
+
+class _Routes:
+    """The words that the templates of routing and services ask for."""
+
+    def __init__(self, device: Device) -> None:
+        spoken = dialect(device.version)
+        self.old, self.on, self.enabled, self.disabled = spoken.old, spoken.on, spoken.enabled, spoken.disabled
+        routes = sorted(known(device.static_routes), key=lambda route: route.vrf or "default")
+        self.routes = [(route.vrf or "default", route, via_type(route.next_hop)) for route in routes]
+
+    @staticmethod
+    def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
+        """Return (key, value) of what a rule matches, the family of prefixes last."""
+        found = [(MATCHES[attribute], value) for attribute, value in rule.matches]
+        families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
+        return found + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
+
+    @staticmethod
+    def sets(rule: RouteMapRule) -> Iterator[tuple[str, Quoted, str]]:
+        """Yield (key, what stands between, value) of what a rule sets."""
+        for attribute, value in rule.sets:
+            if attribute == "community":
+                for community in value.split():
+                    yield f"community {community}", Quoted(), ""
+            else:
+                yield SETS[attribute], Quoted(" = "), value
+
+
+def _routing(device: Device) -> Iterator[str]:
+    bgp = known(device.bgp)
+    names = {
+        "bgp": bgp,
+        "say": _Routes(device),
+        "bfd": bgp is not None and any(one.bfd for one in known(bgp.neighbors)),
+    }
+    yield _rendered("router", **names)
+    yield _rendered("vrf", **names)
+
+
+def _services(device: Device, design: _Design) -> str:
+    management = known(device.management)
+    vrf = "mgmt" if management is not None and management.own_vrf else "default"
+    addresses = management.addresses if management is not None else ()
+    listening = tuple(address.partition("/")[0] for address in addresses)
+    return _rendered("services", device=device, vrf=vrf, say=design.say, listening=listening)

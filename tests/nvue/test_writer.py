@@ -1,0 +1,184 @@
+"""What the NVUE writer writes: the whole state in one file, sorted and quoted as exports are, in either dialect."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
+from nodrop.formats.yaml import parse
+from nodrop.hardware.dynamic import resolve
+from nodrop.platforms.nvue import stages, writer
+from nvue_devices import as_nvue, fabric
+
+
+def leaf(version: str = "5.14", intent: str = "two-by-two") -> Device:
+    return as_nvue(fabric(intent).device("leaf1"), version)
+
+
+def written(device: Device) -> dict[str, str]:
+    return {one.path: one.text for one in writer.write(device, fabric())}
+
+
+def tree(device: Device) -> Any:
+    return parse(written(device)["startup.yaml"], "startup.yaml").data[1]["set"]
+
+
+def test_a_device_is_a_state_and_the_way_to_it() -> None:
+    assert list(written(leaf())) == ["startup.yaml", "apply/10-ports.nv", "apply/10-ports.yaml", "apply/apply.sh"]
+
+
+def test_the_header_names_model_and_release() -> None:
+    data = parse(written(leaf("5.16"))["startup.yaml"], "startup.yaml").data
+    assert [list(entry) for entry in data] == [["header"], ["set"]]
+    assert data[0]["header"] == {
+        "model": "SN4700",
+        "nvue-api-version": "nvue_v1",
+        "rev-id": "1.0",
+        "version": "Cumulus Linux 5.16.0",
+    }
+
+
+def test_ports_that_are_alike_share_a_key() -> None:
+    ports = tree(leaf())["interface"]
+    assert {key for key, node in ports.items() if "link" in node} == {"swp1-3", "swp4-28", "swp29-32"}
+    assert ports["swp29-32"]["link"] == {
+        "auto-negotiate": "on",
+        "fec": "rs",
+        "mtu": "9216",
+        "speed": "400G",
+        "state": {"up": {}},
+    }
+    assert ports["swp1"] == {"description": "gpu1:nic1", "ip": {"address": {"10.2.1.0/31": {}}}}
+
+
+def test_a_port_that_differs_has_all_under_its_own_key() -> None:
+    device = leaf()
+    first = replace(device.interfaces[0], mtu_bytes=1500)
+    ports = tree(resolve(replace(device, interfaces=(first, *device.interfaces[1:]))))["interface"]
+    assert (ports["swp1"]["link"]["mtu"], ports["swp1"]["description"]) == ("1500", "gpu1:nic1")
+    assert "swp2-3" in ports
+
+
+@pytest.mark.parametrize(
+    ("version", "path", "value"),
+    [
+        ("5.14", ("qos", "roce"), {"cable-length": "3", "enable": "on", "mode": "lossless"}),
+        ("5.16", ("qos", "roce"), {"cable-length": "3", "mode": "lossless", "state": "enabled"}),
+        ("5.14", ("interface", "lo"), {"ip": {"address": {"10.0.0.1/32": {}}}, "type": "loopback"}),
+        ("5.16", ("interface", "lo"), {"ipv4": {"address": {"10.0.0.1/32": {}}}, "type": "loopback"}),
+        ("5.14", ("interface", "eth0", "ip", "vrf"), "mgmt"),
+        ("5.16", ("interface", "eth0", "vrf"), "mgmt"),
+        ("5.14", ("vrf", "default", "router", "bgp", "enable"), "on"),
+        ("5.16", ("vrf", "default", "router", "bgp", "state"), "enabled"),
+        ("5.14", ("vrf", "default", "router", "bgp", "path-selection", "multipath", "aspath-ignore"), "on"),
+        ("5.16", ("vrf", "default", "router", "bgp", "path-selection", "multipath", "aspath-ignore"), "enabled"),
+        ("5.14", ("interface", "swp1-3", "link", "auto-negotiate"), "on"),
+        ("5.16", ("interface", "swp1-3", "link", "auto-negotiate"), "enabled"),
+        ("5.16", ("interface", "swp1-3", "qos", "pfc-watchdog", "state"), "enable"),
+    ],
+)
+def test_either_dialect(version: str, path: tuple[str, ...], value: object) -> None:
+    node = tree(leaf(version))
+    for key in path:
+        node = node[key]
+    assert node == value
+
+
+def test_all_dscps_and_all_priorities_are_stated() -> None:
+    qos = tree(leaf())["qos"]
+    assert qos["mapping"]["default-global"] == {
+        "dscp": {
+            "0-9,11-15,17-25,27-47,49-55,57-63": {"switch-priority": "0"},
+            "10": {"switch-priority": "2"},
+            "16": {"switch-priority": "1"},
+            "26": {"switch-priority": "3"},
+            "48": {"switch-priority": "6"},
+            "56": {"switch-priority": "7"},
+        },
+        "trust": "l3",
+    }
+    queues = qos["egress-queue-mapping"]["default-global"]["switch-priority"]
+    assert queues == {str(number): {"traffic-class": str(number)} for number in range(8)}
+
+
+def test_the_macro_and_what_the_intent_has_otherwise() -> None:
+    qos = tree(leaf())["qos"]
+    assert qos["congestion-control"]["default-global"]["traffic-class"]["0"] == {"ecn": "disable"}
+    assert qos["traffic-pool"] == {"default-lossy": {"memory-percent": "10"}, "roce-lossless": {"memory-percent": "90"}}
+    assert qos["pfc"]["cable-30m"]["cable-length"] == "30"
+    assert qos["pfc-watchdog"] == {"polling-interval": "100", "robustness": "3"}
+
+
+def _unsorted(node: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    if not isinstance(node, dict):
+        return []
+    keys = list(node)
+    own = [path] if keys != sorted(keys, key=natural) else []
+    return own + [one for key in keys for one in _unsorted(node[key], (*path, key))]
+
+
+@pytest.mark.parametrize("version", ["5.14", "5.16"])
+@pytest.mark.parametrize("name", ["leaf1", "spine1"])
+def test_keys_are_sorted_as_exports_are(version: str, name: str) -> None:
+    assert _unsorted(tree(as_nvue(fabric("reference-256").device(name), version))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "spelt"),
+    [
+        ("spine1 port 1", "spine1 port 1"),
+        ("gpu1:nic1", "gpu1:nic1"),
+        ("11:11", "'11:11'"),
+        ("42", "'42'"),
+        ("1.5", "'1.5'"),
+        ("on", "'on'"),
+        ("Null", "'Null'"),
+        ("a: b", "'a: b'"),
+        ("a #b", "'a #b'"),
+        ("- a", "'- a'"),
+        ("it's", "'it''s'"),
+        ("{a}", "'{a}'"),
+        ("a:", "'a:'"),
+        ("", "''"),
+        (" a", "' a'"),
+    ],
+)
+def test_text_is_quoted_where_it_would_be_read_as_something_else(text: str, spelt: str) -> None:
+    assert stages.quoted(text) == spelt
+    assert parse(f"a: {spelt}\n{spelt}: b\n", "x").data == {"a": text, text: "b"}
+
+
+def test_ids_are_quoted_and_numbers_are_not() -> None:
+    text = written(leaf())["startup.yaml"]
+    assert "          traffic-class:\n            '0':\n              bw-percent: 15\n" in text
+    assert "                  10.0.0.1/32: {}\n" in text
+
+
+def test_many_devices_share_what_their_ports_and_qos_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered: list[str] = []
+    render = writer._rendered
+
+    def counted(file: str, **names: Any) -> Any:
+        rendered.append(file)
+        return render(file, **names)
+
+    monkeypatch.setattr(writer, "_rendered", counted)
+    writer._DESIGNS.clear()
+    for device in fabric("reference-256").devices:
+        if device.name.startswith("leaf"):
+            writer.write(_sharing(device), fabric("reference-256"))
+    assert rendered.count("qos") == 1
+    assert rendered.count("interfaces") == 4
+
+
+_SHARED: dict[object, Any] = {}
+
+
+def _sharing(device: Device) -> Device:
+    """As NVUE, its equal profiles one object, as they are after a fabric has been put together."""
+    made = as_nvue(device)
+    ports = tuple(replace(port, qos=_SHARED.setdefault(known(port.qos), port.qos)) for port in made.interfaces)
+    return replace(made, interfaces=ports)

@@ -1,0 +1,87 @@
+"""Devices of built intents as an NVUE switch would be: the same ports and routes, what NVUE has otherwise made so."""
+
+from dataclasses import replace
+from functools import cache
+
+import nodrop
+from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WredColor
+from nodrop.fabric.states import known
+from nodrop.hardware import switch
+from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.naming import port_name
+from nodrop.platforms.nvue import effects
+from nodrop.resources import home
+
+
+@cache
+def fabric(intent: str = "two-by-two") -> Fabric:
+    return nodrop.build(nodrop.load(home("intents") / f"{intent}.yaml"))
+
+
+def as_nvue(device: Device, version: str = "5.14") -> Device:
+    """A SONiC switch of an intent as NVUE can be told to be it: every port has the profile of the first host port."""
+    usual = next(port.qos for port in device.interfaces if isinstance(port.qos, QosProfile))
+    qos, memory = profile(usual), switch(str(device.model)).buffer_bytes
+    cable = next(port.cable_length_m for port in device.interfaces if port.cable_length_m is not None)
+    ports = tuple(_port(port, str(device.model), qos, known(cable)) for port in device.interfaces)
+    bgp = known(device.bgp)
+    return resolve(
+        replace(
+            device,
+            platform="nvue",
+            version=version,
+            mac=None,
+            interfaces=ports,
+            loopbacks=tuple(replace(one, name="lo") for one in known(device.loopbacks)),
+            bgp=None if bgp is None else replace(bgp, session_dscp=None),
+            counters=(),
+            hash_seed=7,
+            dynamic_buffers=effects.dynamic_buffers(0),
+            buffer_pools=effects.buffer_pools(10, 90, memory),
+            watchdog_polling_ms=100,
+        )
+    )
+
+
+def profile(qos: QosProfile, pausing: tuple[int, ...] = (3,)) -> QosProfile:
+    queues = (0, 1, 2, 3, 4, 5, 6, 7)
+    lossless = effects.lossless_queues(pausing, queues)
+    return QosProfile(
+        trust="dscp",
+        dscp_to_tc=known(qos.dscp_to_tc),
+        tc_to_queue=(*queues, *(None,) * 8),
+        tc_to_priority_group=effects.tc_to_priority_group(pausing),
+        pfc_to_priority_group=effects.pfc_to_priority_group(pausing),
+        pfc_to_queue=queues,
+        pfc_rx_priorities=pausing,
+        pfc_tx_priorities=pausing,
+        pfc_watchdog=PfcWatchdog(priorities=pausing, detection_ms=300, restoration_ms=None, action=None)
+        if pausing
+        else None,
+        priority_groups=effects.priority_groups(pausing, 0),
+        queues=tuple(_queue(queue, queue.index in lossless) for queue in known(qos.queues)),
+    )
+
+
+def _queue(queue: Queue, lossless: bool) -> Queue:
+    wred = known(queue.wred)
+    if wred is not None:
+        color = replace(wred.green, enabled=False)
+        assert isinstance(color, WredColor)
+        wred = replace(wred, ecn_colors=("green", "yellow", "red"), green=color, yellow=color, red=color)
+    return replace(queue, wred=wred, buffer=effects.queue_buffer(lossless))
+
+
+def _port(port: Interface, model: str, qos: QosProfile, cable_m: int) -> Interface:
+    assert port.port is not None
+    return replace(
+        port,
+        name=port_name("nvue", model, known(port.port)),
+        fec=port.fec or "auto",
+        autoneg=True,
+        link_training=None,
+        link_pause=None,
+        cable_length_m=cable_m if port.cable_length_m is None else port.cable_length_m,
+        qos=qos,
+    )
