@@ -51,6 +51,7 @@ def nodrop() -> None:
     """Compile RoCEv2 fabric intents into switch configurations, and lint configurations, anybody's.
 
     \b
+    nodrop init                                        a first intent, to be made yours
     nodrop show intents/reference-256.yaml             what an intent means
     nodrop build intents/reference-256.yaml -o build   its configurations, linted
     nodrop lint build                                  what is wrong with configurations

@@ -42,6 +42,12 @@ def names() -> tuple[str, ...]:
 
 
 @cache
+def written() -> tuple[str, ...]:
+    """Return the platforms that nodrop writes, sorted."""
+    return tuple(sorted(path.parent.name for path in _HERE.glob("*/writer.py")))
+
+
+@cache
 def _module(platform: str, part: str) -> Any:
     if platform not in names():
         raise KeyError(platform)

@@ -1,0 +1,53 @@
+"""`nodrop init`: a first intent, to be made one's own."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+FILE = "intent.yaml"
+_SUFFIXES = (".yaml", ".yml")
+
+
+@click.command()
+@click.argument("path", required=False, default=".", metavar="[DIR|FILE]")
+@click.option("--platform", default="sonic", show_default=True, metavar="NAME", help="Network OS of the switches.")
+@click.option("--model", default="SN4700", show_default=True, metavar="NAME", help="Model of the switches.")
+def command(path: str, platform: str, model: str) -> None:
+    """Write a first intent.
+
+    It has comments and builds as it is: two leaves and two spines full of GPU servers. A folder gets an intent.yaml;
+    a file that is there is never overwritten.
+    """
+    from nodrop import platforms
+    from nodrop.cli.output import tell
+    from nodrop.hardware import switches
+    from nodrop.intent.first import first
+
+    _check("--platform", platform, platforms.written())
+    _check("--model", model, switches())
+    if not path:
+        raise click.UsageError("the path is empty; expected a folder or a file")
+    target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FILE
+    _write(target, first(platform, model, file=target.name))
+    tell(f"{target}: written; `nodrop show {target}` says what it means")
+
+
+def _check(option: str, word: str, known: Iterable[str]) -> None:
+    from nodrop.cli.options import unknown
+
+    if word not in known:
+        raise click.BadParameter(unknown(option.removeprefix("--"), word, known), param_hint=f"'{option}'")
+
+
+def _write(target: Path, text: str) -> None:
+    """Write a file that is not there yet, and the folders above it."""
+    try:
+        if not target.parent.is_dir():
+            target.parent.mkdir(parents=True)
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise click.ClickException(f"{error.filename} is there already; it was not touched") from None
+    except OSError as error:
+        raise click.ClickException(f"cannot write {target}: {error.strerror}") from None

@@ -1,0 +1,52 @@
+"""A first intent for somebody who has none: two leaves and two spines of one model, full of servers, with comments."""
+
+from string import Template
+
+from nodrop.hardware import media, nic, switch
+from nodrop.hardware.schema import Switch
+from nodrop.platforms.traits import traits
+from nodrop.resources import home
+from nodrop.units import show_speed
+
+NIC = "ConnectX-7"
+_UPLINK_M, _ENDPOINT_M = 30, 5
+
+
+def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
+    """Return the text of an intent that builds: a server's NIC at its fastest, uplinks at the switch's, 1:1.
+
+    `file` is how the comments call it. KeyError where the platform or the model is not known.
+    """
+    box = switch(model)
+    half = len(box.panels) // 2
+    speed, uplink = max(nic(NIC).lanes), box.ports[0].speeds[0]
+    split = uplink // speed
+    servers = half * split
+    return Template((home("templates") / "intent" / "first.yaml").read_text()).substitute(
+        fabric=fabric,
+        file=file,
+        model=model,
+        platform=platform,
+        version=traits(platform).releases[-1],
+        servers=servers,
+        down=_range(box, 0, half),
+        up=_range(box, half, 2 * half),
+        per_spine=half // 2,
+        uplink_speed=show_speed(uplink),
+        uplink_media=_medium(uplink, _UPLINK_M),
+        nic=NIC,
+        split=f"    split: {split}  # every panel port towards them is broken out\n" if split > 1 else "",
+        speed=show_speed(speed),
+        media=_medium(speed, _ENDPOINT_M),
+    )
+
+
+def _range(box: Switch, start: int, end: int) -> str:
+    return f"{box.panels[start]}-{box.panels[end - 1]}"
+
+
+def _medium(speed_mbps: int, length_m: int) -> str:
+    """Return the medium of a speed that reaches a length and the least beyond it: DR optics, else an active cable."""
+    fitting = [one for one in media().values() if speed_mbps in one.speeds and one.max_length_m >= length_m]
+    optical = [one for one in fitting if one.name.startswith("DR")]
+    return min(optical or fitting, key=lambda one: (one.passive, one.max_length_m, one.name)).name
