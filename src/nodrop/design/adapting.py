@@ -61,7 +61,7 @@ class Adapter:
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent
             )
         if isinstance(device.trimming, Trimming) and held.trimming.by_priority:
-            changes["trimming"] = changed(device.trimming, tc=device.trimming.queue, queue="dynamic")
+            changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
         if self._timers is not None:
             changes["watchdog_polling_ms"] = self._timers.polling_ms[self._role]
         return changed(device, **changes)
@@ -135,8 +135,9 @@ def notes(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
         for difference in differences(wanted, made):
             path = _covering(reasons, below(difference.path))
             was, now = found.setdefault((f"{made.role}*/{path}", reasons[path]), (set(), set()))
-            was.add(_spell(difference.a))
-            now.add(_spell(difference.b))
+            whole = is_dataclass(difference.a) or is_dataclass(difference.b)
+            for values, value in ((was, difference.a), (now, difference.b)):
+                values |= set() if whole and value is None else {_spell(value)}
     return tuple(
         Adaptation(path, _listed(was), _listed(now), reason) for (path, reason), (was, now) in sorted(found.items())
     )
@@ -153,7 +154,7 @@ def _covering(reasons: Mapping[str, str], subject: Subject) -> str:
 
 
 def _listed(values: set[str]) -> str:
-    return ", ".join(sorted(values, key=natural))
+    return ", ".join(sorted(values, key=natural)) or "none"
 
 
 def _spell(value: Any) -> str:

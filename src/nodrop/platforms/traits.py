@@ -39,7 +39,7 @@ class TrimmingTraits:
     size_step_bytes: int
     """A size is a multiple of it."""
     by_priority: bool
-    """Whether cut packets have a traffic class, whose queue they take, rather than a queue."""
+    """Whether it is by a traffic class of theirs that cut packets take a queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

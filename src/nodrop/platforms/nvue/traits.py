@@ -34,7 +34,7 @@ TRAITS = Traits(
         "@dynamic_buffers": _HEADROOM,
         "@buffer_pools/*/size_bytes": "what headroom leaves; NVUE reserves no more for each port",
         "@watchdog_polling_ms": "NVUE's detection is polling × robustness, in whole numbers",
-        "@trimming": "NVUE gives cut packets a switch priority, and they take its queue",
+        "@trimming/tc": "NVUE gives cut packets a switch priority, whose queue they take",
         "*/autoneg": "NVUE negotiates unless told not to",
         "*/fec": "NVUE has no port without FEC mode",
         "*/cable_length_m": "NVUE has a cable length wherever it has PFC, on ports that are shut too, and nowhere else",
