@@ -17,8 +17,8 @@ RESTS_ON = frozenset({"roles", "models"})
 GROUP, QUEUE = "priority group", "queue"
 _ROWS = {GROUP: "priority_groups", QUEUE: "queues"}
 
-Key = tuple[str, int]
-"""A priority group or a queue, by its number."""
+Key = tuple[str, int, bool]
+"""A priority group or a queue, by its number, and whether it is lossless."""
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
@@ -51,11 +51,11 @@ def _thresholds(member: Member) -> Iterator[tuple[Key, int]]:
     for what, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
         for row in () if isinstance(rows, Unknown) else rows:
             if isinstance(row.buffer, BufferProfile) and row.buffer.dynamic_th is not None:
-                yield (what, row.index), row.buffer.dynamic_th
+                yield (what, row.index, isinstance(row.buffer.headroom, Headroom)), row.buffer.dynamic_th
 
 
 def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, count: int) -> Hit:
-    what, number = key
+    what, number, _ = key
     device, port = member.device.name, member.port.name
     row = ("qos", _ROWS[what], str(number))
     whole = _is_computed(member, key)
@@ -86,7 +86,7 @@ def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, cou
 
 def _is_computed(member: Member, key: Key) -> bool:
     """Whether a threshold is that of all profiles which the switch computes."""
-    what, number = key
+    what, number, _ = key
     groups = () if isinstance(member.qos.priority_groups, Unknown) else member.qos.priority_groups
     buffer = next((one.buffer for one in groups if what == GROUP and one.index == number), None)
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None

@@ -7,6 +7,7 @@ have an analysis of their own (`alphas`). PFC and the presence of a watchdog are
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from nodrop import units
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import UNKNOWN_SIDE, Kinship, Member
 from nodrop.fabric.buffers import BufferProfile
@@ -21,6 +22,7 @@ SHOWN = 3
 """How many differences a message spells out."""
 
 NOTHING = "nothing stated"
+BYTES_PER_MBIT = 125_000
 
 
 class Trait(NamedTuple):
@@ -139,7 +141,14 @@ def _scheduling(qos: QosProfile) -> Iterator[Trait]:
 def _scheduled(scheduler: Scheduler) -> str:
     share = "" if scheduler.weight is None else f" {scheduler.weight}"
     rates = (("at least", scheduler.guaranteed_bytes_per_s), ("at most", scheduler.peak_bytes_per_s))
-    return f"{scheduler.type}{share}" + "".join(f", {word} {rate} B/s" for word, rate in rates if rate is not None)
+    limits = (f", {word} {_rate(rate)}" for word, rate in rates if rate is not None)
+    return f"{scheduler.type}{share}{''.join(limits)}"
+
+
+def _rate(bytes_per_s: int) -> str:
+    """A rate as a speed is written where it is a whole number of Mb/s, else exactly."""
+    exact = bytes_per_s % BYTES_PER_MBIT == 0
+    return units.show_speed(bytes_per_s // BYTES_PER_MBIT) if exact else f"{bytes_per_s} B/s"
 
 
 def _marking(qos: QosProfile) -> Iterator[Trait]:
@@ -153,7 +162,8 @@ def _marked(queue: Queue, wred: WredProfile) -> Trait:
     """The curve of green, the color of all traffic without a policer, and what happens on it."""
     green = wred.green
     does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
-    curve = f"{green.min_bytes} to {green.max_bytes} B, {green.probability_percent} %"
+    low, high = ("none" if one is None else units.show_bytes(one) for one in (green.min_bytes, green.max_bytes))
+    curve = f"{low} to {high}, {green.probability_percent} %"
     return Trait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
 
 
@@ -169,7 +179,11 @@ def _buffers(qos: QosProfile) -> Iterator[Trait]:
 
 def _room(buffer: BufferProfile) -> str:
     pool = f"takes from pool {buffer.pool}"
-    return pool if buffer.static_th_bytes is None or buffer.headroom else f"{pool}, {buffer.static_th_bytes} B at most"
+    return (
+        pool
+        if buffer.static_th_bytes is None or buffer.headroom
+        else f"{pool}, at most {units.show_bytes(buffer.static_th_bytes)}"
+    )
 
 
 def _watchdog(qos: QosProfile) -> Iterator[Trait]:

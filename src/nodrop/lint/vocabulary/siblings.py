@@ -24,8 +24,12 @@ from nodrop.lint.vocabulary.marking import (
 from nodrop.lint.vocabulary.qos import lossy_rdma_dscps, pause_threshold_bytes, rdma_intruders
 from nodrop.lint.vocabulary.scheduling import lossless_queues, unscheduled_control_queues
 from nodrop.lint.vocabulary.sides import groups_without_headroom, misplaced_pause, sent_for, unintended_dscps
+from nodrop.lint.vocabulary.watchdog import outlasted_timeout
 
 Check = Callable[[Fabric, Device, QosProfile], object]
+
+NCCL_TIMEOUT = (4294, 7)
+"""IB_TIMEOUT 20 in ms and IB_RETRY_CNT, the options' defaults of watchdog-slower-than-rdma-timeout."""
 
 _ORDERS: WeakKeyDictionary[Index, frozenset[Subject]] = WeakKeyDictionary()
 
@@ -59,6 +63,10 @@ _CHECKS: Mapping[str, tuple[Check, ...]] = {
         lambda _fabric, _device, qos: groups_without_headroom(qos),
         lambda _fabric, _device, qos: _headroom_without_pfc(qos),
     ),
+    "watchdog": (
+        lambda _fabric, _device, qos: _without_time(qos),
+        lambda _fabric, device, qos: _outlasted(device, qos),
+    ),
     "alpha": (lambda fabric, device, qos: _marked_too_late(fabric, device, qos),),
 }
 """By aspect of what a port does, what other rules say of it."""
@@ -77,7 +85,9 @@ def told_otherwise(
 ) -> bool:
     """Whether another rule finds in this aspect what sets a port apart from its sibling: one fault is told once."""
     if aspect == "watchdog":
-        return (device, port) in _out_of_order(index)
+        late = _out_of_order(index)
+        if ((device, port) in late) != ((sibling_device, sibling_port) in late):
+            return True
     ends = [
         (index.devices[name], index.interface(name, one))
         for name, one in ((device, port), (sibling_device, sibling_port))
@@ -99,6 +109,17 @@ def _out_of_order(index: Index) -> frozenset[Subject]:
     if index not in _ORDERS:
         _ORDERS[index] = frozenset(each.subject for each in watchdog_order.find(index))
     return _ORDERS[index]
+
+
+def _without_time(qos: QosProfile) -> bool:
+    watchdog = known(qos.pfc_watchdog)
+    return watchdog is not None and watchdog.detection_ms is None
+
+
+def _outlasted(device: Device, qos: QosProfile) -> bool:
+    """Whether a watchdog takes longer than RDMA waits by NCCL's defaults."""
+    watchdog, polling_ms = known(qos.pfc_watchdog), known(device.watchdog_polling_ms)
+    return watchdog is not None and outlasted_timeout(watchdog, polling_ms, *NCCL_TIMEOUT) != ""
 
 
 def _strict_rdma(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
