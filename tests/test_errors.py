@@ -21,6 +21,7 @@ OFFERED = {
     "asn-of-all-leaves": [{"routing.asn.leaves": "4200000000+"}],
     "asn-past-the-last": [{"routing.asn.leaves": "4294967292+"}],
     "endpoints-collide": [{"endpoints.storage.leaf_ports": "3"}],
+    "endpoints-not-split": [{"endpoints.gpu.split": "2"}, {"endpoints.gpu.ids": "1-16"}],
     "endpoints-without-leaf-ports": [{"endpoints.gpu.leaf_ports": "1-2", "endpoints.storage.leaf_ports": "3"}],
     "leaf-group-of-one-leaf": [{"endpoints.gpu.leaf_group": "1"}, {"endpoints.gpu.ids": "1"}],
     "leaf-group-too-large": [{"endpoints.gpu.leaf_group": "16"}, {"endpoints.gpu.ids": "1-16"}],
@@ -46,6 +47,7 @@ OFFERED = {
         {"endpoints.gpu.ids": "1-4"},
     ],
     "splits-that-differ": [{"endpoints.storage.leaf_ports": "3"}],
+    "uplinks-not-split": [{"topology.uplinks.split": "2"}, {PER_SPINE: "8", LIMIT: "2"}],
     "uplinks-of-a-gap": [{PER_SPINE: "4", LIMIT: "2"}],
     "uplinks-of-three-spines": [
         {"topology.uplinks.spine_slots": "3", LIMIT: "1.07"},

@@ -59,12 +59,18 @@ class LinkEnd(NamedTuple):
     into: int = 1
     """Into how many ports its panel ports are split."""
     ways: tuple[Split, ...] = ()
-    """How else they can be split."""
+    """How else they can be split; none are a host's."""
 
     @classmethod
     def of(cls, model: Switch, into: int) -> "LinkEnd":
         """Return the end at a switch."""
         return cls(model.name, lanes_by_speed(model, into), model.asic.title(), into, model.splits)
+
+    def split(self, into: int) -> "LinkEnd":
+        """Return the end with its panel ports split into so many, which leaves a host's as they are."""
+        way = next((way for way in self.ways if way.into == into), None)
+        lanes = dict.fromkeys(way.speeds, way.lanes) if way else {}
+        return self._replace(into=into, lanes=lanes) if self.ways else self
 
     def lacks(self, speed: int) -> str:
         """Return that it has no port of a speed, in words."""
@@ -121,15 +127,18 @@ def _speed_faults(
     common = sorted(set.intersection(*(set(end.lanes) for end in ends)), reverse=True)
     expected = f"a speed of both ends: {', '.join(map(show_speed, common)) or 'there is none'}"
     lacking = dict.fromkeys(end.lacks(speed) for end in ends if speed not in end.lanes)
-    hint = next((f"split: {into}" for into in _other_splits(speed, ends) if holds(into)), "") if lacking else ""
+    hint = next((f"split: {into}" for into in joining_splits(wanted, ends) if holds(into)), "") if lacking else ""
     return [intent.problem((*keys, "speed"), found, expected, hint) for found in lacking]
 
 
-def _other_splits(speed: int, ends: Sequence[LinkEnd]) -> list[int]:
-    """Return the splits at which all ends have ports of a speed, the most parts first."""
-    found = [{one.into for one in end.ways if speed in one.speeds and not one.blocks_next} for end in ends if end.ways]
-    fixed = all(speed in end.lanes for end in ends if not end.ways)
-    return sorted(set.intersection(*found), reverse=True) if fixed else []
+def joining_splits(wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> list[int]:
+    """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
+    found = []
+    for into in sorted({way.into for end in ends for way in end.ways if not way.blocks_next}):
+        split = [end.split(into) for end in ends]
+        if all(wanted.speed in end.lanes for end in split) and fits(wanted.media, wanted, split):
+            found.append(into)
+    return found
 
 
 def _misfit(medium: Medium, wanted: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:

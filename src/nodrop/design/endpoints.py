@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from typing import NamedTuple
 
 from nodrop.design.boxes import TIERS, Boxes, show_ports
-from nodrop.design.cabling import HostCable, LinkEnd, cabling
+from nodrop.design.cabling import HostCable, LinkEnd, cabling, joining_splits
 from nodrop.design.rails import rail_faults
-from nodrop.design.splits import Jack, jacks
+from nodrop.design.splits import Jack, group_panels, jacks
 from nodrop.design.uplinks import holds
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, nic, nics
@@ -80,7 +80,8 @@ def _group_cables(
     link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if lanes else None
     ports = jacks(panels, group.split)
     spots = tuple(places(group))
-    problems += _place_faults(intent, name, switches, spots, panels)
+    finer = [into for into in joining_splits(group, ends) if lanes and _alone(intent, name) and into > group.split]
+    problems += _place_faults(intent, name, switches, spots, panels, finer)
     for place in spots:
         if not ports or place.leaf not in leaves or place.slot >= len(ports):
             continue
@@ -159,10 +160,16 @@ def _slots(group: Endpoints) -> int:
     return hosts * group.ports if group.spread == "one-leaf" else hosts
 
 
+def _alone(intent: Intent, name: str) -> bool:
+    """Whether no other group shares panel ports with a group, so that these can be split otherwise."""
+    mine = set(group_panels(intent, name))
+    return not any(mine & set(group_panels(intent, other)) for other in intent.endpoints if other != name)
+
+
 def _place_faults(
-    intent: Intent, name: str, switches: Boxes, spots: tuple[Place, ...], panels: tuple[int, ...]
+    intent: Intent, name: str, switches: Boxes, spots: tuple[Place, ...], panels: tuple[int, ...], finer: list[int]
 ) -> Iterator[Problem]:
-    """Yield what is wrong with where the hosts of a group go, with what would be right."""
+    """Yield what is wrong with where the hosts of a group go, with what would be right; `finer` are other splits."""
     group, keys = intent.endpoints[name], ("endpoints", name)
     leaves = {leaf.id for leaf in switches.leaves}
     missing = {place.leaf for place in spots} - leaves
@@ -182,7 +189,8 @@ def _place_faults(
         where = show_ids(panels) + (f" split into {group.split}" if group.split > 1 else "")
         found = f"{name} needs {needed} ports of a leaf"
         fewer = _with_leaves(intent, switches, f"leaf_group: {most}", smaller - leaves) if most else ""
-        hint = _or(_own_ports(intent, name), fewer, _with_hosts(set(group.ids) - lost)) or _MORE_PORTS
+        split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
+        hint = _or(split, _own_ports(intent, name), fewer, _with_hosts(set(group.ids) - lost)) or _MORE_PORTS
         yield intent.problem((*keys, "leaf_group"), found, f"at most the {there} it has, {where}", hint)
 
 

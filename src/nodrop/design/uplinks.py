@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 
 from nodrop.design.blocks import Peers
 from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes
-from nodrop.design.cabling import Cabling, FabricCable, LinkEnd, cabling
+from nodrop.design.cabling import Cabling, FabricCable, LinkEnd, cabling, joining_splits
 from nodrop.design.closing import closing
 from nodrop.design.joining import Choice, ways_to_fit, ways_to_widen
 from nodrop.design.splits import spine_split
@@ -26,9 +28,10 @@ def fabric_cables(
     splits = (intent.topology.uplinks.split, spine_split(intent))
     tiers = (switches.leaves, switches.spines)
     ends = [LinkEnd.of(tier[0].model, into) for tier, into in zip(tiers, splits, strict=True)]
-    link = cabling(intent, _KEYS, intent.topology.uplinks, ends, problems, lambda into: _split(intent, switches, into))
     choice = Choice.of(intent, switches, max(down_mbps.values(), default=0))
-    faults = _port_faults(intent, switches, choice)
+    split = partial(_split, intent, switches, choice.down_mbps)
+    link = cabling(intent, _KEYS, intent.topology.uplinks, ends, problems, split)
+    faults = _port_faults(intent, switches, choice, filter(split, joining_splits(intent.topology.uplinks, ends)))
     if down_mbps and not faults:
         faults += _bandwidth_faults(intent, choice, down_mbps, _ways(intent, switches, choice, problems))
     problems += faults
@@ -41,19 +44,21 @@ def holds(intent: Intent, switches: Boxes, leaf_ids: Iterable[int]) -> bool:
     return not leaves.clash(intent.topology.uplinks.per_spine)
 
 
-def _split(intent: Intent, switches: Boxes, into: int) -> bool:
-    """Whether there are enough ports for the uplinks when both tiers' are split into so many."""
+def _split(intent: Intent, switches: Boxes, down_mbps: int, into: int) -> bool:
+    """Whether there are ports enough for the uplinks, and these are enough, when both tiers' are split into so many."""
     uplinks = intent.topology.uplinks.model_copy(update={"split": into})
     topology = intent.topology.model_copy(update={"uplinks": uplinks})
-    return uplinks.spine_split is None and Choice.of(intent.model_copy(update={"topology": topology}), switches, 0).fits
+    choice = Choice.of(intent.model_copy(update={"topology": topology}), switches, down_mbps)
+    return uplinks.spine_split is None and choice.fits and not choice.oversubscribed
 
 
-def _port_faults(intent: Intent, switches: Boxes, choice: Choice) -> list[Problem]:
-    """Return what is wrong with the ports, each with changes that put all of it right."""
+def _port_faults(intent: Intent, switches: Boxes, choice: Choice, splits: Iterable[int]) -> list[Problem]:
+    """Return what is wrong with the ports, each with changes that put all of it right; `splits` are those that do."""
     said = [*_port_words(choice.spines, LEAF, choice.per_spine), *_port_words(choice.leaves, SPINE, choice.per_spine)]
     if not said:
         return []
-    hint = ways_to_fit(choice) or closing(intent, switches) or "a model with more ports, or fewer switches"
+    ways = filter(None, (*(f"split: {into}" for into in islice(splits, 1)), ways_to_fit(choice)))
+    hint = ", or ".join(ways) or closing(intent, switches) or "a model with more ports, or fewer switches"
     return [intent.problem((*_KEYS, "per_spine"), found, expected, hint) for found, expected in said]
 
 
