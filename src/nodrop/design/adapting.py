@@ -62,6 +62,10 @@ class Adapter:
             )
         if isinstance(device.trimming, Trimming) and held.trimming.by_priority:
             changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
+        if device.otlp_collectors and not held.otlp:
+            changes["otlp_collectors"] = ()
+        elif device.otlp_collectors and not held.gnmi_beside_otlp:
+            changes["gnmi_port"] = None
         if self._timers is not None:
             changes["watchdog_polling_ms"] = self._timers.polling_ms[self._role]
         return changed(device, **changes)

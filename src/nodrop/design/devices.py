@@ -10,7 +10,7 @@ from nodrop.design.classes import Classes
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
-from nodrop.design.settings import drained
+from nodrop.design.settings import drained, gnmi_port, otlp_collectors
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Counter, Device, Loopback, Management
 from nodrop.fabric.intern import Interner
@@ -88,6 +88,8 @@ class Devices:
             hash_seed=HASH_SEED[node.role],
             ntp_servers=tuple(sorted(services.ntp)),
             syslog_servers=tuple(sorted(services.syslog)),
+            gnmi_port=gnmi_port(self._intent),
+            otlp_collectors=otlp_collectors(self._intent),
             extra=(),
             extra_lines=(),
         )

@@ -1,16 +1,22 @@
-"""What an intent says of single switches: draining."""
+"""What an intent says of single switches, and of what is beside the fabric itself: draining, telemetry."""
 
 import difflib
 from collections.abc import Iterator
 
 from nodrop.design.boxes import Boxes
 from nodrop.errors import Problem
+from nodrop.fabric.fabric import Collector
 from nodrop.intent.schema import Intent
+from nodrop.platforms.traits import traits
 from nodrop.units import show_ids
+
+GNMI_PORT = 9339
+"""The port that IANA has for gNMI, which is Cumulus Linux's default too."""
 
 
 def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
-    """Yield settings of switches that the fabric does not have."""
+    """Yield settings of switches that the fabric does not have, and telemetry that none of them can carry."""
+    yield from _telemetry_faults(intent)
     names = [node.name for node in switches.all]
     for name in sorted(intent.devices.keys() - set(names)):
         close = difflib.get_close_matches(name, names, n=1)
@@ -19,6 +25,29 @@ def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
         )
         hint = f"did you mean {close[0]}?" if close else f"there are {' and '.join(tiers)}"
         yield intent.problem(("devices", name), f"no switch {name}", "a switch of the fabric", hint)
+
+
+def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
+    wanted = intent.services.telemetry
+    held = [traits(tier.platform) for tier in (intent.topology.leaves, intent.topology.spines)]
+    titles = " and ".join(sorted({one.title for one in held}))
+    if wanted.otlp and not any(one.otlp for one in held):
+        expected = "collectors that subscribe: gnmi: true"
+        yield intent.problem(("services", "telemetry", "otlp"), f"{titles} sends nothing by OTLP by itself", expected)
+    elif wanted.otlp and wanted.gnmi and all(one.otlp and not one.gnmi_beside_otlp for one in held):
+        found = f"{titles} is not to run gNMI beside OTLP"
+        yield intent.problem(("services", "telemetry", "gnmi"), found, "one of the two")
+
+
+def gnmi_port(intent: Intent) -> int | None:
+    """Return the TCP port on which switches answer gNMI; None where they do not."""
+    return GNMI_PORT if intent.services.telemetry.gnmi else None
+
+
+def otlp_collectors(intent: Intent) -> tuple[Collector, ...]:
+    """Return where switches send their counters by OTLP, sorted."""
+    collectors = sorted(set(intent.services.telemetry.otlp))
+    return tuple(Collector(address=address, port=port) for address, port in collectors)
 
 
 def drained(intent: Intent, name: str) -> bool:

@@ -112,6 +112,11 @@ class Collector:
     address: str
     port: int
 
+    @property
+    def key(self) -> str:
+        """The collector's name in a subject: address and port."""
+        return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
+
 
 @value
 class Extra:

@@ -18,7 +18,6 @@ MAX_BYTES = 8_000_000
 
 LATER: Mapping[str, str] = {
     "extra": "raw tables and lines of one's own",
-    "telemetry": "exporters of gNMI and OTLP",
     "bfd": "SONiC starts its daemon only under the management framework",
     "out_of_order": "NICs that take packets out of order",
 }

@@ -18,6 +18,7 @@ from nodrop.intent.types import (
     AsnRule,
     Bool,
     Bytes,
+    Collectors,
     Ids,
     Length,
     Name,
@@ -256,11 +257,19 @@ class Addressing(Part):
     oob: Network = Field(description="out-of-band management; the gateway is its last usable address")
 
 
+class Telemetry(Part):
+    """How collectors get at counters; what a platform cannot do is noted, what no switch can do is refused."""
+
+    gnmi: Bool = Field(False, description="answer collectors that subscribe by gNMI, on port 9339")
+    otlp: Collectors = Field((), description="collectors to send to by OTLP over gRPC, such as 192.0.2.30:4317")
+
+
 class Services(Part):
     """Services in the management VRF."""
 
     ntp: Addresses = Field((), description="addresses of time servers")
     syslog: Addresses = Field((), description="addresses of log servers")
+    telemetry: Telemetry = Field(default_factory=Telemetry, description="gnmi and otlp: how counters leave a switch")
 
 
 class DeviceSettings(Part):

@@ -168,6 +168,14 @@ def _address(text: str) -> str:
         raise Misread("an address such as 192.0.2.10") from None
 
 
+def _collector(text: str) -> tuple[str, int]:
+    address, _, port = text.rpartition(":")
+    number = int(port[:6]) if port.isascii() and port.isdecimal() else 0
+    if address.startswith("[") == (":" in address) and 1 <= number <= 65535:
+        return _address(address.strip("[]")), int(port)
+    raise Misread("an address and a port, such as 192.0.2.30:4317 or [2001:db8::30]:4317")
+
+
 def _asn_rule(text: str) -> tuple[int, bool]:
     found = re.fullmatch(r"([0-9]{1,10})(\+?)", text)
     if not found or not 1 <= int(found[1]) <= MAX_ASN:
@@ -191,6 +199,8 @@ Network = Annotated[str, _text(_network, r"[0-9.]+/[0-9]{1,2}")]
 Networks = Annotated[tuple[Network, ...], Several()]
 Address = Annotated[str, _text(_address, r"[0-9A-Fa-f.:]+")]
 Addresses = Annotated[tuple[Address, ...], Several(empty=True)]
+Collector = Annotated[tuple[str, int], _text(_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]
+Collectors = Annotated[tuple[Collector, ...], Several(empty=True)]
 AsnRule = Annotated[
     tuple[int, bool], _text(_asn_rule, r"[0-9]{1,10}\+?", numeric="integer", minimum=1, maximum=MAX_ASN)
 ]

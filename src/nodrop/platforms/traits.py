@@ -74,6 +74,10 @@ class Traits:
     """The packet size that headroom is worked out with; None where it can be set."""
     small_packet_percent: int
     """The share of small packets that headroom is worked out with."""
+    otlp: bool
+    """Whether a switch can send its counters by OTLP by itself."""
+    gnmi_beside_otlp: bool
+    """Whether it can answer gNMI while it does."""
     reasons: Mapping[str, str]
     """Why a switch of this platform has not what was wanted, by path of the device: the first that fits is told.
 

@@ -1,7 +1,7 @@
 """What NVUE (Cumulus Linux) can hold: one watchdog for the switch, QoS on every port, no traffic pattern.
 
 Sources: Cumulus Linux 5.14 and 5.16, Quality of Service (watchdog, profiles, small-packet-probability) and RoCE; 5.6
-What's New (ranges of polling and robustness); Packet Trimming (sizes, ASICs).
+What's New (ranges of polling and robustness); Packet Trimming (sizes, ASICs); Open Telemetry Export, gNMI Streaming.
 """
 
 from nodrop.platforms.traits import Traits, TrimmingTraits, WatchdogTraits
@@ -27,7 +27,10 @@ TRAITS = Traits(
     fec="auto",
     pattern_mtu_bytes=1024,
     small_packet_percent=100,
+    otlp=True,
+    gnmi_beside_otlp=False,
     reasons={
+        "@gnmi_port": "Cumulus Linux is not to run gNMI beside OTLP",
         "@loopbacks": "NVUE calls its loopback lo",
         "@bgp/session_dscp": "NVUE has no setting for it: BGP's packets leave with FRR's own, CS6",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",

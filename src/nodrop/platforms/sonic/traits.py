@@ -34,5 +34,7 @@ TRAITS = Traits(
     fec=None,
     pattern_mtu_bytes=None,
     small_packet_percent=50,
-    reasons={},
+    otlp=False,
+    gnmi_beside_otlp=False,
+    reasons={"@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI"},
 )
