@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from nodrop.design.addressing import Plan, dotted
@@ -14,6 +15,7 @@ from nodrop.design.splits import Jack, blocked, jacks
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Interface, Port, Side
 from nodrop.fabric.qos import QosProfile, Queue
+from nodrop.hardware import switch
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.schema import Split
 from nodrop.intent.schema import Intent
@@ -26,7 +28,9 @@ RS_FEC_FROM_LANE_MBPS = 50_000
 class Wire:
     """A cable seen from one of a switch's ports: the addresses of both ends, and what is at the far one."""
 
-    jack: Jack
+    port: Port
+    splits: int
+    """Into how many ports the panel port is split."""
     side: Side
     cabling: Cabling
     address: int
@@ -35,11 +39,6 @@ class Wire:
     """The far end, as a description: `spine1:Ethernet0`, `gpu3:nic1`."""
     peer: tuple[Node, Jack] | None = None
     """The switch at the far end and its port; None where a host is there."""
-
-    @property
-    def port(self) -> Port:
-        """The switch's port."""
-        return self.jack.port
 
 
 Wires = Mapping[Port, Wire]
@@ -51,9 +50,10 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
     for cable in layout.fabric_cables:
         low = plan.link(cable)
         ends = ((cable.lower, cable.lower_port, low), (cable.upper, cable.upper_port, low + 1))
-        for (node, port, address), (peer, peer_port, far_address) in (ends, ends[::-1]):
-            result[node.name][port.port] = Wire(
-                jack=port,
+        for (node, jack, address), (peer, peer_port, far_address) in (ends, ends[::-1]):
+            result[node.name][jack.port] = Wire(
+                port=jack.port,
+                splits=jack.splits,
                 side="fabric",
                 cabling=cable.cabling,
                 address=address,
@@ -63,8 +63,10 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
             )
     for host_cable in layout.host_cables:
         address = plan.endpoint(host_cable)
-        result[host_cable.leaf.name][host_cable.leaf_port.port] = Wire(
-            jack=host_cable.leaf_port,
+        jack = host_cable.leaf_port
+        result[host_cable.leaf.name][jack.port] = Wire(
+            port=jack.port,
+            splits=jack.splits,
             side="host",
             cabling=host_cable.cabling,
             address=address,
@@ -81,7 +83,12 @@ def host_port_name(cable: HostCable) -> str:
 
 def name_of(node: Node, port: Jack) -> str:
     """Return the platform's name of a port."""
-    return port_name(node.tier.platform, node.model.name, port.port, port.splits)
+    return _name(node.tier.platform, node.model.name, port)
+
+
+@lru_cache(maxsize=65536)
+def _name(platform: str, model: str, jack: Jack) -> str:
+    return port_name(platform, model, jack.port, jack.splits)
 
 
 class Profiles:
@@ -132,24 +139,34 @@ def interfaces(intent: Intent, node: Node, cables: Wires, profiles: Profiles) ->
 
     A panel port is split where a cable needs it to be; one that has no cable stays whole.
     """
-    splits = {wire.jack.panel: wire.jack.splits for wire in cables.values()}
-    lost = blocked(node.model, splits)
+    splits = frozenset((wire.port.panel, wire.splits) for wire in cables.values() if wire.splits > 1)
     return tuple(
-        _cabled(intent, node, way, wire, profiles)
-        if (wire := cables.get(jack.port))
-        else _shut(intent, node, way, jack)
-        for group in node.model.ports
+        _cabled(intent, name_of(node, jack), way, wire, profiles)
+        if (wire := cables.get(port))
+        else _shut(intent, name_of(node, jack), way, port)
+        for way, jack, port in _ports(node.model.name, splits)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _ports(model: str, splits: frozenset[tuple[int, int]]) -> tuple[tuple[Split, Jack, Port], ...]:
+    """Return all ports of a model some panel ports of which are split as told."""
+    facts, into = switch(model), dict(splits)
+    lost = blocked(facts, into)
+    return tuple(
+        (way, jack, jack.port)
+        for group in facts.ports
         for panel in group.panels
-        if panel not in lost and (way := group.split(splits.get(panel, 1)))
+        if panel not in lost and (way := group.split(into.get(panel, 1)))
         for jack in jacks((panel,), way.into)
     )
 
 
-def _shut(intent: Intent, node: Node, way: Split, jack: Jack) -> Interface:
+def _shut(intent: Intent, name: str, way: Split, port: Port) -> Interface:
     speed = way.speeds[0]
     return Interface(
-        name=name_of(node, jack),
-        port=jack.port,
+        name=name,
+        port=port,
         enabled=False,
         speed_mbps=speed,
         lanes=way.lanes,
@@ -159,10 +176,10 @@ def _shut(intent: Intent, node: Node, way: Split, jack: Jack) -> Interface:
     )
 
 
-def _cabled(intent: Intent, node: Node, way: Split, wire: Wire, profiles: Profiles) -> Interface:
+def _cabled(intent: Intent, name: str, way: Split, wire: Wire, profiles: Profiles) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
-        name=name_of(node, wire.jack),
+        name=name,
         port=wire.port,
         enabled=True,
         speed_mbps=speed,
