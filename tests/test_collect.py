@@ -425,8 +425,8 @@ def test_artifacts_are_read_as_files_are() -> None:
     of_text = list(read_artifacts([*(one for one in artifacts if one.device), extra], platform_of, "out"))
     of_files = [read_bundle(bundle) for bundle in find(["out"]).bundles]
     assert [one.device for one in of_text] == [one.device for one in of_files]
-    assert [[(s.name, s.display, s.digest) for s in one.sources] for one in of_text] == [
-        [(s.name, s.display, s.digest) for s in one.sources] for one in of_files
+    assert [[(s.name, s.display) for s in one.sources] for one in of_text] == [
+        [(s.name, s.display) for s in one.sources] for one in of_files
     ]
     assert {one.sources[0].display for one in read_artifacts(artifacts[:1], platform_of, "")} == {
         "leaf1/config_db.json"

@@ -81,5 +81,5 @@ def read_artifacts(
         for artifact in own:
             if artifact.path in platforms.reader(platform).FILES:
                 raw, display = artifact.text.encode(), f"{folder}/{artifact.path}"
-                opened.append((Source(name=artifact.path, display=display, held=raw, digest=digest(raw)), raw))
+                opened.append((Source(name=artifact.path, display=display, held=raw), raw))
         yield platforms.reader(platform).read(device, opened)

@@ -28,12 +28,12 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared) -> Reading:
     """Return all readings as one fabric; two devices of one name are told apart by a number, with a note."""
     readings, notes = _distinct(readings)
     interner = Interner()
-    devices = [interner.device(_stated(reading.device, declared)) for reading in readings]
+    devices = [_stated(reading.device, declared) for reading in readings]
     links = _links(devices, readings, declared)
     hosts = declared.hosts or ()
     sides = _sides(devices, links, {host.name for host in hosts})
     stated = _named_devices(declared)
-    devices = [_with_sides(device, sides, device.name in stated) for device in devices]
+    devices = [_completed(device, sides, interner, all_cables=device.name in stated) for device in devices]
     assumed: list[Assumption] = []
     mode = declared.mode or _mode(devices, assumed)
     classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed)
@@ -149,15 +149,20 @@ def _named_devices(declared: Declared) -> set[str]:
     return {end.node for link in declared.cables or () for end in (link.a, link.b)}
 
 
-def _with_sides(device: Device, sides: dict[End, Side], complete: bool) -> Device:
-    """Return the device with every port's side; where all its cables are stated, the other ports have none."""
-    rest = None if complete else UNKNOWN
+def _completed(device: Device, sides: dict[End, Side], interner: Interner, *, all_cables: bool) -> Device:
+    """Return the device with profiles and pools shared, and every port's side, in one go over a million ports.
 
-    def placed(interface: Interface) -> Interface:
-        side = sides.get(End(device.name, interface.name), rest)
-        return interface if side is interface.side else changed(interface, side=side)
+    Where `all_cables` of the device are stated, the ports without one have no side.
+    """
+    rest = None if all_cables else UNKNOWN
 
-    return changed(device, interfaces=tuple(map(placed, device.interfaces)))
+    def completed(port: Interface) -> Interface:
+        side = sides.get(End(device.name, port.name), rest)
+        qos = interner.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
+        return port if side is port.side and qos is port.qos else changed(port, side=side, qos=qos)
+
+    pools = interner.pools(device.buffer_pools)
+    return changed(device, interfaces=tuple(map(completed, device.interfaces)), buffer_pools=pools)
 
 
 def _profiles(devices: Iterable[Device]) -> list[QosProfile]:

@@ -15,7 +15,7 @@ from nodrop.formats.places import read_limited as read_limited
 MAX_BYTES = 64_000_000
 MAX_LEVELS = 64
 
-_SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
+_SPACED_COLONS = (b" :", b"\t:", b"\r:", b"\n:")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\(?:u\w{0,4}|.)", re.DOTALL)
 # Possessive: a text of any length is skipped without a stack of alternatives to come back to.
@@ -67,7 +67,7 @@ def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tupl
     except orjson.JSONDecodeError as error:
         raise InputProblems([_fault(decode(raw, path), path, error.pos, error.msg)]) from None
     keys = 0
-    for depth, level in enumerate(_levels(data), 1):
+    for depth, level in enumerate(_levels(data, raw.count(b"{") + raw.count(b"[")), 1):
         if depth > MAX_LEVELS:
             text = decode(raw, path)
             raise InputProblems([_fault(text, path, len(text), "")])
@@ -75,11 +75,14 @@ def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tupl
     return data, keys
 
 
-def _levels(data: Any) -> Iterator[list[Any]]:
-    """Lists and objects by depth, each level whole, so that depth costs no recursion."""
+def _levels(data: Any, most: int) -> Iterator[list[Any]]:
+    """Lists and objects by depth, each level whole, so that depth costs no recursion; there are no more than `most`."""
     level = [data] if type(data) is dict or type(data) is list else []
     while level:
         yield level
+        most -= len(level)
+        if most <= 0:  # so that the texts of the last level need not be looked at
+            return
         level = [
             value
             for container in level
@@ -94,7 +97,7 @@ def _spells(raw: bytes, keys: int) -> bool:
     Every key ends with a quote and a colon; text inside quotes can only add such pairs. So an equal count means that
     no key was lost, wherever no space stands before a colon.
     """
-    return raw.count(b'":') == keys and _SPACED_COLON.search(raw) is None
+    return raw.count(b'":') == keys and not any(pair in raw for pair in _SPACED_COLONS)
 
 
 def _fault(text: str, path: str, offset: int, message: str) -> Problem:

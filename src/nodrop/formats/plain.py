@@ -73,7 +73,7 @@ def _structure(rows: list[tuple[str, str, str, str, str]]) -> Any:
             at, top = around.pop()
         if depth != at or type(top) is not (list if dash else dict):
             raise _Doubt
-        if dash:
+        if type(top) is list:
             if alone:
                 top.append(_scalar(alone))
                 continue

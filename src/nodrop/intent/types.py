@@ -5,6 +5,7 @@ Every type reads text and tells editors, as JSON Schema, what it reads.
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import netaddr
@@ -59,6 +60,7 @@ class Several:
 
 def _text(read: Callable[[str], object], pattern: str, *, numeric: str | None = None, **bounds: float) -> Scalar:
     """Return a type that is text of this pattern; `numeric` is what YAML makes of it where it looks like one."""
+    read = lru_cache(maxsize=1024)(read)
     kind = [numeric, "string"] if numeric else "string"
     schema: _Json = {"type": kind, "pattern": f"^({pattern})$"} | bounds
     return Scalar(lambda value: read(value if isinstance(value, str) else ""), schema)
