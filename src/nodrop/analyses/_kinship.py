@@ -71,9 +71,9 @@ class Kinship:
         return f"host {host.group}" if host else "host"
 
     def usual(self, value: Callable[[Member], _V | None]) -> dict[Family, tuple[_V, Member, int]]:
-        """The value that most ports of each family have, a port that has it, and how many do; none below a half.
+        """The value that most ports of each family have, a port that has it, and how many do; not below a half.
 
-        None as a value does not take part.
+        None as a value does not take part. Of two that as many ports have there is none that is usual.
         """
         everywhere: Counter[_V] = Counter()
         by_family: dict[Family, dict[_V, Kind]] = {}
@@ -88,8 +88,10 @@ class Kinship:
         result = {}
         for family, tally in by_family.items():
             if len(tally) > 1:
-                best = max(tally, key=lambda each: (tally[each].count, everywhere[each]))
-                if 2 * tally[best].count >= sum(kind.count for kind in tally.values()):
+                ranked = sorted(tally, key=lambda each: (tally[each].count, everywhere[each]), reverse=True)
+                best, second = ranked[:2]
+                is_usual = 2 * tally[best].count >= sum(kind.count for kind in tally.values())
+                if is_usual and (tally[best].count, everywhere[best]) > (tally[second].count, everywhere[second]):
                     result[family] = (best, tally[best].first, tally[best].count)
         return result
 

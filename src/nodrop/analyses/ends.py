@@ -6,6 +6,7 @@ A link with an end that is shut is not looked at: nothing runs there, and that i
 from collections.abc import Iterator
 
 from nodrop.analyses import Fact, Hit, Unsettled
+from nodrop.analyses._pairs import Pairs
 from nodrop.fabric.fabric import HostPort, Interface, Link
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
@@ -14,7 +15,6 @@ from nodrop.fabric.subject import link as subject_of_link
 from nodrop.hardware import media
 
 RESTS_ON = frozenset({"cables", "hosts"})
-UNREAD_END = "the other end of a link"
 
 Fault = tuple[str, dict[str, Fact]] | str | None
 """The field at fault with the facts of the message, the path of a fact that is missing, or nothing."""
@@ -23,15 +23,9 @@ Fault = tuple[str, dict[str, Fact]] | str | None
 def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     """Yield the links whose ends differ in `what`: `speed`, or `lanes` where the cable is passive."""
     judge = {"speed": _speeds, "lanes": _lanes}[what]
-    unread: dict[str, set[str]] = {}
-    for link in index.fabric.links:
-        a, b = index.at(link.a), index.at(link.b)
-        if a is None or b is None:
-            for here, there, near in ((link.a, link.b, a), (link.b, link.a, b)):
-                if near is not None and here.node in index.devices and there.node not in index.hosts:
-                    unread.setdefault(here.node, set()).add(there.node)
-            continue
-        fault = None if _is_shut(a) or _is_shut(b) else judge(link, a, b)
+    pairs = Pairs(index)
+    for link, a, b in pairs.both_up():
+        fault = judge(link, a, b)
         if fault is None:
             continue
         subject = subject_of_link(link.a, link.b)
@@ -41,16 +35,13 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
         field, facts = fault
         switches = [end for end in (link.a, link.b) if end.node in index.devices]
         places: list[Subject] = [(end.node, end.port, field) for end in switches]
-        related = tuple((place, "the other end") for place in places[1:])
         yield Hit(
-            subject=subject, at=places[0] if places else subject, facts={"link": subject[-1], **facts}, related=related
+            subject=subject,
+            at=places[0] if places else subject,
+            facts={"link": subject[-1], **facts},
+            related=tuple((place, "the other end") for place in places[1:]),
         )
-    for device, others in unread.items():
-        yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(others))
-
-
-def _is_shut(port: Interface | HostPort) -> bool:
-    return isinstance(port, Interface) and not isinstance(port.enabled, Unknown) and not port.enabled
+    yield from pairs.unread()
 
 
 def _path(port: Interface | HostPort, field: str) -> str:

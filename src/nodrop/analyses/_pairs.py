@@ -1,0 +1,42 @@
+"""The two ends of every cable, those that were read and those that were not: shared by what looks at links."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Unsettled
+from nodrop.fabric.fabric import HostPort, Interface, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+
+UNREAD_END = "the other end of a link"
+
+Pair = tuple[Link, Interface | HostPort, Interface | HostPort]
+
+
+class Pairs:
+    """The cables of a fabric; after all are gone through, `unread` tells of the ends whose switches were not read."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._unread: dict[str, set[str]] = {}
+
+    def both_up(self) -> Iterator[Pair]:
+        """Yield each cable with its two ports where neither is shut; nothing runs where one is."""
+        index = self._index
+        for link in index.fabric.links:
+            a, b = index.at(link.a), index.at(link.b)
+            if a is not None and b is not None:
+                if not (_is_shut(a) or _is_shut(b)):
+                    yield link, a, b
+                continue
+            for here, there, near in ((link.a, link.b, a), (link.b, link.a, b)):
+                if near is not None and here.node in index.devices and there.node not in index.hosts:
+                    self._unread.setdefault(here.node, set()).add(there.node)
+
+    def unread(self) -> Iterator[Unsettled]:
+        """Yield, for each device with cables to switches that were not read, what is missing."""
+        for device, others in self._unread.items():
+            yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(others))
+
+
+def _is_shut(port: Interface | HostPort) -> bool:
+    return isinstance(port, Interface) and not isinstance(port.enabled, Unknown) and not port.enabled

@@ -1,0 +1,88 @@
+"""Cable lengths that are configured: whether the two ends of a cable agree, and with what is stated of it.
+
+Only ports with PFC are looked at, for headroom is all that a length is for. Where the true length is stated, an end may
+also have the next row above it in its SKU's table, which is what the traditional buffer model needs.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._pairs import Pairs
+from nodrop.fabric.fabric import Device, HostPort, Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import link as subject_of_link
+from nodrop.hardware import switch, switches
+
+RESTS_ON = frozenset({"cables"})
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the cables whose ends have lengths that cannot both be right, or one that is too short."""
+    pairs = Pairs(index)
+    for link, a, b in pairs.both_up():
+        ends = [(node, port) for node, port in ((link.a, a), (link.b, b)) if isinstance(port, Interface)]
+        true_m = None if isinstance(link.length_m, Unknown) else link.length_m
+        if all(port.cable_length_m is true_m or _equals(port, true_m) for _, port in ends):
+            continue
+        subject = subject_of_link(link.a, link.b)
+        missing = next((path for _, port in ends if (path := _missing(port))), None)
+        if missing:
+            yield Unsettled(subject=subject, missing=missing)
+            continue
+        lengths = [port.cable_length_m for _, port in ends if _pauses(port)]
+        metres = [one for one in lengths if isinstance(one, int)]
+        differ = len(metres) == 2 and metres[0] != metres[1]
+        short = true_m is not None and any(one < true_m for one in metres)
+        rounded = all(_is_rounded(index.devices[end.node], port, true_m) for end, port in ends)
+        if short or (differ and not rounded):
+            places: list[Subject] = [(end.node, end.port, "cable_length_m") for end, port in ends]
+            wrong = next((at for at, one in enumerate(metres) if one != true_m), 0)
+            yield Hit(
+                subject=subject,
+                at=places[wrong],
+                facts={
+                    "link": subject[-1],
+                    "lengths": " and ".join(f"{one} m" for one in metres),
+                    "truth": "" if true_m is None else f"; the cable is {true_m} m long",
+                    "device_a": ends[0][0].node,
+                    "port_a": ends[0][0].port,
+                    "device_b": ends[-1][0].node,
+                    "port_b": ends[-1][0].port,
+                },
+                related=tuple((place, "the other end") for place in places if place is not places[wrong]),
+            )
+    yield from pairs.unread()
+
+
+def _equals(port: Interface, metres: int | None) -> bool:
+    return not isinstance(port.cable_length_m, Unknown) and port.cable_length_m == metres
+
+
+def _missing(port: Interface | HostPort) -> str:
+    """What is not known of a port's length and pause."""
+    if isinstance(port, HostPort):
+        return ""
+    if isinstance(port.cable_length_m, Unknown):
+        return "interface.cable_length_m"
+    if isinstance(port.qos, Unknown):
+        return "interface.qos"
+    unknown = port.qos is not None and isinstance(port.qos.pfc_rx_priorities, Unknown)
+    return "interface.qos.pfc_rx_priorities" if unknown else ""
+
+
+def _pauses(port: Interface) -> bool:
+    return not isinstance(port.qos, Unknown) and port.qos is not None and bool(port.qos.pfc_rx_priorities)
+
+
+def _is_rounded(device: Device, port: Interface, true_m: int | None) -> bool:
+    """Whether a port has the length of its cable, or the next row of its SKU's table above it."""
+    if true_m is None or _equals(port, true_m):
+        return true_m is not None
+    if isinstance(device.buffer_model, Unknown) or device.buffer_model != "traditional":
+        return False
+    if isinstance(device.model, Unknown) or device.model not in switches():
+        return False
+    rows = [row[1] for row in switch(device.model).sonic.headroom_table if row[0] == port.speed_mbps]
+    return _equals(port, min((row for row in rows if row >= true_m), default=None))
