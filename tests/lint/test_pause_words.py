@@ -39,16 +39,32 @@ def test_pause_stops_the_queue_of_its_traffic() -> None:
     assert sides.misplaced_pause(LOSSY) == ""
     assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 3, 4, 5, 6, 7))) == ""
     assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 4, 4, 5, 6, 7))) == (
-        "traffic class 3 leaves by queue 3, but its priority group 3 pauses priority 3, which stops queue 4"
+        "priority 3, which is paused for priority group 3, stops queue 4, "
+        "but traffic class 3 of that group leaves by queue 3"
     )
-    assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(None,) * 8)).endswith("which stops no queue")
+    nowhere = replace(MAPPED, pfc_to_queue=(None,) * 8)
+    assert "stops no queue" in sides.misplaced_pause(nowhere)
+
+
+def test_pause_is_for_the_group_of_its_traffic() -> None:
+    elsewhere = replace(MAPPED, tc_to_priority_group=(*[0] * 8, *[None] * 8))
+    assert sides.misplaced_pause(elsewhere) == (
+        "priority 3, which stops queue 3, is paused for priority group 3, "
+        "but traffic class 3 of that queue is in group 0"
+    )
+    for_another = replace(MAPPED, pfc_to_priority_group=(None, None, None, 4, None, None, None, None))
+    assert sides.misplaced_tcs(for_another) == (3,)
+    assert sides.never_paused(for_another, 3) is False
+    for_none = replace(MAPPED, pfc_to_priority_group=(None,) * 8)
+    assert sides.misplaced_tcs(for_none) == ()
+    assert sides.never_paused(for_none, 3) is True
+    assert sides.misplaced_tcs(mapped(d26=1)) == ()
 
 
 def test_pause_for_another_priority_than_the_groups_number() -> None:
-    other = replace(
-        MAPPED, pfc_rx_priorities=(4,), pfc_tx_priorities=(4,), pfc_to_priority_group=(*[None] * 4, 3, *[None] * 3)
-    )
-    assert sides.misplaced_pause(other).endswith("pauses priority 4, which stops queue 4")
+    groups = (None, None, None, None, 3, None, None, None)
+    other = replace(MAPPED, pfc_rx_priorities=(4,), pfc_tx_priorities=(4,), pfc_to_priority_group=groups)
+    assert "priority 4, which is paused for priority group 3, stops queue 4" in sides.misplaced_pause(other)
     assert sides.misplaced_tcs(other) == (3,)
     assert sides.misplaced_tcs(replace(other, pfc_to_queue=(0, 1, 2, 3, 3, 5, 6, 7))) == ()
 
@@ -74,8 +90,8 @@ def test_groups_that_pause_without_headroom() -> None:
 def test_headroom_without_pause_is_left_to_its_own_rule() -> None:
     classes = with_classes(("rdma", (26,), True))
     silent = replace(MAPPED, pfc_rx_priorities=(), pfc_tx_priorities=())
-    assert sides.sent_for(MAPPED, 3) == (3,)
-    assert sides.sent_for(silent, 3) == ()
+    assert sides.never_paused(MAPPED, 3) is False
+    assert sides.never_paused(silent, 3) is True
     assert qos.lossy_rdma_dscps(classes, MAPPED) == ()
     assert qos.lossy_rdma_dscps(classes, silent) == ()
     assert qos.lossy_rdma_dscps(classes, replace(silent, priority_groups=())) == (26,)

@@ -5,6 +5,7 @@ from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.qos import PfcWatchdog, QosProfile
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.sides import misplaced_tcs
 
 _MIXED = ("storage", "inband", "control")
 
@@ -49,8 +50,8 @@ def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 
 
 def _is_lossy(qos: QosProfile | None, tc: int) -> bool:
-    """Whether nothing protects a traffic class; headroom without pause is another fault, told by another rule."""
-    if qos is None or effects.is_lossless(qos, tc):
+    """Whether nothing protects a traffic class; other rules tell of headroom without pause, and of pause misplaced."""
+    if qos is None or effects.is_lossless(qos, tc) or tc in misplaced_tcs(qos):
         return qos is None
     try:
         buffer = effects.group_buffer(qos, effects.group_of_tc(qos, tc))

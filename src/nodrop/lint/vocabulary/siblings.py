@@ -23,7 +23,7 @@ from nodrop.lint.vocabulary.marking import (
 )
 from nodrop.lint.vocabulary.qos import lossy_rdma_dscps, pause_threshold_bytes, rdma_intruders
 from nodrop.lint.vocabulary.scheduling import lossless_queues, unscheduled_control_queues
-from nodrop.lint.vocabulary.sides import groups_without_headroom, misplaced_pause, sent_for, unintended_dscps
+from nodrop.lint.vocabulary.sides import groups_without_headroom, misplaced_pause, never_paused, unintended_dscps
 from nodrop.lint.vocabulary.watchdog import outlasted_timeout
 
 Check = Callable[[Fabric, Device, QosProfile], object]
@@ -168,7 +168,7 @@ def _marked_too_late(fabric: Fabric, device: Device, qos: QosProfile) -> tuple[i
 
 def _headroom_without_pfc(qos: QosProfile) -> tuple[int, ...]:
     groups = known(qos.priority_groups)
-    return tuple(group.index for group in groups if group.lossless and not sent_for(qos, group.index))
+    return tuple(group.index for group in groups if group.lossless and never_paused(qos, group.index))
 
 
 @word("filter")

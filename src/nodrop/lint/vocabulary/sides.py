@@ -11,39 +11,45 @@ from nodrop.lint.vocabulary import word
 
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
-    """The lossless traffic classes whose pause stops another queue than the one that they leave by."""
-    return tuple(tc for tc, _, _ in _misplaced(qos))
+    """The traffic classes of which a PFC priority has the queue or the priority group, but not both."""
+    return tuple(sorted({tc for tc, _ in _misplaced(qos)}))
 
 
 @word("function")
 def misplaced_pause(qos: QosProfile) -> str:
-    """How pause stops another queue than that of the traffic which it is for, as a sentence; else nothing.
+    """How a PFC priority has the queue of one traffic class and the priority group of another; else nothing.
 
     A full priority group pauses a priority, and the neighbor stops the queue of that priority; with the same maps at
     both ends, that has to be the queue by which the group's traffic leaves.
     """
-    for tc, priority, stopped in _misplaced(qos):
-        leaves = f"traffic class {tc} leaves by queue {effects.queue_of_tc(qos, tc)}"
-        pauses = f"its priority group {effects.group_of_tc(qos, tc)} pauses priority {priority}"
-        return f"{leaves}, but {pauses}, which stops {'no queue' if stopped is None else f'queue {stopped}'}"
-    return ""
+    return next((why for _, why in _misplaced(qos)), "")
 
 
-def _misplaced(qos: QosProfile) -> Iterator[tuple[int, int, int | None]]:
-    """Yield lossless traffic classes, a priority paused for each, and the queue that stops, if it is none of theirs.
+def _misplaced(qos: QosProfile) -> Iterator[tuple[int, str]]:
+    """Yield traffic classes and why their priority is not theirs alone, as a sentence.
 
     Where several classes share a group, it is enough that one of them is stopped: sharing is another fault.
     """
-    queues: dict[int, set[int]] = {}
-    for tc in effects.used_tcs(qos):
-        queues.setdefault(effects.group_of_tc(qos, tc), set()).add(effects.queue_of_tc(qos, tc))
-    for tc in effects.used_tcs(qos):
-        group = effects.group_of_tc(qos, tc)
-        for priority in effects.pausing_priorities(qos, group):
-            stopped = _queue_of_priority(qos, priority)
-            if stopped not in queues[group]:
-                yield tc, priority, stopped
-                break
+    for priority in known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities"):
+        group, queue = _group_of_priority(qos, priority), _queue_of_priority(qos, priority)
+        used = [(tc, effects.group_of_tc(qos, tc), effects.queue_of_tc(qos, tc)) for tc in effects.used_tcs(qos)]
+        paused = [(tc, leaves) for tc, enters, leaves in used if enters == group]
+        stopped = [(tc, enters) for tc, enters, leaves in used if leaves == queue]
+        stops = "no queue" if queue is None else f"queue {queue}"
+        if group is not None and not paused:
+            for tc, enters in stopped:
+                is_for = f"priority {priority}, which stops {stops}, is paused for priority group {group}"
+                yield tc, f"{is_for}, but traffic class {tc} of that queue is in group {enters}"
+        elif all(leaves != queue for _, leaves in paused):
+            for tc, leaves in paused:
+                is_for = f"priority {priority}, which is paused for priority group {group}, stops {stops}"
+                yield tc, f"{is_for}, but traffic class {tc} of that group leaves by queue {leaves}"
+
+
+def _group_of_priority(qos: QosProfile, priority: int) -> int | None:
+    """Return the priority group for which a port pauses that priority: the mapped one, else that of its number."""
+    table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
+    return priority if table is None else table[priority]
 
 
 def _queue_of_priority(qos: QosProfile, priority: int) -> int | None:
@@ -53,9 +59,11 @@ def _queue_of_priority(qos: QosProfile, priority: int) -> int | None:
 
 
 @word("function")
-def sent_for(qos: QosProfile, group: int) -> tuple[int, ...]:
-    """The priorities that a port pauses when a priority group is full."""
-    return effects.pausing_priorities(qos, group)
+def never_paused(qos: QosProfile, group: int) -> bool:
+    """Whether nothing is paused when a priority group is full; where its class is misplaced, that is told instead."""
+    return not effects.pausing_priorities(qos, group) and all(
+        effects.group_of_tc(qos, tc) != group for tc in misplaced_tcs(qos)
+    )
 
 
 @word("function")
