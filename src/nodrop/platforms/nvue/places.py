@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nodrop.errors import InputProblems
+from nodrop.fabric.qos import COLORS
 from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
@@ -10,7 +11,7 @@ from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_routing import BGP, FAMILIES
-from nodrop.platforms.nvue.read_services import PACKET_TRIM, server_nodes
+from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM, server_nodes
 from nodrop.platforms.nvue.read_values import FILE, Config
 from nodrop.platforms.nvue.tree import Path, Tree
 
@@ -43,15 +44,15 @@ _BGP_FIELDS: Mapping[str, tuple[Path, ...]] = {
     "maximum_paths": ((*BGP, *FAMILIES[0], "multipaths", "ebgp"),),
     "multipath_relax": ((*BGP, "path-selection", "multipath", "aspath-ignore"),),
 }
-_NEIGHBOR: Mapping[str, Path] = {
-    "remote_asn": ("remote-as",),
-    "description": ("description",),
-    "active": (*FAMILIES[0], "enable"),
-    "import_policy": (*FAMILIES[0], "policy", "inbound", "route-map"),
-    "export_policy": (*FAMILIES[0], "policy", "outbound", "route-map"),
-    "enabled": ("shutdown",),
-    "bfd": ("bfd",),
-    "allowas_in": (*FAMILIES[0], "aspath", "allow-my-asn"),
+_NEIGHBOR: Mapping[str, tuple[Path, ...]] = {
+    "remote_asn": (("remote-as",),),
+    "description": (("description",),),
+    "active": ((*FAMILIES[0], "state"), (*FAMILIES[0], "enable")),
+    "import_policy": ((*FAMILIES[0], "policy", "inbound", "route-map"),),
+    "export_policy": ((*FAMILIES[0], "policy", "outbound", "route-map"),),
+    "enabled": (("shutdown",),),
+    "bfd": (("bfd", "enable"), ("bfd", "profile"), ("bfd",)),
+    "allowas_in": ((*FAMILIES[0], "aspath", "allow-my-asn", "occurrences"), (*FAMILIES[0], "aspath", "allow-my-asn")),
 }
 _POLICIES = {"prefix_lists": "prefix-list", "community_lists": "community-list", "route_maps": "route-map"}
 _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
@@ -85,6 +86,7 @@ _QUEUE_FIELDS: Mapping[str, tuple[str, ...]] = {
     "ecn_colors": ("ecn",),
     "scheduler": ("mode",),
     "wred": ("ecn",),
+    **dict.fromkeys(COLORS, ("min-threshold",)),
 }
 _ADVANCED: Path = ("qos", "advance-buffer-config", GLOBAL)
 _WHOLE: tuple[Path, ...] = (("system", "hostname"), ("interface",), ("qos",))
@@ -141,6 +143,8 @@ class _Finder:
             yield ("qos", "pfc-watchdog")
         elif head == "@buffer_pools":
             yield from (("qos", "traffic-pool", name, "memory-percent") for name in _POOLS.get(key, ()))
+            if not key:
+                yield ("qos", "traffic-pool")
             yield from self._macro()
             yield ("qos", "traffic-pool")
         elif head == "@dynamic_buffers":
@@ -154,7 +158,7 @@ class _Finder:
         elif head == "@hash_seed":
             yield ("system", "forwarding", "hash-seed")
         elif head == "@loopbacks":
-            yield from self._address_paths(key, field, part[2:])
+            yield from self._address_paths(key or LOOPBACK, field, part[2:])
         elif head == "@management":
             yield from self._management_paths(key, part[1:])
         elif head in _SERVERS:
@@ -311,6 +315,8 @@ class _Finder:
             yield from self._group_paths(port, rest)
         elif head == "queues":
             yield from self._queue_paths(port, rest)
+        if not head:
+            yield ("interface", port, "qos")
         yield from (("interface", port, "qos", kind, "profile") for kind in _PROFILES_OF.get(head, ()))
         yield from self._macro()
         yield ("interface", port)
@@ -341,12 +347,12 @@ class _Finder:
         if rest[2] == "dynamic_th":
             yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
             yield (*_ADVANCED, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")
-        yield ("qos", "pfc", self._bound(port, "pfc"), "switch-priority", index)
+        yield ("qos", "pfc", self._bound(port, "pfc"), "switch-priority", *([index] if index else ()))
         yield from self._cable_paths(port)
 
     def _queue_paths(self, port: str, rest: list[str]) -> Iterator[Path]:
         index, what, field, inner, *_ = (*rest, "", "", "")
-        wanted = inner if what == "wred" and inner else field
+        wanted = inner if what == "wred" and inner else field or what
         kinds = {"scheduler": ("egress-scheduler", "egress-shaper"), "wred": ("congestion-control",)}
         if what == "buffer":
             yield (*_ADVANCED, "egress-lossy-buffer", "traffic-class", index, "shared-alpha")
@@ -356,7 +362,7 @@ class _Finder:
             words = _QUEUE_FIELDS.get(wanted, ())
             yield from ((*own, word) for word in words)
         for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
-            yield ("qos", kind, self._bound(port, kind), "traffic-class", index)
+            yield ("qos", kind, self._bound(port, kind), "traffic-class", *([index] if index else ()))
 
 
 def _at(position: str, rows: Sequence[Path]) -> Sequence[Path]:

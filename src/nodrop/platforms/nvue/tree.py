@@ -133,7 +133,8 @@ class Tree:
     def span(self, path: Path, *, whole: bool = False) -> Span | None:
         """Return where the value at a path of single keys stands, or the nearest key above it; None above the first.
 
-        Where a value is a mapping, the place is that of its key. With `whole`, None unless all of the path is there.
+        Where a value is a mapping, the place is that of its key. With `whole`, None unless all of the path is there;
+        and of a mapping with a single key that says it all, `state: {up: {}}`, the place is that key's.
         """
         if self._script is not None:
             return _span_of(self._script.commands, path, len(path) if whole else 1)
@@ -144,7 +145,12 @@ class Tree:
             enough = len(path) if whole else 1
             if len(found) >= enough and len(found) + len(prefix) > len(best):
                 best = (*prefix, *found)
-        return self._of_raw(best) if best else None
+        if not best:
+            return None
+        value = _at(self._document.data, best)
+        if whole and isinstance(value, dict) and len(value) == 1 and {} in value.values():
+            best = (*best, *value)
+        return self._of_raw(best)
 
     def header_span(self, key: str) -> Span | None:
         """Return where a value of the header stands."""
