@@ -6,8 +6,7 @@ one another only. What most have is usual; where two kinds are as frequent, the 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
@@ -20,8 +19,7 @@ _V = TypeVar("_V", bound=Hashable)
 UNKNOWN_SIDE = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A port in use with a QoS profile."""
 
     device: Device
@@ -29,12 +27,11 @@ class Member:
     qos: QosProfile
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """The ports of a family that share a profile object: how many, and the first of them."""
 
     first: Member
-    count: int
+    ports: int
 
 
 class Kinship:
@@ -46,7 +43,7 @@ class Kinship:
         for family, member in self.members():
             kinds, key = counts[family], id(member.qos)
             known = kinds.get(key)
-            kinds[key] = Kind(member, 1) if known is None else Kind(known.first, known.count + 1)
+            kinds[key] = Kind(member, 1) if known is None else Kind(known.first, known.ports + 1)
         self.families: Mapping[Family, Mapping[int, Kind]] = counts
 
     def members(self) -> Iterator[tuple[Family, Member]]:
@@ -81,18 +78,18 @@ class Kinship:
             tally: dict[_V, Kind] = {}
             for kind in kinds.values():
                 if (found := value(kind.first)) is not None:
-                    everywhere[found] += kind.count
+                    everywhere[found] += kind.ports
                     known = tally.get(found)
-                    tally[found] = kind if known is None else Kind(known.first, known.count + kind.count)
+                    tally[found] = kind if known is None else Kind(known.first, known.ports + kind.ports)
             by_family[family] = tally
         result = {}
         for family, tally in by_family.items():
             if len(tally) > 1:
-                ranked = sorted(tally, key=lambda each: (tally[each].count, everywhere[each]), reverse=True)
+                ranked = sorted(tally, key=lambda each: (tally[each].ports, everywhere[each]), reverse=True)
                 best, second = ranked[:2]
-                is_usual = 2 * tally[best].count >= sum(kind.count for kind in tally.values())
-                if is_usual and (tally[best].count, everywhere[best]) > (tally[second].count, everywhere[second]):
-                    result[family] = (best, tally[best].first, tally[best].count)
+                is_usual = 2 * tally[best].ports >= sum(kind.ports for kind in tally.values())
+                if is_usual and (tally[best].ports, everywhere[best]) > (tally[second].ports, everywhere[second]):
+                    result[family] = (best, tally[best].first, tally[best].ports)
         return result
 
 

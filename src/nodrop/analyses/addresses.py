@@ -6,8 +6,8 @@ router id. Addresses that mean something on one link only are left out.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.fabric.fabric import Device
@@ -21,14 +21,12 @@ _LOCAL = ("127.", "169.254.", "fe80:", "::1")
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Holder:
-    """Who has an address: the node, what of it, its place if it is in a file, and whether others may have it too."""
+class _Holder(NamedTuple):
+    """Who has an address: the node, what of it, its subject, and whether it is in a file and others may have it too."""
 
     node: str
     part: str
     subject: Subject
-    vrf: str | None
     in_file: bool = True
     anycast: bool = False
 
@@ -78,17 +76,22 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
         for port in device.interfaces:
             if isinstance(port.addresses, Unknown) or not port.addresses:
                 continue
-            vrf = None if isinstance(port.vrf, Unknown) else port.vrf
-            holder = _Holder(device.name, port.name, (device.name, port.name), vrf)
+            area = _area(None if isinstance(port.vrf, Unknown) else port.vrf)
+            holder = _Holder(device.name, port.name, (device.name, port.name))
             for address in _plain(port.addresses):
-                yield f"vrf {vrf or 'default'}", address, holder
+                yield area, address, holder
         yield from _of_switch(device)
     for host in index.fabric.hosts:
         for host_port in host.ports:
             subject = (FABRIC, "hosts", host.name)
-            holder = _Holder(host.name, host_port.name, subject, None, in_file=False)
+            holder = _Holder(host.name, host_port.name, subject, in_file=False)
             for address in _plain(host_port.addresses):
-                yield "vrf default", address, holder
+                yield _area(None), address, holder
+
+
+def _area(vrf: str | None) -> str:
+    """The routing table in which an address must be the only one."""
+    return f"vrf {vrf}" if vrf else "vrf default"
 
 
 def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
@@ -100,11 +103,11 @@ def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
         for address in _plain(loopback.addresses):
             anycast = count > 1 and address != router_id
             subject = (name, "@loopbacks", loopback.name)
-            holder = _Holder(name, loopback.name, subject, loopback.vrf, anycast=anycast)
-            yield f"vrf {loopback.vrf or 'default'}", address, holder
+            holder = _Holder(name, loopback.name, subject, anycast=anycast)
+            yield _area(loopback.vrf), address, holder
     management = device.management
     if not isinstance(management, Unknown) and management is not None:
-        holder = _Holder(name, management.interface, (name, "@management"), None)
+        holder = _Holder(name, management.interface, (name, "@management"))
         for address in _plain(management.addresses):
             yield "out of band", address, holder
 
@@ -112,7 +115,7 @@ def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
 def _plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
     """Addresses without their prefix lengths, each spelt in one way, those of one link left out."""
     plain = [text.partition("/")[0] for text in addresses]
-    return tuple(_spelt(text) if ":" in text else text for text in plain if not text.lower().startswith(_LOCAL))
+    return tuple([_spelt(text) if ":" in text else text for text in plain if not text.lower().startswith(_LOCAL)])
 
 
 def _spelt(text: str) -> str:
