@@ -1,0 +1,174 @@
+"""One intent on SONiC, on NVUE and on both: the same fabric but for what is noted, and clean on every mix."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nodrop
+from designs import Data, build, load, shipped
+from nodrop.design import adaptations
+from nodrop.design.adapting import Adaptation, below
+from nodrop.errors import InputProblems
+from nodrop.fabric.compare import differences, project
+from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import Subject, matches, parse, text
+from nodrop.fabric.values import changed
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import shipped as rules
+from nodrop.platforms import not_carried
+from nodrop.resources import home
+
+NOTES = Path(__file__).parent / "notes"
+INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith("reference-256-"))
+"""All but those that are another's mix."""
+
+RELEASES = {"sonic": ("202505",), "nvue": ("5.14", "5.16")}
+MIXES = (("sonic", "sonic"), ("sonic", "nvue"), ("nvue", "sonic"), ("nvue", "nvue"))
+"""Platform of the leaves, and of the spines."""
+
+
+def on(name: str, leaves: str, spines: str, release: int = -1) -> Data:
+    """An intent on a mix of platforms, each by its last release or another."""
+    tiers = {"leaves": leaves, "spines": spines}
+    changes = {f"topology.{tier}.platform": platform for tier, platform in tiers.items()}
+    releases = {f"topology.{tier}.version": RELEASES[platform][release] for tier, platform in tiers.items()}
+    return shipped(name, changes | releases)
+
+
+@cache
+def read_back(name: str, leaves: str, spines: str, release: int = -1) -> Reading:
+    fabric = build(on(name, leaves, spines, release))
+    return nodrop.read_back(list(nodrop.write(fabric)), fabric)
+
+
+@cache
+def notes(name: str, leaves: str, spines: str) -> tuple[Adaptation, ...]:
+    return adaptations(load(on(name, leaves, spines)))
+
+
+@pytest.mark.parametrize("mix", MIXES, ids="-".join)
+@pytest.mark.parametrize("name", INTENTS)
+def test_every_intent_is_clean_on_every_mix(name: str, mix: tuple[str, str]) -> None:
+    for release in (0, -1) if "nvue" in mix else (-1,):
+        reading = read_back(name, *mix, release)
+        assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
+        verdict = judge(reading, rules())
+        assert [(finding.rule, finding.subject) for finding in verdict.findings] == []
+        assert [(one.rule, one.missing) for one in verdict.unknown] == []
+
+
+# --- the same fabric
+
+
+def named_by_port(fabric: Fabric) -> Fabric:
+    """The fabric with every port of a switch called by what it is, wherever it is named."""
+    ports = {End(device.name, port.name): _port(port.port) for device in fabric.devices for port in device.interfaces}
+
+    def of_port(device: Device, port: Interface) -> Interface:
+        far = str(port.description).rpartition(":")
+        end = End(far[0], far[2])
+        description = f"{end.node}:{ports[end]}" if end in ports else port.description
+        return changed(port, name=ports[End(device.name, port.name)], description=description)
+
+    def of_link(link: Link) -> Link:
+        a, b = (End(end.node, ports.get(end, end.port)) for end in (link.a, link.b))
+        return changed(link, a=min(a, b), b=max(a, b))
+
+    devices = tuple(
+        changed(device, interfaces=tuple(of_port(device, port) for port in device.interfaces))
+        for device in fabric.devices
+    )
+    links = tuple(sorted(map(of_link, fabric.links), key=lambda link: (link.a, link.b)))
+    return changed(fabric, devices=devices, links=links)
+
+
+def _port(port: Any) -> str:
+    assert isinstance(port, Port)
+    return f"{port.panel}.{port.split}"
+
+
+def comparable(device: Device) -> Device:
+    """The device without what either platform cannot say, and without what the intent says of its platform."""
+    unsaid = dict.fromkeys([*not_carried("sonic"), *not_carried("nvue")])
+    return changed(project(device, unsaid), platform="", version="")
+
+
+def subjects(name: str, mix: tuple[str, str]) -> Iterator[Subject]:
+    """Yield where an intent's fabric on a mix differs from what it is on SONiC, as both are read back."""
+    base, other = (named_by_port(read_back(name, *one).fabric) for one in (MIXES[0], mix))
+    for device, its in zip(base.devices, other.devices, strict=True):
+        for difference in differences(comparable(device), comparable(its)):
+            yield (device.name, *below(difference.path))
+
+
+def covers(note: Adaptation, subject: Subject) -> bool:
+    return matches((*parse(note.path), "**"), subject)
+
+
+@pytest.mark.parametrize("mix", MIXES[1:], ids="-".join)
+@pytest.mark.parametrize("name", INTENTS)
+def test_platforms_differ_in_what_is_noted_and_in_nothing_else(name: str, mix: tuple[str, str]) -> None:
+    noted, found = notes(name, *mix), set(subjects(name, mix))
+    assert [text(one) for one in sorted(found) if not any(covers(note, one) for note in noted)] == []
+    unsaid = [f"*/{'/'.join(below(tuple(path.split('/'))))}" for path in not_carried("nvue")]
+    idle = [note.path for note in noted if not any(covers(note, one) for one in found)]
+    assert [path for path in idle if not any(matches(parse(one), parse(path)) for one in unsaid)] == []
+
+
+@pytest.mark.parametrize("mix", MIXES[1:], ids="-".join)
+@pytest.mark.parametrize("name", INTENTS)
+def test_what_no_switch_says_is_the_same(name: str, mix: tuple[str, str]) -> None:
+    base, other = (named_by_port(read_back(name, *one).fabric) for one in (MIXES[0], mix))
+    for part in ("name", "mode", "hosts", "classes", "links"):
+        assert getattr(base, part) == getattr(other, part)
+    unwatched = ("leaf",) if mix[0] == "nvue" and base.policy.fabric_watchdog else ()
+    assert other.policy == changed(base.policy, fabric_unwatched_roles=unwatched)
+
+
+@pytest.mark.parametrize("name", INTENTS)
+def test_notes_of_an_intent_on_nvue(name: str, update_golden: bool) -> None:
+    said = "".join(
+        f"{one.path}\n    wanted: {one.wanted}\n    made: {one.made}\n    because: {one.reason}\n"
+        for one in notes(name, "nvue", "nvue")
+    )
+    golden = NOTES / f"{name}.txt"
+    if update_golden:
+        NOTES.mkdir(exist_ok=True)
+        golden.write_text(said)
+    assert said == golden.read_text()
+
+
+def test_every_note_has_its_intent_and_sonic_needs_none() -> None:
+    assert sorted(path.stem for path in NOTES.iterdir()) == INTENTS
+    for name in INTENTS:
+        assert notes(name, "sonic", "sonic") == ()
+
+
+@pytest.mark.parametrize("mix", MIXES[1:], ids="-".join)
+def test_notes_of_a_mix_are_those_of_its_tiers(mix: tuple[str, str]) -> None:
+    roles = {f"{role}*" for role, platform in zip(("leaf", "spine"), mix, strict=True) if platform == "nvue"}
+    both = notes("reference-256", "nvue", "nvue")
+    assert notes("reference-256", *mix) == tuple(one for one in both if parse(one.path)[0] in roles)
+
+
+# --- refused on every mix that cannot carry it
+
+
+@pytest.mark.parametrize("mix", MIXES, ids="-".join)
+def test_trimming_is_refused_on_switches_that_do_not_trim(mix: tuple[str, str]) -> None:
+    data = on("trim", *mix)
+    for tier in ("leaves", "spines"):
+        data["topology"][tier]["model"] = "SN4700"
+    data["topology"]["leaves"]["ports"] = {"endpoints": "1-8", "uplinks": "25-32"}
+    with pytest.raises(InputProblems) as raised:
+        build(data)
+    found = [problem for problem in raised.value.problems if problem.where.endswith(".model")]
+    titles = {"sonic": "SONiC", "nvue": "NVUE"}
+    assert sorted(problem.found for problem in found) == sorted(
+        f"spectrum-3 of SN4700 does not trim packets under {titles[platform]}" for platform in mix
+    )
+    assert {(problem.expected, problem.hint) for problem in found} == {("SN5600", "or mode: lossy")}
