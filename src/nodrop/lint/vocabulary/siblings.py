@@ -21,7 +21,12 @@ from nodrop.lint.vocabulary.marking import (
     starved_queues,
     unmarked_rdma_queues,
 )
-from nodrop.lint.vocabulary.qos import lossy_rdma_dscps, pause_threshold_bytes, rdma_intruders
+from nodrop.lint.vocabulary.qos import (
+    lossy_rdma_dscps,
+    pause_threshold_bytes,
+    rdma_intruders,
+    unintended_priorities,
+)
 from nodrop.lint.vocabulary.scheduling import lossless_queues, unscheduled_control_queues
 from nodrop.lint.vocabulary.sides import groups_without_headroom, misplaced_pause, never_paused, unintended_dscps
 from nodrop.lint.vocabulary.watchdog import outlasted_timeout
@@ -46,6 +51,7 @@ _CHECKS: Mapping[str, tuple[Check, ...]] = {
         lambda fabric, _device, qos: rdma_intruders(fabric, qos),
         lambda fabric, _device, qos: unintended_dscps(fabric, qos),
         lambda fabric, _device, qos: paused_cnp_dscps(fabric, qos),
+        lambda fabric, _device, qos: unintended_priorities(fabric, qos),
     ),
     "scheduling": (
         *_COMMON,
@@ -62,6 +68,7 @@ _CHECKS: Mapping[str, tuple[Check, ...]] = {
     "buffers": (
         lambda _fabric, _device, qos: groups_without_headroom(qos),
         lambda _fabric, _device, qos: _headroom_without_pfc(qos),
+        lambda fabric, _device, qos: unintended_priorities(fabric, qos),
     ),
     "watchdog": (
         lambda _fabric, _device, qos: _without_time(qos),
