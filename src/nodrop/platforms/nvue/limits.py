@@ -11,7 +11,7 @@ from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import nvue_port
-from nodrop.hardware.schema import Switch
+from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.spelling import FECS, dialect
 from nodrop.platforms.nvue.traits import TRAITS
@@ -152,11 +152,21 @@ def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
         count = len(found)
         if panel in whole:
             raise refuse(("interfaces", f"swp{panel}"), "is broken out, and so no port itself")
-        if sorted(found) != list(range(count)) or count not in (2, 4) or count > facts.max_split:
-            raise refuse((*path, "port"), f"{facts.name} is broken out into 2 or 4 ports, and all of them are there")
+        way = next((one for one in breakouts(facts, panel) if one.into == count), None)
+        if sorted(found) != list(range(count)) or way is None:
+            ways = ", ".join(str(one.into) for one in breakouts(facts, panel))
+            raise refuse((*path, "port"), f"{facts.name} is broken out into {ways}, and all of the parts are there")
+        if way.blocks_next and (panel % 2 == 0 or {panel + 1} & (parts.keys() | whole)):
+            raise refuse((*path, "port"), f"{count} parts need a port of odd number, and no port after it")
         if len(lanes[panel]) != 1:
             raise refuse((*path, "lanes"), "the parts of a port have equally many lanes")
     return {panel: len(found) for panel, found in parts.items()}
+
+
+def breakouts(facts: Switch, panel: int) -> list[Split]:
+    """Return the ways in which NVUE breaks a panel port out; none where the model has no such port."""
+    group = facts.group(panel)
+    return [way for way in group.splits if not way.platforms or "nvue" in way.platforms] if group else []
 
 
 def _check_port(device: Device, facts: Switch, interface: Interface, split: dict[int, int]) -> None:

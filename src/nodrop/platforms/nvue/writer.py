@@ -4,16 +4,17 @@
 (Cumulus Linux release notes, 3362113), so that `apply/` holds the ports first and their QoS second.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.fabric import Device, Fabric, Interface, Port
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.routing import RouteMapRule
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
+from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import effects, limits_qos, stages
@@ -92,6 +93,7 @@ def _made(device: Device) -> _Design:
     shared = {key: _rendered("port", name=key, port=port, qos=qos, say=say) for key, port, qos in _keys(alike, say)}
     broken = _breakouts(device)
     shared |= {key: Quoted(_BREAKOUT.format(key=key, splits=splits, lanes=lanes)) for key, splits, lanes in broken}
+    shared |= {key: Quoted(_NO_PORT.format(key=key)) for key in _lost(device)}
     pools = {pool.name: pool.percentage for pool in known(device.buffer_pools)}
     qos = _rendered(
         "qos",
@@ -108,6 +110,17 @@ def _made(device: Device) -> _Design:
 
 
 _BREAKOUT = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ninterface {key} type = swp\n"
+
+
+_NO_PORT = "interface {key} link breakout disabled\ninterface {key} type = swp\n"
+
+
+def _lost(device: Device) -> list[str]:
+    """Return the key of the panel ports that are lost to the ones before them, which are broken out so far."""
+    facts = switch(str(device.model))
+    parts = Counter(port.port.panel for port in device.interfaces if isinstance(port.port, Port))
+    lost = [f"swp{panel + 1}" for panel, count in parts.items() if (way := facts.split(count)) and way.blocks_next]
+    return [port_key(lost)] if lost else []
 
 
 def _is_of_parts(key: str) -> bool:
