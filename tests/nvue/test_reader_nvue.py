@@ -309,6 +309,21 @@ system:
 TRIM = "system: {forwarding: {packet-trim: %s}}\n"
 
 
+def test_ports_trim_the_classes_they_name_or_those_of_the_profile() -> None:
+    ports = "interface:\n  swp1-2: {}\n  swp2: {packet-trim: {egress-eligibility: {traffic-class: {'0,3': {}}}}}\n"
+
+    def trimmed(body: str) -> dict[str, list[int]]:
+        found = device(ports + body, model="SN5600")
+        return {
+            one.name: [queue.index for queue in qos(found, one.name).queues if queue.buffer.discard == "trim"]
+            for one in found.interfaces
+        }
+
+    assert trimmed(TRIM % "{state: enabled}") == {"swp1": [], "swp2": [0, 3]}
+    assert trimmed(TRIM % "{profile: packet-trim-default}") == {"swp1": [1, 2, 3], "swp2": [0, 3]}
+    assert trimmed(TRIM % "{state: disabled}") == {"swp1": [], "swp2": []}
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

@@ -38,12 +38,11 @@ class Limits:
             for tc, inside in node.below("egress-lossy-buffer").numbered("traffic-class", 15)
         }
 
-    def queue(self, tc: int, lossless: bool) -> BufferProfile:
-        """Return what a traffic class's queue may take."""
-        if lossless:
-            return BufferProfile(pool="egress_lossless", size_bytes=0, dynamic_th=self._egress_lossless)
-        limit = self._egress_lossy.get(tc, LOSSY_EXPONENT)
-        return BufferProfile(pool="egress_lossy", size_bytes=0, dynamic_th=limit)
+    def queue(self, tc: int, lossless: bool, trimmed: bool) -> BufferProfile:
+        """Return what a traffic class's queue may take, and whether a packet that does not fit is trimmed."""
+        pool = "egress_lossless" if lossless else "egress_lossy"
+        limit = self._egress_lossless if lossless else self._egress_lossy.get(tc, LOSSY_EXPONENT)
+        return BufferProfile(pool=pool, size_bytes=0, dynamic_th=limit, discard="trim" if trimmed else None)
 
     def _alpha(self, *keys: str, default: int) -> int:
         return self._alpha_of(self._node.below(*keys), default)

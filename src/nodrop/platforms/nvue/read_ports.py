@@ -107,8 +107,17 @@ class Ports:
         return found[1]
 
 
-def interfaces(ports: Ports, qos: QosReader, model: str | Unknown, derived: dict[Subject, str]) -> Iterator[Interface]:
-    """Yield the switch ports in the order of their names; a panel port that is broken out or shut off is none."""
+def interfaces(
+    ports: Ports,
+    qos: QosReader,
+    model: str | Unknown,
+    trimmed: tuple[int, ...] | None,
+    derived: dict[Subject, str],
+) -> Iterator[Interface]:
+    """Yield the switch ports in the order of their names; a panel port that is broken out or shut off is none.
+
+    `trimmed` are the queues whose packets are trimmed where a port names none, None where the switch trims nothing.
+    """
     device = ports.config.device
     found = {name: port for name in ports.names() if (port := nvue_port(name)) is not None}
     links = {name: ports.link(ports.view(name)) for name in found}
@@ -124,7 +133,7 @@ def interfaces(ports: Ports, qos: QosReader, model: str | Unknown, derived: dict
             continue
         view = ports.view(name)
         lanes = _lanes(model, named.port, breakout, named.part)
-        what = qos.port(name, view.below("qos"))
+        what = qos.port(name, view.below("qos"), _trimmed(view, trimmed))
         for part, reason in link.derived:
             derived[device, name, part] = reason
         for subject, reason in what.derived:
@@ -146,6 +155,14 @@ def interfaces(ports: Ports, qos: QosReader, model: str | Unknown, derived: dict
             cable_length_m=what.cable_length_m,
             qos=what.profile,
         )
+
+
+def _trimmed(view: View, usual: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Return the queues of a port whose packets are trimmed rather than dropped."""
+    if usual is None or "packet-trim" not in view.node:
+        return usual or ()
+    eligible = view.below("packet-trim", "egress-eligibility")
+    return tuple(sorted({tc for tc, _ in eligible.numbered("traffic-class", 7)})) or usual
 
 
 def addresses(view: View) -> tuple[str, ...]:

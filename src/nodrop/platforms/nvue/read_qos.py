@@ -68,8 +68,8 @@ class QosReader:
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
         self.robustness = timers.integer("robustness", 1, 1000)
         self._profiles: dict[tuple[str, str], tuple[Any, dict[Subject, str]]] = {}
-        self._by_node: dict[int, tuple[Any, PortQos]] = {}
-        self._by_content: dict[str, PortQos] = {}
+        self._by_node: dict[tuple[int, tuple[int, ...]], tuple[Any, PortQos]] = {}
+        self._by_content: dict[tuple[str, tuple[int, ...]], PortQos] = {}
         cable = self.top.below("roce").integer("cable-length", 1, 100_000, "m")
         self._cable_m = self.defaults.cable_length_m if cable is None else cable
         self._cable_stated = cable is not None
@@ -93,15 +93,16 @@ class QosReader:
         mode: str | None = roce.word("mode", {mode: mode for mode in MODES})
         return mode or "lossless"
 
-    def port(self, name: str, bound: View) -> PortQos:
-        """Return what a port does, from the node `qos` of its interface."""
-        found = self._by_node.get(id(bound.node))
+    def port(self, name: str, bound: View, trimmed: tuple[int, ...] = ()) -> PortQos:
+        """Return what a port does, from the node `qos` of its interface and the queues whose packets are trimmed."""
+        key = id(bound.node), trimmed
+        found = self._by_node.get(key)
         if found is None:
-            content = repr(bound.node)
+            content = repr(bound.node), trimmed
             qos = self._by_content.get(content)
             if qos is None:
-                qos = self._by_content[content] = self._port(name, bound)
-            found = self._by_node[id(bound.node)] = (bound.node, qos)
+                qos = self._by_content[content] = self._port(name, bound, trimmed)
+            found = self._by_node[key] = (bound.node, qos)
         return found[1]
 
     def _bound(self, port: str, bound: View, kind: str) -> str:
@@ -126,7 +127,7 @@ class QosReader:
             self._profiles[key] = make(self.top.below(kind, name), defaults, derived), derived
         return self._profiles[key]
 
-    def _port(self, port: str, bound: View) -> PortQos:
+    def _port(self, port: str, bound: View, trimmed: tuple[int, ...]) -> PortQos:
         made = {kind: self._made(kind, self._bound(port, bound, kind)) for kind in BINDINGS}
         derived = {subject: reason for _, own in made.values() for subject, reason in own.items()}
         derived |= self._queues_derived
@@ -156,7 +157,7 @@ class QosReader:
             pfc_tx_priorities=tx,
             pfc_watchdog=watchdog,
             priority_groups=tuple(self._group(index, index in paused) for index in sorted(groups)),
-            queues=self._queues(made, {self.queue_of[priority] for priority in paused}),
+            queues=self._queues(made, {self.queue_of[priority] for priority in paused}, trimmed),
         )
         pause = made["link-pause"][0]
         return PortQos(profile, pfc.cable_length_m if paused else None, pause, tuple(derived.items()))
@@ -266,8 +267,10 @@ class QosReader:
             rates[tc] = tuple(rate and rate * BYTES_PER_KBIT for rate in both)
         return rates
 
-    def _queues(self, made: Mapping[str, tuple[Any, Any]], lossless: set[int]) -> tuple[Queue, ...]:
-        """Return a row for every traffic class that has a place in the scheduler, a rate, or marking."""
+    def _queues(
+        self, made: Mapping[str, tuple[Any, Any]], lossless: set[int], trimmed: tuple[int, ...]
+    ) -> tuple[Queue, ...]:
+        """Return a row for every traffic class that has a place in the scheduler, a rate, marking or trimming."""
         shares, rates = made["egress-scheduler"][0], made["egress-shaper"][0]
         markings = {tc: _wred(marking) for tc, marking in made["congestion-control"][0].items()}
         marked = {tc for tc, marking in markings.items() if isinstance(marking, Unknown) or marking is not None}
@@ -276,9 +279,9 @@ class QosReader:
                 index=tc,
                 scheduler=_scheduler(shares.get(tc), rates.get(tc)),
                 wred=markings.get(tc),
-                buffer=self.limits.queue(tc, tc in lossless),
+                buffer=self.limits.queue(tc, tc in lossless, tc in trimmed),
             )
-            for tc in sorted({*shares, *rates, *marked})
+            for tc in sorted({*shares, *rates, *marked, *trimmed})
         )
 
     def _group(self, index: int, lossless: bool) -> PriorityGroup:

@@ -104,6 +104,13 @@ def by_profile(top: View, by_macro: bool) -> bool:
     return by_macro or top.below(*PACKET_TRIM).text("profile") == TRIM_PROFILE
 
 
+def trimmed_classes(top: View, by_macro: bool) -> tuple[int, ...] | None:
+    """Return the traffic classes trimmed on ports that name none; None where trimming is off."""
+    if not trims(top, by_macro):
+        return None
+    return TRIM_CLASSES if by_profile(top, by_macro) else ()
+
+
 def trimming(top: View, by_macro: bool, queue_of: tuple[int, ...], derived: dict[Subject, str]) -> Trimming | None:
     """Return the switch's packet trimming; None where it is off. What is derived is noted, below the device."""
     if not trims(top, by_macro):

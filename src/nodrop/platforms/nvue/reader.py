@@ -28,6 +28,7 @@ from nodrop.platforms.nvue.read_services import (
     loopbacks,
     management,
     servers,
+    trimmed_classes,
     trimming,
 )
 from nodrop.platforms.nvue.read_settings import check
@@ -125,7 +126,8 @@ class _Device:
         ports = Ports(config)
         routing = RoutingReader(config)
         top = config.top
-        found = tuple(interfaces(ports, qos, model, self._derived))
+        trimmed = trimmed_classes(top, qos.defaults.trims)
+        found = tuple(interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound()
         trims: dict[Subject, str] = {}
         device = Device(
