@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import nodrop
-from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.fabric import Device, Fabric, Interface, Port
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WredColor
 from nodrop.fabric.states import known
 from nodrop.hardware import switch
@@ -85,3 +85,27 @@ def _port(port: Interface, model: str, qos: QosProfile, cable_m: int) -> Interfa
         cable_length_m=cable_m if port.cable_length_m is None else port.cable_length_m,
         qos=qos,
     )
+
+
+def split(device: Device, name: str, count: int) -> Device:
+    """The device with a whole port broken out into equal parts, each with its QoS and none with its addresses."""
+    ports: list[Interface] = []
+    for port in device.interfaces:
+        if port.name != name:
+            ports.append(port)
+            continue
+        assert isinstance(port.speed_mbps, int)
+        assert isinstance(port.lanes, int)
+        assert isinstance(port.port, Port)
+        ports += [
+            replace(
+                port,
+                name=f"{name}s{part}",
+                port=Port(port.port.panel, part),
+                speed_mbps=port.speed_mbps // count,
+                lanes=port.lanes // count,
+                addresses=(),
+            )
+            for part in range(count)
+        ]
+    return resolve(replace(device, interfaces=tuple(ports)))

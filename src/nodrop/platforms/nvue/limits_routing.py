@@ -9,6 +9,7 @@ from itertools import groupby
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.sayable import check_distinct, check_rows, on_one_line, refuse
 
@@ -64,7 +65,7 @@ def _check_name(name: str, *path: object) -> None:
 
 def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
     vrfs = [vrf for vrf, _ in groupby(route.vrf for route in routes)]
-    if vrfs != sorted(set(vrfs), key=lambda vrf: vrf or "default"):
+    if vrfs != sorted(set(vrfs), key=lambda vrf: natural(vrf or "default")):
         raise refuse(["static_routes"], "are not in the order in which they would be read back: by VRF")
     for vrf, own in groupby(routes, key=lambda route: route.vrf):
         if vrf is not None:

@@ -6,12 +6,11 @@ the order in which an export sorts them, all of a key together.
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from nodrop.errors import Unsupported
 
-_STATEMENT = re.compile(r"([^=~]*?)(?: ([=~]) (.*))?")
 _PLAIN = re.compile(r"(?:[A-Za-z_./](?:[A-Za-z0-9_./+:-]*[A-Za-z0-9_./+-])?(?: [A-Za-z0-9_./+-]+)*)|[0-9][0-9./]*")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_./,:-]*[A-Za-z0-9_/.,-]")
 _RETYPED = re.compile(r"[0-9._:+-]+|0[xo].*|[0-9.]+e[0-9+-]+|on|off|yes|no|y|n|true|false|null", re.IGNORECASE)
@@ -20,56 +19,52 @@ _ADDRESS = re.compile(r"(?:[0-9]+\.){3}[0-9]+(?:/[0-9]+)?")
 _PRINTABLE = re.compile(r"[\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
 _SAFE_FOR_SHELL = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _LONGEST_KEY = 128
-_STEP = "  "
+_INDENTS = tuple("  " * (level + 2) for level in range(32))
 
 
-def statements(text: str) -> Iterator[tuple[list[str], str | None, str]]:
-    """Yield (words, mark, value) of each line."""
-    for line in text.splitlines():
-        found = _STATEMENT.fullmatch(line)
-        assert found is not None, line
-        yield found[1].split(" "), found[2], found[3] or ""
+class Forms(NamedTuple):
+    """The same statements in both forms."""
+
+    yaml: str
+    """The body of `set:`, indented by four blanks."""
+    commands: str
+    """Lines of `nv set`, safe for a shell."""
 
 
-@lru_cache(maxsize=512)
-def yaml(text: str) -> str:
-    """Return the statements as the body of `set:`, indented by four blanks."""
+def forms(text: str) -> Forms:
+    """Return the statements in both forms."""
     lines: list[str] = []
+    commands: list[str] = []
     before: list[str] = []
-    opened = -1
-    for words, mark, value in statements(text):
-        depth, most = 0, min(len(before), len(words) - 1)
-        while depth < most and before[depth] == words[depth]:
-            depth += 1
+    for line in text.splitlines():
+        head, mark, value = line.partition(" ~ ")
+        if mark:
+            leaf, argument = f": {quoted(value)}\n", f" {for_shell(value)}\n"
+        else:
+            head, mark, value = line.partition(" = ")
+            leaf, argument = (f": {value}\n", f" {value}\n") if mark else (": {}\n", "\n")
+        commands.append(f"nv set {head}{argument}")
+        words = head.split(" ")
         last = len(words) - 1
-        for level in range(depth, last + 1):
-            ending = ":" if level < last else ": {}" if mark is None else f": {spelt(mark, value)}"
-            key = yaml_key(words[level])
-            indent = _STEP * (level + 2)
-            if level == opened + 1 and opened >= 0:
-                indent = f"{_STEP * (level + 1)}: "
-            opened = -1
-            if len(key) > _LONGEST_KEY and level < last:
-                lines.append(f"{indent}? {key}")
-                opened = level
-            else:
-                lines.append(f"{indent}{key}{ending}")
+        depth = 0
+        for one, other in zip(before, words, strict=False):
+            if one != other or depth == last:
+                break
+            depth += 1
+        opened = False
+        for level in range(depth, last):
+            opened = _open(lines, level, yaml_key(words[level]), opened)
+        lines.append(f"{_INDENTS[last - opened]}{': ' if opened else ''}{yaml_key(words[last])}{leaf}")
         before = words
-    return "".join(f"{line}\n" for line in lines)
+    return Forms("".join(lines), "".join(commands))
 
 
-def commands(text: str) -> str:
-    """Return the statements as lines of `nv set`, safe for a shell."""
-    lines = []
-    for words, mark, value in statements(text):
-        path = " ".join(words)
-        lines.append(f"nv set {path}\n" if mark is None else f"nv set {path} {for_shell(value)}\n")
-    return "".join(lines)
-
-
-def spelt(mark: str, value: str) -> str:
-    """Spell a value for YAML; a text that would be read as something else is quoted."""
-    return value if mark == "=" else quoted(value)
+def _open(lines: list[str], level: int, key: str, opened: bool) -> bool:
+    """Add the line of a key that others stand below; return whether it is too long to be one with a colon."""
+    indent = f"{_INDENTS[level - 1]}: " if opened else _INDENTS[level]
+    is_long = len(key) > _LONGEST_KEY
+    lines.append(f"{indent}? {key}\n" if is_long else f"{indent}{key}:\n")
+    return is_long
 
 
 @lru_cache(maxsize=65_536)

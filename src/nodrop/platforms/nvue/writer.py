@@ -17,10 +17,11 @@ from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.artifact import Artifact
-from nodrop.platforms.nvue import effects, limits_qos, stages
+from nodrop.platforms.nvue import effects, limits_qos
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import FECS, PortQos, Rows, Spelling, by_value, dialect, numbers, port_key
+from nodrop.platforms.nvue.stages import Forms, forms
 from nodrop.platforms.rendering import Quoted, template
 from nodrop.units import show_speed
 
@@ -33,8 +34,9 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
     design = _design(device)
     router, vrf = _routing(device)
-    texts = [_interfaces(device, design), design.qos, router, _services(device, design), vrf]
-    return tuple(_artifacts(device, texts, design))
+    interfaces = _interfaces(device, design)
+    texts = [forms(interfaces), design.qos, forms(router), forms(_services(device, design)), forms(vrf)]
+    return tuple(_artifacts(device, interfaces, texts, design))
 
 
 class _Row(NamedTuple):
@@ -56,7 +58,7 @@ class _Design:
     """Statements by key of interfaces."""
     parts: frozenset[str]
     """Keys of parts of broken-out ports."""
-    qos: str
+    qos: Forms
 
 
 _DESIGNS: OrderedDict[Any, _Design] = OrderedDict()
@@ -106,7 +108,7 @@ def _made(device: Device) -> _Design:
         lossless_percent=pools.get("ingress_lossless"),
     )
     parts = frozenset(key for key in shared if _is_of_parts(key))
-    return _Design(tuple(port.qos for port in device.interfaces), say, shared, parts, qos)
+    return _Design(tuple(port.qos for port in device.interfaces), say, shared, parts, forms(qos))
 
 
 _BREAKOUT = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ninterface {key} type = swp\n"
@@ -172,32 +174,34 @@ def _says_for_itself(port: Interface) -> bool:
     return bool(port.addresses) or port.description is not None or port.vrf is not None
 
 
-def _artifacts(device: Device, texts: list[str], design: _Design) -> Iterator[Artifact]:
+def _artifacts(device: Device, interfaces: str, texts: list[Forms], design: _Design) -> Iterator[Artifact]:
     header = template("nvue/header.yaml.j2").render(device=device)
-    body = "".join(map(stages.yaml, texts))
-    yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{body}")
-    staged = {_PORTS: texts}
+    whole = Forms("".join(one.yaml for one in texts), "".join(one.commands for one in texts))
+    yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{whole.yaml}")
+    staged = {_PORTS: whole}
     if design.parts:
-        first, second = _apart(texts[0], design.parts)
-        staged = {_PORTS: [first, *texts[1:]], _QOS: [second]}
+        first, second = _apart(interfaces, design.parts)
+        rest = texts[1:]
+        yaml = "".join([first.yaml, *(one.yaml for one in rest)])
+        commands = "".join([first.commands, *(one.commands for one in rest)])
+        staged = {_PORTS: Forms(yaml, commands), _QOS: second}
     for name, own in staged.items():
-        nv, patch = "".join(map(stages.commands, own)), "".join(map(stages.yaml, own))
-        yield Artifact(device=device.name, path=f"apply/{name}.nv", text=nv)
-        yield Artifact(device=device.name, path=f"apply/{name}.yaml", text=f"- set:\n{patch}")
+        yield Artifact(device=device.name, path=f"apply/{name}.nv", text=own.commands)
+        yield Artifact(device=device.name, path=f"apply/{name}.yaml", text=f"- set:\n{own.yaml}")
     script = template("nvue/apply.sh.j2")
     told = [(name, _STAGES[name]) for name in staged]
     text = script.render(device=device.name, version=device.version, stages=told)
     yield Artifact(device=device.name, path="apply/apply.sh", text=text)
 
 
-def _apart(interfaces: str, parts: frozenset[str]) -> tuple[str, str]:
+def _apart(interfaces: str, parts: frozenset[str]) -> tuple[Forms, Forms]:
     """Return the statements about interfaces without, and those that are, the QoS of parts of ports."""
     first: list[str] = []
     second: list[str] = []
     for line in interfaces.splitlines(keepends=True):
         words = line.split(" ", 3)
         (second if words[2] == "qos" and words[1] in parts else first).append(line)
-    return "".join(first), "".join(second)
+    return forms("".join(first)), forms("".join(second))
 
 
 class _Family(NamedTuple):
@@ -279,14 +283,26 @@ def _maps(port: Interface) -> tuple[int | None, ...]:
     return queues[:8]
 
 
+_Prefixes = list[tuple[str, list[tuple[str, str]]]]
+"""(prefix, its next hops and what they are), in the order of the model."""
+
+
+def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
+    """Return (VRF, its static routes) in the order of a file, the default one in any case."""
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {"default": {}}
+    for route in known(device.static_routes):
+        prefixes = found.setdefault(route.vrf or "default", {})
+        prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop)))
+    return [(vrf, list(found[vrf].items())) for vrf in sorted(found, key=natural)]
+
+
 class _Routes:
     """The words that the templates of routing and services ask for."""
 
     def __init__(self, device: Device) -> None:
         spoken = dialect(device.version)
         self.old, self.on, self.enabled, self.disabled = spoken.old, spoken.on, spoken.enabled, spoken.disabled
-        routes = sorted(known(device.static_routes), key=lambda route: route.vrf or "default")
-        self.routes = [(route.vrf or "default", route, via_type(route.next_hop)) for route in routes]
+        self.vrfs = _by_vrf(device)
 
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:

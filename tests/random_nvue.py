@@ -1,0 +1,333 @@
+"""Random devices that NVUE can be told to be, sensible or not, in either dialect: what the round trip is tried with."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from nodrop.fabric.fabric import Collector, Device, Fabric, Interface, Loopback, Management, Port, Trimming
+from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, RouteMapRule, StaticRoute
+from nodrop.fabric.subject import natural
+from nodrop.hardware import switch
+from nodrop.hardware.dynamic import resolve
+from nodrop.platforms.nvue import effects
+from random_routing import LISTS, asns, maybe, prefix_rules, rows
+
+PRIORITIES = st.integers(0, 7)
+REST = (None,) * 8
+V4 = ("10.0.0.0/31", "10.0.0.2/31", "192.0.2.1/24")
+V6 = ("2001:db8::1/127", "fe80::1/10")
+SERVERS = ("192.0.2.10", "192.0.2.9", "2001:db8::7", "ntp.example")
+words = st.lists(
+    st.text(
+        st.characters(codec="ascii", exclude_categories=["Cc", "Z"], exclude_characters="'"), min_size=1, max_size=8
+    )
+    | st.sampled_from(["on", "1", "~", "=", "#", "a:", "'", '"', "{}", "$x", "`x`", "\\", "!", "11:11", "-", "?"]),
+    min_size=1,
+    max_size=4,
+).map(lambda found: " ".join(found).replace("'", "."))
+"""Text as NVUE takes it for a description, with what YAML and a shell would trip over."""
+
+
+def some(choices: Sequence[str], most: int, least: int = 0) -> st.SearchStrategy[tuple[str, ...]]:
+    """Some of the choices, each once, in any order."""
+    return st.permutations(choices).flatmap(
+        lambda found: st.integers(least, min(most, len(choices))).map(lambda count: tuple(found[:count]))
+    )
+
+
+def addresses(version: str) -> st.SearchStrategy[tuple[str, ...]]:
+    """Addresses: in any order before 5.15, IPv4 first since."""
+    found = some((*V4, *V6), 3)
+    return found if version == "5.14" else found.map(lambda all_: tuple(sorted(all_, key=lambda one: ":" in one)))
+
+
+def spread(size: int, target: st.SearchStrategy[int]) -> st.SearchStrategy[tuple[int, ...]]:
+    """A map with a target for every index, most of them the same."""
+    chosen = st.dictionaries(st.integers(0, size - 1), target, max_size=5)
+    return st.builds(lambda few, rest: tuple(few.get(index, rest) for index in range(size)), chosen, target)
+
+
+rates = maybe(st.integers(0, 2**31 - 1).map(lambda kbps: kbps * 125))
+colors = st.builds(
+    WredColor,
+    min_bytes=st.integers(0, 2**32 - 1),
+    max_bytes=st.integers(0, 2**32 - 1),
+    probability_percent=st.integers(0, 100),
+    enabled=st.booleans(),
+)
+
+
+@st.composite
+def wreds(draw: st.DrawFn) -> WredProfile:
+    color = draw(colors)
+    marked = COLORS if not color.enabled or draw(st.booleans()) else ()
+    return WredProfile(ecn_colors=marked, green=color, yellow=color, red=color)
+
+
+@st.composite
+def queues(draw: st.DrawFn, lossless: frozenset[int], trims: bool) -> tuple[Queue, ...]:
+    """Queues with scheduler, rates and marking, any of them missing though not all; shares of no more than 100 %."""
+    made, left = [], 100
+    for index in sorted(draw(st.sets(PRIORITIES, max_size=8))):
+        parts = draw(st.sampled_from(["s", "r", "w", "sr", "sw", "rw", "srw"]))
+        scheduler = None
+        if "s" in parts or "r" in parts:
+            weight = draw(st.integers(0, min(left, 30))) if "s" in parts else None
+            strict = weight is not None and draw(st.booleans())
+            low, high = (draw(rates), draw(rates)) if "r" in parts else (None, None)
+            if weight is None and low is None and high is None:
+                high = 0
+            left -= 0 if strict else weight or 0
+            scheduler = Scheduler(
+                type="strict" if strict else "dwrr",
+                weight=None if strict else weight,
+                guaranteed_bytes_per_s=low,
+                peak_bytes_per_s=high,
+            )
+        buffer = effects.queue_buffer(index in lossless)
+        if trims and draw(st.booleans()):
+            buffer = replace(buffer, discard="trim")
+        wred = draw(wreds()) if "w" in parts else None
+        made.append(Queue(index=index, scheduler=scheduler, wred=wred, buffer=buffer))
+    return tuple(made)
+
+
+@st.composite
+def profiles(
+    draw: st.DrawFn, classes: tuple[int, ...], dynamic_th: int, detection_ms: int | None, trims: bool
+) -> QosProfile:
+    """What a port does, of what NVUE can say."""
+    pausing = tuple(sorted(draw(st.sets(PRIORITIES, max_size=2) | st.just({3}) | st.just(set()))))
+    ways = draw(st.sampled_from(["both", "rx", "tx"]))
+    rx, tx = (() if ways == "tx" else pausing), (() if ways == "rx" else pausing)
+    trust = draw(st.sampled_from(["dscp", "pcp", "both", None]))
+    watches = detection_ms is not None and rx and draw(st.booleans())
+    return QosProfile(
+        trust=trust,
+        dscp_to_tc=draw(spread(64, PRIORITIES)) if trust in ("dscp", "both") else None,
+        pcp_to_tc=draw(spread(8, PRIORITIES)) if trust in ("pcp", "both") else None,
+        tc_to_queue=(*classes, *REST),
+        tc_to_priority_group=effects.tc_to_priority_group(pausing),
+        pfc_to_queue=classes,
+        pfc_to_priority_group=effects.pfc_to_priority_group(pausing),
+        tc_to_dscp=draw(maybe(spread(8, st.integers(0, 63)).map(lambda found: (*found, *REST)))),
+        pfc_rx_priorities=rx,
+        pfc_tx_priorities=tx,
+        pfc_watchdog=PfcWatchdog(priorities=rx, detection_ms=detection_ms, restoration_ms=None, action=None)
+        if watches
+        else None,
+        priority_groups=effects.priority_groups(pausing, dynamic_th),
+        queues=draw(queues(effects.lossless_queues(pausing, classes), trims)),
+    )
+
+
+@st.composite
+def interfaces(draw: st.DrawFn, model: str, version: str, designs: Sequence[QosProfile]) -> tuple[Interface, ...]:
+    """Some of a model's ports, whole and broken out, a few kinds, each of several ports."""
+    facts = switch(model)
+    made = []
+    for panel in sorted(draw(st.sets(st.integers(1, 12), min_size=1, max_size=6))):
+        group = facts.group(panel)
+        assert group is not None
+        splits = draw(st.sampled_from([1, 1, 2, 4]))
+        lanes = group.lanes if splits == 1 else draw(st.sampled_from([1, group.lanes // splits]))
+        speed, mtu = draw(st.sampled_from(group.speeds)), draw(st.sampled_from([9216, 552, 1500]))
+        for part in range(splits):
+            qos = draw(st.sampled_from(designs))
+            pausing = qos.pfc_rx_priorities or qos.pfc_tx_priorities
+            pause = [None, False] if pausing else [None, False, True]
+            made.append(
+                Interface(
+                    name=f"swp{panel}s{part}" if splits > 1 else f"swp{panel}",
+                    port=Port(panel, part),
+                    enabled=draw(st.booleans()),
+                    speed_mbps=speed,
+                    lanes=lanes,
+                    fec=draw(st.sampled_from(["rs", "fc", "none", "auto"])),
+                    autoneg=draw(st.booleans()),
+                    mtu_bytes=mtu,
+                    addresses=draw(addresses(version)),
+                    vrf=draw(st.sampled_from([None, None, "RED"])),
+                    description=draw(maybe(words)),
+                    link_pause=draw(st.sampled_from(pause)),
+                    cable_length_m=draw(st.sampled_from([3, 30, 100_000])) if pausing else None,
+                    qos=qos,
+                )
+            )
+    return tuple(made)
+
+
+@st.composite
+def route_maps(draw: st.DrawFn, prefixes: Sequence[PrefixList], communities: Sequence[CommunityList]) -> Any:
+    matches: dict[str, Sequence[str]] = {
+        "as-path": ("PATHS", "7"),
+        "community": [one.name for one in communities],
+        "ip next-hop prefix-list": [one.name for one in prefixes if one.family == "ipv4"],
+        "ip address prefix-list": [one.name for one in prefixes if one.family == "ipv4"],
+        "ipv6 address prefix-list": [one.name for one in prefixes if one.family == "ipv6"],
+        "tag": ("7",),
+    }
+    sets: dict[str, Sequence[str]] = {
+        "as-path prepend": ("65000",),
+        "community": ("65000:1 no-export", "graceful-shutdown"),
+        "ip next-hop": ("10.0.0.1",),
+        "local-preference": ("0",),
+        "origin": ("igp",),
+        "tag": ("9",),
+        "weight": ("5",),
+    }
+    made = []
+    for name in rows(draw, ("IN", "OUT", "a-b"), 2):
+        rules = []
+        for sequence in sorted(draw(st.sets(st.integers(1, 65535), min_size=1, max_size=2))):
+            chosen = {kind: draw(maybe(st.sampled_from(values))) for kind, values in matches.items() if values}
+            if chosen.get("ip address prefix-list"):
+                chosen.pop("ipv6 address prefix-list", None)
+            own = {kind: draw(maybe(st.sampled_from(values))) for kind, values in sets.items()}
+            rules.append(
+                RouteMapRule(
+                    sequence=sequence,
+                    action=draw(st.sampled_from(["permit", "deny"])),
+                    matches=tuple((kind, value) for kind, value in chosen.items() if value),
+                    sets=tuple((kind, value) for kind, value in own.items() if value),
+                )
+            )
+        made.append(RouteMap(name=name, rules=tuple(rules)))
+    return tuple(made)
+
+
+@st.composite
+def prefix_lists(draw: st.DrawFn) -> tuple[PrefixList, ...]:
+    made = []
+    for name in draw(some(LISTS, 3)):
+        family = draw(st.sampled_from(["ipv4", "ipv6"]))
+        prefixes, most = (V4_PREFIXES, 32) if family == "ipv4" else (("2001:db8::/32", "::/0"), 128)
+        made.append(PrefixList(name=name, family=family, rules=tuple(draw(prefix_rules(prefixes, most)))))
+    return tuple(made)
+
+
+V4_PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
+communities = some(["graceful-shutdown", "65000:1", "no-export"], 2, 1)
+community_rules = st.lists(st.tuples(st.sampled_from(["permit", "deny"]), communities), min_size=1, max_size=2)
+
+
+@st.composite
+def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbor, ...]:
+    policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
+    ends = draw(some(["10.1.0.1", "10.1.0.3", "2001:db8::1", "swp1", "swp3s1"], 4))
+    return tuple(
+        BgpNeighbor(
+            address=None if end.startswith("swp") else end,
+            interface=end if end.startswith("swp") else None,
+            remote_asn=draw(asns | st.sampled_from(["external", "internal"])),
+            description=draw(maybe(words)),
+            enabled=draw(st.booleans()),
+            active=draw(st.booleans()),
+            import_policy=draw(policy),
+            export_policy=draw(policy),
+            bfd=draw(st.booleans()),
+            allowas_in=draw(maybe(st.integers(1, 10))),
+        )
+        for end in ends
+    )
+
+
+@st.composite
+def bgps(draw: st.DrawFn) -> Bgp:
+    prefixes = draw(prefix_lists())
+    lists = tuple(CommunityList(name=name, rules=tuple(draw(community_rules))) for name in draw(some(LISTS, 2)))
+    policies = draw(route_maps(prefixes, lists))
+    return Bgp(
+        asn=draw(asns),
+        router_id=draw(maybe(st.just("10.0.0.1"))),
+        networks=draw(some(V4_PREFIXES, 2)),
+        maximum_paths=draw(maybe(st.integers(1, 128))),
+        multipath_relax=draw(st.booleans()),
+        graceful_shutdown=draw(st.booleans()),
+        prefix_lists=prefixes,
+        community_lists=lists,
+        route_maps=policies,
+        neighbors=draw(neighbors(policies)),
+    )
+
+
+@st.composite
+def static_routes(draw: st.DrawFn) -> tuple[StaticRoute, ...]:
+    made = []
+    for vrf in draw(st.sampled_from([(), (None,), ("RED",), ("RED", None), ("BLUE", None, "x-1")])):
+        for prefix in draw(some(["10.2.0.0/24", "2001:db8:1::/48", "192.0.2.0/25"], 2)):
+            v4 = ["10.0.0.9", "10.0.0.11"]
+            hops = ["blackhole", "swp1", *(["2001:db8::9"] if ":" in prefix else v4)]
+            made += [StaticRoute(prefix=prefix, next_hop=hop, vrf=vrf) for hop in draw(some(hops, 2, 1))]
+    return tuple(sorted(made, key=lambda route: natural(route.vrf or "default")))
+
+
+@st.composite
+def managements(draw: st.DrawFn, version: str) -> Management:
+    return Management(
+        interface="eth0",
+        addresses=draw(addresses(version)),
+        gateway=draw(maybe(st.sampled_from(["192.0.2.254", "2001:db8::fe"]))),
+        own_vrf=draw(st.booleans()),
+    )
+
+
+@st.composite
+def trimmings(draw: st.DrawFn, classes: Sequence[int]) -> Trimming:
+    """Packet trimming: what is trimmed leaves by the queue of its switch priority."""
+    size, dscp, tc = 4 * draw(st.integers(64, 256)), draw(st.integers(0, 63)), draw(PRIORITIES)
+    return Trimming(size_bytes=size, dscp=dscp, tc=tc, queue=classes[tc])
+
+
+collectors = st.builds(Collector, address=st.sampled_from(["192.0.2.30", "2001:db8::3"]), port=st.integers(1, 65535))
+
+
+@st.composite
+def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") -> Device:
+    """A device that NVUE can be told to be, with what the switch works out by itself worked out."""
+    version = version or draw(st.sampled_from(["5.14", "5.16"]))
+    model = draw(st.sampled_from(["SN4700", "SN5600"]))
+    polling = draw(maybe(st.integers(100, 5000)))
+    detection = None if polling is None else polling * draw(st.integers(1, 1000))
+    classes, dynamic_th = draw(spread(8, PRIORITIES)), draw(st.sampled_from([0, 0, -8, -1, 3, 7]))
+    trimming = draw(maybe(trimmings(classes))) if model == "SN5600" else None
+    made = profiles(classes, dynamic_th, detection, trimming is not None)
+    ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
+    pausing = any(port.cable_length_m for port in ports)
+    lossy = draw(st.integers(1, 99))
+    lossless = draw(st.integers(1, 100 - lossy)) if pausing else None
+    own_bgp = draw(maybe(bgps()))
+    gnmi = draw(maybe(st.integers(1, 65535)))
+    device = Device(
+        name=name,
+        platform="nvue",
+        version=version,
+        model=model,
+        role="leaf",
+        interfaces=ports,
+        loopbacks=draw(st.just(()) | st.tuples(st.builds(Loopback, name=st.just("lo"), addresses=addresses(version)))),
+        management=draw(maybe(managements(version))),
+        bgp=own_bgp,
+        static_routes=draw(static_routes()),
+        buffer_model="dynamic",
+        dynamic_buffers=effects.dynamic_buffers(dynamic_th) if pausing else None,
+        buffer_pools=effects.buffer_pools(lossy, lossless, switch(model).buffer_bytes),
+        watchdog_polling_ms=polling,
+        trimming=trimming,
+        hash_seed=draw(maybe(st.integers(0, 2**32 - 1))),
+        ntp_servers=draw(some(SERVERS, 3)),
+        syslog_servers=draw(some(SERVERS, 3)),
+        gnmi_port=gnmi,
+        otlp_collectors=()
+        if gnmi
+        else tuple(draw(st.lists(collectors, max_size=2, unique_by=lambda one: one.address))),
+    )
+    return resolve(device)
+
+
+def alone(device: Device) -> Fabric:
+    """A fabric of one device, as a writer is given it."""
+    return Fabric(name="alone", mode="lossless", devices=(device,))
