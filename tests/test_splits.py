@@ -128,9 +128,11 @@ def test_copper_reaches_servers_from_half_a_port() -> None:
     copper = {"endpoints.gpu.media": "DAC", "endpoints.gpu.length": "2m"}
     assert port(build(shipped("rail-256", copper)), "leaf1", "Ethernet0").autoneg is True
     whole = copper | {"endpoints.gpu.split": "1", "topology.leaves.ports.endpoints": "1-32"}
-    ((where, found, _),) = problems("rail-256", whole)
+    ((where, found, hint),) = problems("rail-256", whole)
     assert where == "endpoints.gpu.media"
     assert found == "DAC is passive and cannot join 8 lanes of SN5600 to 4 lanes of ConnectX-7 at 400G"
+    assert hint == "split: 2, or for 400G over 2m: AOC, SR4, SR8, DR4, FR4, LR4"
+    assert build(shipped("rail-256", whole | {"endpoints.gpu.split": "2"}))
 
 
 def test_routing_and_timers_follow_from_the_ports_there_may_be() -> None:

@@ -54,6 +54,8 @@ def test_rails_are_read_back_on_every_mix(mix: str) -> None:
     fabric = rails(mix)
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     assert (reading.problems, reading.remarks) == ((), ())
+    verdict = nodrop.lint(reading)
+    assert (verdict.findings, verdict.unknown) == ((), ())
     for device in fabric.devices:
         assert [
             (one.name, one.port, one.enabled, one.lanes, one.speed_mbps, one.addresses)

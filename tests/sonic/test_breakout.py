@@ -6,11 +6,12 @@ from functools import cache
 from typing import Any
 
 import pytest
+from configs import read
 
 import nodrop
 from designs import build, shipped
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.fabric import Device, Fabric, Interface, Port
 from nodrop.platforms.sonic.writer import write
 from random_fabrics import alone
 
@@ -78,6 +79,24 @@ def test_what_is_written_is_read_as_the_same_ports() -> None:
         ports = [(port.name, port.port, port.lanes, port.speed_mbps) for port in device.interfaces]
         there = read.device(device.name).interfaces
         assert sorted((port.name, port.port, port.lanes, port.speed_mbps) for port in there) == sorted(ports)
+
+
+@pytest.mark.parametrize(
+    ("hwsku", "name", "lanes", "port"),
+    [
+        ("Mellanox-SN5600-C256S1", "Ethernet23", "23", Port(3, 7)),
+        ("Mellanox-SN5600-V256", "Ethernet510", "510,511", Port(64, 3)),
+        ("Mellanox-SN4700-A96C8V8", "Ethernet9", "9", Port(2, 1)),
+        ("Mellanox-SN4700-V64", "Ethernet12", "12,13,14,15", Port(2, 1)),
+        ("ACS-SN5600", "Ethernet512", "512", Port(65)),
+    ],
+)
+def test_ports_of_other_skus_are_known_by_their_lanes(hwsku: str, name: str, lanes: str, port: Port) -> None:
+    """Also those of splits that are not written: eight parts, and four of one lane."""
+    metadata = {"localhost": {"hostname": "leaf1", "hwsku": hwsku}}
+    row = {"lanes": lanes, "speed": "25000", "admin_status": "up"}
+    (found,) = read({"DEVICE_METADATA": metadata, "PORT": {name: row}}).device.interfaces
+    assert (found.name, found.port, found.lanes) == (name, port, len(lanes.split(",")))
 
 
 def with_port(name: str, **values: Any) -> Device:

@@ -107,7 +107,9 @@ def cabling(
         return None
     misfit = _misfit(medium, wanted, ends)
     if misfit:
-        problems.append(intent.problem((*keys, misfit.key), misfit.found, misfit.expected, _fitting(wanted, ends)))
+        split = [f"split: {into}" for into in joining_splits(wanted, ends) if holds(into)]
+        hint = ", or ".join((*split[:1], _fitting(wanted, ends)))
+        problems.append(intent.problem((*keys, misfit.key), misfit.found, misfit.expected, hint))
     return Cabling(speed_mbps=wanted.speed, media=medium, length_m=wanted.length, keys=keys)
 
 
