@@ -118,27 +118,31 @@ SILENT = replace(MAPPED, pfc_tx_priorities=())
 def one_sided(fabric: Fabric) -> list[tuple[str, str]]:
     """Who sends what is ignored, and where that is seen."""
     return [
-        (str(hit.facts["sender"]), text(hit.at or ()))
-        for hit in one_sided_pause.find(Index(fabric))
-        if isinstance(hit, Hit)
+        (hit.discriminator, text(hit.at or ())) for hit in one_sided_pause.find(Index(fabric)) if isinstance(hit, Hit)
     ]
 
 
 def test_pause_that_the_far_end_ignores() -> None:
     assert one_sided(pair(MAPPED, MAPPED)) == []
-    assert one_sided(pair(MAPPED, DEAF)) == [("a Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities")]
+    assert one_sided(pair(MAPPED, DEAF)) == [("a:Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities")]
     assert one_sided(pair(MAPPED, SILENT)) == []
     assert one_sided(pair(DEAF, DEAF)) == [
-        ("a Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities"),
-        ("b Ethernet0", "a/Ethernet0/qos/pfc_rx_priorities"),
+        ("a:Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities"),
+        ("b:Ethernet0", "a/Ethernet0/qos/pfc_rx_priorities"),
     ]
     (hit,) = one_sided_pause.find(Index(pair(MAPPED, DEAF)))
     assert text(hit.subject) == "@fabric/links/a:Ethernet0--b:Ethernet0"
+    assert hit.facts == {
+        "cable": "a:Ethernet0--b:Ethernet0",
+        "sender": "first",
+        "receiver": "second",
+        "priorities": "3",
+    }
 
 
 def test_ports_that_other_rules_tell() -> None:
     assert one_sided(pair(MAPPED, None)) == []
-    assert one_sided(pair(MAPPED, LOSSY)) == [("a Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities")]
+    assert one_sided(pair(MAPPED, LOSSY)) == [("a:Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities")]
     assert one_sided(pair(MAPPED, DEAF, enabled=False)) == []
 
 
@@ -156,8 +160,8 @@ def test_nics_are_ends_too() -> None:
         return fabric(device("leaf1", port(0, qos=qos)), hosts=(host,), links=(link,))
 
     assert one_sided(beside(MAPPED, (3,))) == []
-    assert one_sided(beside(MAPPED, ())) == [("leaf1 Ethernet0", "leaf1/Ethernet0/qos/pfc_tx_priorities")]
-    assert one_sided(beside(DEAF, (3,))) == [("gpu1 nic1", "leaf1/Ethernet0/qos/pfc_rx_priorities")]
+    assert one_sided(beside(MAPPED, ())) == [("leaf1:Ethernet0", "leaf1/Ethernet0/qos/pfc_tx_priorities")]
+    assert one_sided(beside(DEAF, (3,))) == [("gpu1:nic1", "leaf1/Ethernet0/qos/pfc_rx_priorities")]
     assert one_sided(beside(replace(DEAF, pfc_tx_priorities=()), (3,))) == []
     (open_,) = one_sided_pause.find(Index(beside(MAPPED, UNKNOWN)))
     assert open_ == Unsettled(subject=("leaf1",), missing="host.pfc_priorities")

@@ -15,7 +15,7 @@ UNREAD_END = "the other end of a link"
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield the cables with such an end; the facts are sender, receiver (device and port) and priorities (text)."""
+    """Yield the cables with such an end; the facts are cable, sender, receiver and priorities, texts."""
     search = _Search(index)
     for link in index.fabric.links:
         yield from search.hits(link, link.a, link.b)
@@ -51,8 +51,9 @@ class _Search:
                 subject=subject_of(link.a, link.b),
                 at=(*known_end, "qos", attribute),
                 facts={
-                    "sender": " ".join(sender),
-                    "receiver": " ".join(receiver),
+                    "cable": subject_of(link.a, link.b)[-1],
+                    "sender": "first" if sender < receiver else "second",
+                    "receiver": "second" if sender < receiver else "first",
                     "priorities": ", ".join(map(str, sorted(ignored))),
                 },
                 discriminator=str(sender),
