@@ -1,0 +1,162 @@
+"""Words of rules about links, cables, routing and siblings, asked directly."""
+
+import pytest
+
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import UNKNOWN, UnknownFact
+from nodrop.lint.vocabulary.cables import has_headroom_row, headroom_told, priorities_without_headroom, rows_there_are
+from nodrop.lint.vocabulary.links import chosen_fec, far_end, fec_in_effect
+from nodrop.lint.vocabulary.routing import unused_paths
+from nodrop.lint.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
+from nodrop.lint.vocabulary.siblings import alpha, told_otherwise
+
+from looking import with_changes  # isort: skip
+
+OTHER = 4200000001
+
+
+def test_fec_that_the_switch_chooses_is_known_on_pam4_lanes_only() -> None:
+    assert fec_in_effect("fc", 100_000) == "fc"
+    assert (fec_in_effect("auto", 50_000), fec_in_effect(None, 100_000)) == ("rs", "rs")
+    for lane_mbps in (25_000, None):
+        with pytest.raises(UnknownFact):
+            fec_in_effect("auto", lane_mbps)
+    assert (chosen_fec(None), chosen_fec("auto"), chosen_fec("none")) == (
+        "of the switch's choice",
+        "of the switch's choice",
+        "none",
+    )
+
+
+def test_what_a_cable_leads_to() -> None:
+    fabric = with_changes({})
+    index, leaf = Index(fabric), fabric.device("leaf1")
+    ends = {port.name: far_end(leaf, port, index=index) for port in leaf.interfaces}
+    assert (ends["Ethernet224"], ends["Ethernet0"], ends["Ethernet32"]) == (
+        "spine1 Ethernet0",
+        "gpu1 nic1",
+        "another device",
+    )
+
+
+def test_rows_of_a_table_and_models_without_one() -> None:
+    assert has_headroom_row("SN4700", 400_000, 40)
+    assert not has_headroom_row("SN4700", 400_000, 41)
+    assert not has_headroom_row("SN4700", 800_000, 40)
+    assert rows_there_are("SN4700", 400_000) == "5 m, 40 m and 300 m"
+    assert rows_there_are("SN4700", 800_000) == "none at 800G"
+    with pytest.raises(UnknownFact):
+        has_headroom_row("7060X6", 400_000, 40)
+
+
+def test_priorities_that_got_no_headroom() -> None:
+    fabric = with_changes({"leaf1/Ethernet0/qos/priority_groups/3": None})
+    bare, sound = (port.qos for port in fabric.device("leaf1").interfaces[:2])
+    assert (priorities_without_headroom(bare), priorities_without_headroom(sound)) == ((3,), ())
+
+
+def test_headroom_that_another_rule_tells() -> None:
+    low = {"pool": "ingress_lossless", "size_bytes": 52224, "headroom": {"xoff_bytes": 32768, "xon_bytes": 19456}}
+    index = Index(with_changes({"leaf1/Ethernet0/qos/priority_groups/3/buffer": low}))
+    assert headroom_told("leaf1", "Ethernet0", index=index)
+    assert not headroom_told("leaf1", "Ethernet8", index=index)
+    assert not headroom_told("gpu1", "nic1", index=index)
+    unknown = with_changes({"leaf1/Ethernet0/qos/priority_groups/3/buffer": low, "leaf1/@buffer_model": UNKNOWN})
+    assert not headroom_told("leaf1", "Ethernet0", index=Index(unknown))
+
+
+@pytest.mark.parametrize(
+    ("changes", "device", "expected"),
+    [
+        ({}, "leaf1", ""),
+        ({"leaf1/@bgp/maximum_paths": None}, "leaf1", ""),
+        ({"leaf1/@bgp/maximum_paths": 3}, "leaf1", "takes 3 of 4 equal paths to AS 4200000000 (maximum-paths 3)"),
+        ({"spine1/@bgp/maximum_paths": 1}, "spine1", "takes 1 of 2 equal paths to AS 4200100001 (maximum-paths 1)"),
+        ({"spine1/@bgp/maximum_paths": 2}, "spine1", ""),
+        ({"leaf1/@bgp/maximum_paths": 3, "leaf1/@neighbors/10.1.1.225/enabled": False}, "leaf1", ""),
+        ({"leaf1/@bgp/maximum_paths": 3, "leaf1/@neighbors/10.1.1.225/remote_asn": "external"}, "leaf1", "takes 3"),
+        ({"leaf1/@bgp/maximum_paths": 1, "leaf1/@neighbors/*/remote_asn": "internal"}, "leaf1", ""),
+        ({"leaf1/@bgp/multipath_relax": False}, "leaf1", ""),
+        (
+            {
+                "leaf1/@bgp/multipath_relax": False,
+                "spine2/@bgp/asn": OTHER,
+                "leaf1/@neighbors/10.1.1.24?/remote_asn": "external",
+            },
+            "leaf1",
+            "takes paths to AS 4200000000-4200000001 for different ones, and uses one (no multipath-relax)",
+        ),
+        ({"spine1/@bgp/multipath_relax": False}, "spine1", ""),
+        ({"leaf1/@bgp": None}, "leaf1", ""),
+    ],
+)
+def test_paths_that_a_switch_leaves_unused(changes: dict[str, object], device: str, expected: str) -> None:
+    fabric = with_changes(changes)
+    said = unused_paths(fabric.device(device), index=Index(fabric))
+    assert said.startswith(expected) if expected else said == ""
+
+
+def test_sessions_that_lead_out_of_the_fabric_may_be_more_than_paths() -> None:
+    """Many routers outside have one AS number and different prefixes; one path alone is still one."""
+    outside = {f"leaf1/@neighbors/{address}/address": f"172.16.0.{n}" for n, address in enumerate(UPLINKS)}
+    for paths, expected in ((3, ""), (1, "takes 1 of 4 equal paths to AS 4200000000 (maximum-paths 1)")):
+        fabric = with_changes({**outside, "leaf1/@bgp/maximum_paths": paths})
+        assert unused_paths(fabric.device("leaf1"), index=Index(fabric)) == expected
+
+
+UPLINKS = ("10.1.1.225", "10.1.1.233", "10.1.1.241", "10.1.1.249")
+
+
+def test_routing_that_is_not_known() -> None:
+    fabric = with_changes({"leaf1/@bgp": UNKNOWN})
+    with pytest.raises(UnknownFact):
+        unused_paths(fabric.device("leaf1"), index=Index(fabric))
+
+
+def test_queues_that_are_lossless_or_that_nobody_scheduled() -> None:
+    fabric = with_changes({"leaf1/Ethernet0/qos/queues/7/scheduler": None})
+    bare, sound = (port.qos for port in fabric.device("leaf1").interfaces[:2])
+    assert lossless_queues(sound) == (3,)
+    assert (unscheduled_control_queues(fabric, bare), unscheduled_control_queues(fabric, sound)) == ((7,), ())
+    unknown = with_changes({"leaf1/Ethernet0/qos/queues": UNKNOWN})
+    with pytest.raises(UnknownFact):
+        unscheduled_control_queues(unknown, unknown.device("leaf1").interfaces[0].qos)
+
+
+def test_rates_and_alphas_as_one_writes_them() -> None:
+    assert mbps(50_000_000_000) == 400_000
+    assert [alpha(exponent) for exponent in (-8, -2, 0, 3)] == ["1/256", "1/4", "1", "8"]
+
+
+@pytest.mark.parametrize(
+    ("aspect", "changes", "told"),
+    [
+        ("scheduling", {"qos/queues/2/scheduler": {"type": "dwrr", "weight": 40}}, False),
+        ("scheduling", {"qos/queues/3/scheduler": {"type": "strict"}}, True),
+        ("scheduling", {"qos/queues/6/scheduler": {"type": "dwrr", "weight": 1}}, True),
+        ("scheduling", {"qos/queues/7/scheduler": None}, True),
+        ("scheduling", {"qos/queues/3/scheduler": {"type": "dwrr", "weight": 60, "peak_bytes_per_s": 1000}}, True),
+        ("classification", {"qos/dscp_to_tc/11": 1}, False),
+        ("classification", {"qos/dscp_to_tc/11": 3}, True),
+        ("classification", {"qos/dscp_to_tc/26": 0}, True),
+        ("classification", {"qos/dscp_to_tc/10": 3}, True),
+        ("classification", {"qos/dscp_to_tc/48": 3}, True),
+        ("marking", {"qos/queues/3/wred/green/max_bytes": 2_000_000}, False),
+        ("marking", {"qos/queues/3/wred": None}, True),
+        ("marking", {"qos/queues/3/wred/green/probability_percent": 0}, True),
+        ("marking", {"qos/queues/3/wred/green/min_bytes": 2_000_000}, True),
+        ("watchdog", {"qos/pfc_watchdog/detection_ms": 300}, False),
+        ("watchdog", {"qos/pfc_watchdog/detection_ms": None}, True),
+        ("watchdog", {"qos/pfc_watchdog/detection_ms": 5000}, True),
+        ("watchdog", {"qos/pfc_watchdog/restoration_ms": 60_000}, True),
+        ("buffers", {"qos/priority_groups/0/buffer/pool": "ingress_lossless"}, False),
+        ("buffers", {"qos/priority_groups/3": None}, True),
+        ("alpha", {"qos/priority_groups/0/buffer/dynamic_th": -3}, False),
+        ("alpha", {"qos/priority_groups/3/buffer/dynamic_th": -8}, False),
+        ("alpha", {"qos/priority_groups/3/buffer/dynamic_th": -8, "qos/queues/3/wred/green/min_bytes": 200_000}, True),
+    ],
+)
+def test_a_difference_that_another_rule_tells(aspect: str, changes: dict[str, object], told: bool) -> None:
+    fabric = with_changes({f"leaf1/Ethernet0/{path}": value for path, value in changes.items()})
+    ends = ("leaf1", "Ethernet0", "leaf1", "Ethernet8")
+    assert told_otherwise(fabric, aspect, *ends, index=Index(fabric)) is told
