@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import nodrop
 from designs import Data, build, load, shipped
+from designs import changed as altered
 from nodrop.design import adaptations
 from nodrop.design.adapting import Adaptation, below
 from nodrop.errors import InputProblems
@@ -21,6 +24,7 @@ from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped as rules
 from nodrop.platforms import not_carried
 from nodrop.resources import home
+from random_designs import intents
 
 NOTES = Path(__file__).parent / "notes"
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith("reference-256-"))
@@ -153,6 +157,50 @@ def test_notes_of_a_mix_are_those_of_its_tiers(mix: tuple[str, str]) -> None:
     roles = {f"{role}*" for role, platform in zip(("leaf", "spine"), mix, strict=True) if platform == "nvue"}
     both = notes("reference-256", "nvue", "nvue")
     assert notes("reference-256", *mix) == tuple(one for one in both if parse(one.path)[0] in roles)
+
+
+# --- random intents
+
+
+def set_on(data: Data, drawn: st.DataObject) -> Data:
+    """A random intent on a random mix, of any release."""
+    changes = {}
+    for tier in ("leaves", "spines"):
+        platform = drawn.draw(st.sampled_from(sorted(RELEASES)))
+        changes[f"topology.{tier}.platform"] = platform
+        changes[f"topology.{tier}.version"] = drawn.draw(st.sampled_from(RELEASES[platform]))
+    return altered(data, changes)
+
+
+def built(data: Data) -> Fabric:
+    """The fabric of an intent whose detections are whole numbers of pollings, wherever that counts."""
+    try:
+        return build(data)
+    except InputProblems as error:
+        odd = all(problem.hint.endswith("whole numbers") for problem in error.problems)
+        assume(not odd)
+        raise
+
+
+@given(intents(), st.data())
+def test_random_intents_come_back_whole_from_any_mix(data: Data, drawn: st.DataObject) -> None:
+    fabric = built(set_on(data, drawn))
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
+    for device, its in zip(fabric.devices, reading.fabric.devices, strict=True):
+        unsaid = not_carried(device.platform)
+        assert list(differences(project(device, unsaid), project(its, unsaid))) == []
+
+
+@given(intents(), st.data())
+def test_a_switch_with_one_set_of_timers_watches_one_side(data: Data, drawn: st.DataObject) -> None:
+    fabric = built(set_on(data, drawn))
+    for device in (one for one in fabric.devices if one.platform == "nvue"):
+        watched: Any = {port.side: port.qos.pfc_watchdog for port in device.interfaces if port.qos.pfc_watchdog}  # type: ignore[union-attr]
+        assert watched.keys() <= ({"host"} if device.role == "leaf" else {"fabric"})
+        for watchdog in watched.values():
+            robustness, left = divmod(watchdog.detection_ms, device.watchdog_polling_ms)
+            assert (left, 2 <= robustness <= 1000, watchdog.restoration_ms, watchdog.action) == (0, True, None, None)
 
 
 # --- refused on every mix that cannot carry it

@@ -227,7 +227,7 @@ def test_what_a_platform_has_otherwise_is_told() -> None:
         "made": "50",
         "reason": "its watchdog counts pollings",
     }
-    assert "leaf*/@watchdog_polling_ms  100     50    its watchdog counts pollings" in text(of)
+    assert "  leaf*/@watchdog_polling_ms: 50 instead of 100\n    its watchdog counts pollings\n" in text(of)
 
 
 def test_json_and_page_are_of_the_same_facts(tmp_path: Any) -> None:

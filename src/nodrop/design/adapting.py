@@ -54,8 +54,12 @@ class Adapter:
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
             "interfaces": tuple(map(self._port, device.interfaces)),
         }
-        if isinstance(bgp, Bgp) and not held.session_dscp:
-            changes["bgp"] = changed(bgp, session_dscp=None)
+        if isinstance(bgp, Bgp):
+            dscp = bgp.session_dscp if held.session_dscp else None
+            paths = bgp.maximum_paths
+            if held.most_paths is not None and isinstance(paths, int):
+                paths = min(paths, held.most_paths)
+            changes["bgp"] = changed(bgp, session_dscp=dscp, maximum_paths=paths)
         if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:
             changes["dynamic_buffers"] = changed(
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent

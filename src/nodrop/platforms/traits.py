@@ -62,6 +62,8 @@ class Traits:
     """Whether a port without PFC has a cable length."""
     port_buffers: bool
     """Whether a port has lists of buffers beside those of its priority groups and queues."""
+    most_paths: int | None
+    """How many equal paths BGP can be told to use; None where as many as there are ports."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
     red_marks: bool

@@ -43,10 +43,20 @@ def _page(of: Facts) -> Iterator[str]:
         _marking_rows(of),
     )
     yield from section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(of))
-    rows = ((row["path"], row["wanted"], row["made"], row["reason"]) for row in of["adapted"])
-    yield from section("What a platform has otherwise", ("path", "wanted", "made", "because"), rows)
+    yield from _adapted(of)
     defaults = ((row["key"], row["value"], row["source"]) for row in of["defaults"])
     yield from section("Defaults that hold", ("key", "value", "because"), defaults)
+
+
+def _adapted(of: Facts) -> Iterator[str]:
+    """Yield what a platform has otherwise than wanted, each with its reason below it: too much for columns."""
+    if of["adapted"]:
+        yield ""
+        yield "What a platform has otherwise"
+    for row in of["adapted"]:
+        line = terminal(f"{row['path']}: {row['made']} instead of {row['wanted']}")
+        yield from textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
+        yield from textwrap.wrap(terminal(row["reason"]), WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 def _rate(mbps: int) -> str:

@@ -21,6 +21,7 @@ TRAITS = Traits(
     qos_on_every_port=True,
     lossy_cable_length=False,
     port_buffers=False,
+    most_paths=128,
     session_dscp=False,
     red_marks=False,
     autoneg=True,
@@ -32,6 +33,7 @@ TRAITS = Traits(
     reasons={
         "@gnmi_port": "Cumulus Linux is not to run gNMI beside OTLP",
         "@loopbacks": "NVUE calls its loopback lo",
+        "@bgp/maximum_paths": "NVUE takes 128 equal paths at most",
         "@bgp/session_dscp": "NVUE has no setting for it: BGP's packets leave with FRR's own, CS6",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",
         "@dynamic_buffers": _HEADROOM,

@@ -28,6 +28,7 @@ TRAITS = Traits(
     qos_on_every_port=False,
     lossy_cable_length=True,
     port_buffers=True,
+    most_paths=None,
     session_dscp=True,
     red_marks=True,
     autoneg=None,
