@@ -153,7 +153,7 @@ def test_rates_and_alphas_as_one_writes_them() -> None:
         ("buffers", {"qos/priority_groups/3": None}, True),
         ("alpha", {"qos/priority_groups/0/buffer/dynamic_th": -3}, False),
         ("alpha", {"qos/priority_groups/3/buffer/dynamic_th": -8}, False),
-        ("alpha", {"qos/priority_groups/3/buffer/dynamic_th": -8, "qos/queues/3/wred/green/min_bytes": 200_000}, True),
+        ("alpha", {"qos/priority_groups/3/buffer/dynamic_th": -8, "qos/queues/3/wred/green/min_bytes": 400_000}, True),
     ],
 )
 def test_a_difference_that_another_rule_tells(aspect: str, changes: dict[str, object], told: bool) -> None:
