@@ -38,6 +38,18 @@ def some(choices: Sequence[str], most: int, least: int = 0) -> st.SearchStrategy
     )
 
 
+def ordered(found: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(found))
+
+
+def address_of(collector: Collector) -> str:
+    return collector.address
+
+
+def by_address(found: list[Collector]) -> tuple[Collector, ...]:
+    return tuple(sorted(found, key=address_of))
+
+
 def addresses(version: str) -> st.SearchStrategy[tuple[str, ...]]:
     """Addresses: in any order before 5.15, IPv4 first since."""
     found = some((*V4, *V6), 3)
@@ -202,11 +214,11 @@ def route_maps(draw: st.DrawFn, prefixes: Sequence[PrefixList], communities: Seq
 @st.composite
 def prefix_lists(draw: st.DrawFn) -> tuple[PrefixList, ...]:
     made = []
-    for name in draw(some(LISTS, 3)):
+    for name in sorted(draw(some(LISTS, 3))):
         family = draw(st.sampled_from(["ipv4", "ipv6"]))
         prefixes, most = (V4_PREFIXES, 32) if family == "ipv4" else (("2001:db8::/32", "::/0"), 128)
         made.append(PrefixList(name=name, family=family, rules=tuple(draw(prefix_rules(prefixes, most)))))
-    return tuple(made)
+    return tuple(sorted(made, key=lambda one: (one.family, one.name)))
 
 
 V4_PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
@@ -231,19 +243,19 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbo
             bfd=draw(st.booleans()),
             allowas_in=draw(maybe(st.integers(1, 10))),
         )
-        for end in ends
+        for end in sorted(ends, key=natural)
     )
 
 
 @st.composite
 def bgps(draw: st.DrawFn) -> Bgp:
     prefixes = draw(prefix_lists())
-    lists = tuple(CommunityList(name=name, rules=tuple(draw(community_rules))) for name in draw(some(LISTS, 2)))
+    lists = tuple(CommunityList(name=name, rules=tuple(draw(community_rules))) for name in sorted(draw(some(LISTS, 2))))
     policies = draw(route_maps(prefixes, lists))
     return Bgp(
         asn=draw(asns),
         router_id=draw(maybe(st.just("10.0.0.1"))),
-        networks=draw(some(V4_PREFIXES, 2)),
+        networks=draw(some(V4_PREFIXES, 2).map(ordered)),
         maximum_paths=draw(maybe(st.integers(1, 128))),
         multipath_relax=draw(st.booleans()),
         graceful_shutdown=draw(st.booleans()),
@@ -262,7 +274,7 @@ def static_routes(draw: st.DrawFn) -> tuple[StaticRoute, ...]:
             v4 = ["10.0.0.9", "10.0.0.11"]
             hops = ["blackhole", "swp1", *(["2001:db8::9"] if ":" in prefix else v4)]
             made += [StaticRoute(prefix=prefix, next_hop=hop, vrf=vrf) for hop in draw(some(hops, 2, 1))]
-    return tuple(sorted(made, key=lambda route: natural(route.vrf or "default")))
+    return tuple(sorted(made, key=lambda one: (one.prefix, one.next_hop, natural(one.vrf or "default"))))
 
 
 @st.composite
@@ -318,12 +330,10 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         watchdog_polling_ms=polling,
         trimming=trimming,
         hash_seed=draw(maybe(st.integers(0, 2**32 - 1))),
-        ntp_servers=draw(some(SERVERS, 3)),
-        syslog_servers=draw(some(SERVERS, 3)),
+        ntp_servers=draw(some(SERVERS, 3).map(ordered)),
+        syslog_servers=draw(some(SERVERS, 3).map(ordered)),
         gnmi_port=gnmi,
-        otlp_collectors=()
-        if gnmi
-        else tuple(draw(st.lists(collectors, max_size=2, unique_by=lambda one: one.address))),
+        otlp_collectors=() if gnmi else draw(st.lists(collectors, max_size=2, unique_by=address_of).map(by_address)),
     )
     return resolve(device)
 

@@ -84,8 +84,8 @@ def _check_services(device: Device) -> None:
         if loopback.vrf is not None:
             raise refuse(["loopbacks", loopback.name, "vrf"], "loopbacks of VRFs are not written")
         _check_addresses(device, loopback.addresses, "loopbacks", loopback.name)
-    check_distinct(known(device.ntp_servers), "ntp_servers")
-    check_distinct(known(device.syslog_servers), "syslog_servers")
+    check_rows(known(device.ntp_servers), "ntp_servers")
+    check_rows(known(device.syslog_servers), "syslog_servers")
     if not 0 <= (known(device.hash_seed) or 0) <= _LARGEST:
         raise refuse(["hash_seed"], f"is not from 0 to {_LARGEST}")
     _check_telemetry(device)
@@ -101,7 +101,7 @@ def _check_addresses(device: Device, addresses: tuple[str, ...], *path: str) -> 
 
 def _check_telemetry(device: Device) -> None:
     collectors = known(device.otlp_collectors)
-    check_distinct([one.address for one in collectors], "otlp_collectors")
+    check_rows([one.address for one in collectors], "otlp_collectors")
     for one in collectors:
         if not 1 <= one.port <= 65535:
             raise refuse(["otlp_collectors"], f"{one.port} is no TCP port")

@@ -4,7 +4,8 @@ Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-c
 """
 
 import re
-from itertools import groupby
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
@@ -64,20 +65,20 @@ def _check_name(name: str, *path: object) -> None:
 
 
 def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
-    vrfs = [vrf for vrf, _ in groupby(route.vrf for route in routes)]
-    if vrfs != sorted(set(vrfs), key=lambda vrf: natural(vrf or "default")):
-        raise refuse(["static_routes"], "are not in the order in which they would be read back: by VRF")
-    for vrf, own in groupby(routes, key=lambda route: route.vrf):
-        if vrf is not None:
-            _check_name(vrf, "static_routes")
-            if vrf == "default":
-                raise refuse(["static_routes"], "the default VRF has no name")
-        prefixes = [prefix for prefix, _ in groupby(route.prefix for route in own)]
-        check_distinct(prefixes, "static_routes")
+    for vrf in {route.vrf for route in routes} - {None}:
+        _check_name(str(vrf), "static_routes")
+        if vrf == "default":
+            raise refuse(["static_routes"], "the default VRF has no name")
     check_distinct([f"{one.vrf} {one.prefix} via {one.next_hop}" for one in routes], "static_routes")
+    _check_order(routes, lambda one: (one.prefix, one.next_hop, natural(one.vrf or "default")), "static_routes")
     for route in routes:
         if via_type(route.next_hop) == "interface" and nvue_port(route.next_hop) is None:
             raise refuse(["static_routes", route.prefix, "next_hop"], f"{route.next_hop} is no port of the switch")
+
+
+def _check_order(rows: Sequence[Any], order: Callable[[Any], Any], *path: object) -> None:
+    if list(rows) != sorted(rows, key=order):
+        raise refuse(path, "are not in the order in which they would be read back")
 
 
 def via_type(next_hop: str) -> str:
@@ -95,6 +96,7 @@ def _check_bgp(bgp: Bgp) -> None:
     _check_range(bgp.asn, 1, _LARGEST, "bgp", "asn")
     _check_range(bgp.maximum_paths, 1, _MOST_PATHS, "bgp", "maximum_paths")
     check_distinct(bgp.networks, "bgp", "networks")
+    _check_order(bgp.networks, str, "bgp", "networks")
     for network in bgp.networks:
         if ":" in network:
             raise refuse(["bgp", "networks"], f"{network} is not IPv4, the only family that is written")
@@ -102,13 +104,14 @@ def _check_bgp(bgp: Bgp) -> None:
     _check_community_lists(bgp.community_lists)
     _check_route_maps(bgp.route_maps)
     neighbors = known(bgp.neighbors)
-    check_distinct([one.key for one in neighbors], "bgp", "neighbors")
+    check_rows(neighbors, "bgp", "neighbors", order=lambda one: natural(one.key))
     for neighbor in neighbors:
         _check_neighbor(neighbor)
 
 
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
     check_distinct([one.name for one in lists], "bgp", "prefix_lists")
+    _check_order(lists, lambda one: (one.family, one.name), "bgp", "prefix_lists")
     for one in lists:
         path = ("bgp", "prefix_lists", one.name)
         _check_name(one.name, *path)
@@ -125,7 +128,7 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
-    check_distinct([one.name for one in lists], "bgp", "community_lists")
+    check_rows(lists, "bgp", "community_lists")
     for one in lists:
         path = ("bgp", "community_lists", one.name)
         _check_name(one.name, *path)
@@ -143,7 +146,7 @@ def _check_communities(communities: tuple[str, ...], *path: object) -> None:
 
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
-    check_distinct([one.name for one in maps], "bgp", "route_maps")
+    check_rows(maps, "bgp", "route_maps")
     for one in maps:
         path = ("bgp", "route_maps", one.name)
         _check_name(one.name, *path)
