@@ -136,16 +136,20 @@ def test_copper_reaches_servers_from_half_a_port() -> None:
 
 
 def test_routing_and_timers_follow_from_the_ports_there_may_be() -> None:
-    """128 ports take four steps of SONiC's 200 ms; a leaf of 32 panel ports may have 64 equal paths."""
+    """128 ports take four steps of SONiC's 200 ms; a leaf of 32 panel ports may have 64 equal paths.
+
+    A spine has no more to any leaf than `per_spine` may be.
+    """
     printed = {one.key: one.value for one in defaulted(load(shipped("rail-256", {"pfc": None})))}
     assert printed["pfc.watchdog.hosts.detection"] == "800ms"
     assert {device.name: device.bgp.maximum_paths for device in rails().devices if device.bgp} == {
         **{f"leaf{number}": 64 for number in range(1, 9)},
-        **{f"spine{number}": 128 for number in (1, 2)},
+        **{f"spine{number}": 64 for number in (1, 2)},
     }
     quarters = {"speed": "100G", "media": "AOC", "split": "4", "per_spine": "32"}
     fabric = build(shipped("reference-256", {f"topology.uplinks.{key}": value for key, value in quarters.items()}))
     assert fabric.device("leaf1").bgp.maximum_paths == 64  # type: ignore[union-attr]
+    assert fabric.device("spine1").bgp.maximum_paths == 64  # type: ignore[union-attr]
     assert Counter(one.lanes for one in fabric.device("leaf1").interfaces) == {8: 16, 2: 64}
 
 

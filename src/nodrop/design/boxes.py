@@ -7,7 +7,7 @@ from nodrop.design.splits import leaf_splits, most_ports, spine_split, usable
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, switch, switches
 from nodrop.hardware.schema import Switch
-from nodrop.intent.schema import Intent, Tier
+from nodrop.intent.schema import MOST_PER_SPINE, Intent, Tier
 from nodrop.units import show_ids
 
 LEAF, SPINE = "leaf", "spine"
@@ -30,7 +30,7 @@ class Node:
     ports: int
     """How many ports it has once all that its tier's intent may split are split, service ports left out."""
     paths: int
-    """How many equal paths it may need: as many as its model has ports, or its links between the tiers if more."""
+    """How many equal paths it may need: as many as its model has panel ports, or more where these are split."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +80,8 @@ def _tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tup
     into = spine_split(intent)
     splits = leaf_splits(intent) if role == LEAF else dict.fromkeys(usable(model, into), into)
     ports = most_ports(model, splits)
-    links = len(intent.topology.leaves.ports.uplinks) * intent.topology.uplinks.split if role == LEAF else ports
-    paths = max(len(model.panels), links)
+    up = len(intent.topology.leaves.ports.uplinks) * intent.topology.uplinks.split
+    paths = max(len(model.panels), up if role == LEAF else min(ports, MOST_PER_SPINE))
     return tuple(
         Node(name=f"{role}{number}", role=role, id=number, tier=tier, model=model, ports=ports, paths=paths)
         for number in tier.ids

@@ -6,10 +6,9 @@ from math import ceil
 from nodrop.design.blocks import Peers
 from nodrop.design.boxes import LEAF, SPINE, Boxes
 from nodrop.design.splits import jacks, spine_split, usable
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import MOST_PER_SPINE, Intent
 
 _SLOTS_KEYS = {SPINE: "spine_slots", LEAF: "leaf_slots"}
-_MOST_PER_SPINE = 64
 _PARTS = 10**6
 """Limits have at most six decimals, so in millionths they compare exactly."""
 
@@ -83,7 +82,7 @@ def ways_to_fit(choice: Choice) -> str:
 
 def ways_to_widen(choice: Choice) -> str:
     """Return changes by which no leaf is oversubscribed: more links, or a higher limit."""
-    more = (replace(choice, per_spine=each) for each in range(choice.per_spine + 1, _MOST_PER_SPINE + 1))
+    more = (replace(choice, per_spine=each) for each in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
     wider = next((one for wide in more if not wide.oversubscribed and (one := wide.with_ports())), None)
     raised = f"max_oversubscription: {_ratio(choice)}"
     return f"{_change(choice, wider)}, or {raised}" if wider else raised

@@ -36,6 +36,9 @@ from nodrop.intent.types import (
     whole,
 )
 
+MOST_PER_SPINE = 64
+"""Links from a leaf to a spine, at most."""
+
 Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
 
 
@@ -73,7 +76,7 @@ class Leaves(Tier):
 class Uplinks(Part):
     """The links between the two tiers."""
 
-    per_spine: Annotated[int, whole(1, 64)] = Field(description="links from each leaf to each spine")
+    per_spine: Annotated[int, whole(1, MOST_PER_SPINE)] = Field(description="links from each leaf to each spine")
     speed: Speed = Field(description="speed of each link, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")
