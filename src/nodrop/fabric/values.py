@@ -1,8 +1,9 @@
 """How a value of the model is declared: frozen, slotted, keyword-only, equal by content, safe with UNKNOWN."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform
 
 from nodrop.fabric.states import UnknownFact
@@ -44,6 +45,7 @@ def value(cls: _C) -> _C:
     _COPIERS[made] = _copier(made, setters), setters
     made.__getstate__ = state  # type: ignore[assignment]
     made.__setstate__ = _filler(setters)
+    made.__init__ = _maker(made, setters)
     made.__eq__ = equal  # type: ignore[assignment]
     made.__hash__ = digest  # type: ignore[assignment]
     return made  # type: ignore[return-value]
@@ -58,6 +60,17 @@ def _copier(made: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> 
     return copy
 
 
+def _maker(made: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[..., None]:
+    """Return the `__init__` of a class: that of a frozen dataclass, at half of its cost."""
+    defaults = {one.name: one.default for one in dataclasses.fields(made) if one.default is not dataclasses.MISSING}
+    given = ", ".join(f"{name}=default_{name}" if name in defaults else name for name in setters)
+    sets = "".join(f"    set_{name}(self, {name})\n" for name in setters)
+    bound = {f"default_{name}": default for name, default in defaults.items()}
+    make: Callable[..., None] = _defined("__init__", f"def __init__(self, *, {given}):\n{sets}", setters, made, bound)
+    make.__qualname__ = f"{made.__name__}.__init__"
+    return make
+
+
 def _filler(setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any, tuple[Any, ...]], None]:
     """Return the `__setstate__` of a class, which fills a value that was unpickled with its fields in their order."""
     sets = "".join(f"    set_{name}(new, state[{number}])\n" for number, name in enumerate(setters))
@@ -65,8 +78,15 @@ def _filler(setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any, tu
     return fill
 
 
-def _defined(name: str, code: str, setters: dict[str, Callable[[Any, Any], None]], made: type[Any] | None) -> Any:
+def _defined(
+    name: str,
+    code: str,
+    setters: dict[str, Callable[[Any, Any], None]],
+    made: type[Any] | None,
+    bound: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
     names = {f"set_{field}": setter for field, setter in setters.items()} | {"make": object.__new__, "made": made}
+    names |= bound
     exec(code, names)  # noqa: S102 -- the source is ours, made of names of fields
     return names[name]
 

@@ -231,7 +231,9 @@ class _Reader:
     def _in_bgp(self, statement: Statement) -> None:
         words, bgp = statement.words, self._result.bgp
         assert bgp is not None
-        if words[:2] == ("bgp", "router-id") and len(words) == 3:
+        if words[0] == "neighbor":
+            self._neighbor(statement, words[1:], negated=False)
+        elif words[:2] == ("bgp", "router-id") and len(words) == 3:
             self._result.bgp = replace(bgp, router_id=words[2])
         elif words == ("bgp", "bestpath", "as-path", "multipath-relax"):
             self._result.bgp = replace(bgp, multipath_relax=True)
@@ -249,12 +251,12 @@ class _Reader:
         """Read a command of IPv4 unicast; FRR takes it right under `router bgp` too."""
         words, bgp = statement.words, self._result.bgp
         assert bgp is not None
-        if words[0] == "network" and len(words) == 2:
+        if words[0] == "neighbor":
+            self._neighbor(statement, words[1:], negated=False)
+        elif words[0] == "network" and len(words) == 2:
             self._result.bgp = replace(bgp, networks=(*bgp.networks, words[1]))
         elif words[0] == "maximum-paths" and len(words) == 2:
             self._result.bgp = replace(bgp, maximum_paths=_number(words[1]))
-        elif words[0] == "neighbor":
-            self._neighbor(statement, words[1:], negated=False)
         elif words[:2] == ("no", "neighbor"):
             self._neighbor(statement, words[2:], negated=True)
         else:

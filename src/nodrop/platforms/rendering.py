@@ -45,9 +45,15 @@ def _checked(text: str) -> str:
     return text
 
 
+class _Environment(Environment):
+    """Looks up `port.name` as an attribute and nothing else, by the interpreter's own function."""
+
+    getattr = staticmethod(getattr)  # type: ignore[assignment]
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
+    environment = _Environment(
         loader=FileSystemLoader(home("templates")),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -56,7 +56,7 @@ class Config:
             self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class View:
     """A node of the tree and its path; asking for what is not there gives an empty one, or None."""
 

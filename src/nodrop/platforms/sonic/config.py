@@ -173,7 +173,7 @@ class Config:
         """Remark doubled keys, and keys that hide characters."""
         for double in duplicate_keys(self._raw, self._keys):
             self._double(double)
-        if b"\\u" in self._raw or not self._raw.isascii() or b"\x7f" in self._raw:
+        if (b"\\" in self._raw and b"\\u" in self._raw) or not self._raw.isascii() or b"\x7f" in self._raw:
             for table, rows in self.data.items():
                 for key in (table, *(rows if isinstance(rows, dict) else ())):
                     if _ODD.search(key):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -132,7 +133,12 @@ def _check_port(facts: Switch, interface: Interface) -> None:
 
 def breakouts(facts: Switch, panel: int) -> list[Split]:
     """Return the ways in which platform.json lets a panel port be used; none where the model has no such port."""
-    group = facts.group(panel)
+    return _breakouts(facts.name, panel)
+
+
+@lru_cache(maxsize=4096)
+def _breakouts(model: str, panel: int) -> list[Split]:
+    group = switch(model).group(panel)
     return [way for way in group.ways if not way.platforms or "sonic" in way.platforms] if group else []
 
 

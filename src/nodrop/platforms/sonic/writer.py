@@ -2,8 +2,8 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile
 from nodrop.fabric.compare import differences
@@ -120,13 +120,12 @@ def fabric_links(fabric: Fabric) -> dict[str, list[Any]]:
     return _LINKS[0][1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PortRow:
+class _PortRow(NamedTuple):
     """A row of PORT, and the port's addresses."""
 
     name: str
     alias: str
-    index: int
+    panel: int
     lanes: str
     speed: int | None
     enabled: bool
@@ -150,8 +149,8 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
     return _PortRow(
         name=interface.name,
         alias=facts.sonic.alias.replace("{panel}", str(port.panel)) + ("abcdefgh"[port.split] if split else ""),
-        index=port.panel,
-        lanes=",".join(str(lane) for lane in range(first, first + lanes)),
+        panel=port.panel,
+        lanes=_lanes(first, lanes),
         speed=known(interface.speed_mbps),
         enabled=known(interface.enabled),
         mtu=known(interface.mtu_bytes),
@@ -163,6 +162,11 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
         asymmetric=isinstance(qos, QosProfile) and qos.pfc_rx_priorities != qos.pfc_tx_priorities,
         addresses=known(interface.addresses),
     )
+
+
+@lru_cache(maxsize=4096)
+def _lanes(first: int, count: int) -> str:
+    return ",".join(str(lane) for lane in range(first, first + count))
 
 
 def way_of(facts: Switch, interface: Interface) -> Split:
