@@ -28,6 +28,12 @@ TEXT = """\
           address:
             10.0.0.1/31: {}
             fd00::1/64: {}
+      ? swp20s0-1,swp21s0-1,swp22
+      : type: swp
+        link:
+          mtu: 9216
+      ? 'a key: quoted'
+      : link: {}
     router:
       '10':
         "a b": "x: y"

@@ -27,6 +27,9 @@ _VALUE = rf"[A-Za-z0-9/]{_LETTER}*+(?:(?: |:++){_LETTER}++)*+|{_QUOTED}|[{{\[][^
 _LINE = re.compile(rf"^(?: *+(?:#.*+)?|( *+)(- )?(?:({_KEY}):(?: ({_VALUE}))?|({_VALUE})))$", re.MULTILINE)
 """Nothing or a comment; else indentation, dash, and a key, a key and a value, or a value."""
 
+_EXPLICIT = re.compile(rf"^( *+)\? ({_KEY})\n\1: (?=[^ \n])", re.MULTILINE)
+"""A long key as exports have it: `? key`, and `: ` with the first key of its mapping on the next line."""
+
 _BARE = r"[A-Za-z0-9][A-Za-z0-9_./+@%=-]*+"
 _FLOW = re.compile(rf'(?:[\[\]{{}}]|, |: |"[^"\\]*+"|{_BARE})*+')
 _BARE_OR_QUOTED = re.compile(rf'"[^"\\]*+"|{_BARE}')
@@ -40,6 +43,8 @@ def load(text: str) -> Any:
     """Return the data of a text, or NOT_PLAIN; scalars stay text, save `null`, `true` and `false` without quotes."""
     if _OTHER.search(text):
         return NOT_PLAIN
+    if "? " in text:
+        text = _EXPLICIT.sub(r"\1\2:\n\1  ", text)
     rows = _LINE.findall(text)
     if len(rows) != text.count("\n") + 1:
         return NOT_PLAIN
