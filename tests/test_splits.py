@@ -153,6 +153,16 @@ def test_routing_and_timers_follow_from_the_ports_there_may_be() -> None:
     assert Counter(one.lanes for one in fabric.device("leaf1").interfaces) == {8: 16, 2: 64}
 
 
+def test_the_split_of_spines_is_that_of_leaves_unless_it_is_stated() -> None:
+    stated = {"topology.uplinks.spine_split": "2"}
+    found = [
+        {one.key: one.value for one in defaulted(load(shipped(name, changes)))}.get("topology.uplinks.spine_split")
+        for name, changes in (("rail-256", {}), ("rail-256", stated), ("reference-256", {}))
+    ]
+    assert found == ["2", None, None]
+    assert build(shipped("rail-256", stated)) == rails()
+
+
 def test_eight_parts_take_the_port_after_them() -> None:
     """The switch has no port there; addresses of the fifth part onwards are those that it would have had."""
     fabric = build(shipped("two-by-two", EIGHTHS | {"topology.max_oversubscription": "1"}))
