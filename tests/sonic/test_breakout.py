@@ -67,6 +67,24 @@ def test_modes_are_those_of_platform_json() -> None:
     assert modes == expected | {"Ethernet512": "1x25G[10G]"}
 
 
+@pytest.mark.parametrize(
+    ("model", "split", "speed", "mode"),
+    [
+        ("SN4700", "2", "200G", "2x200G[100G,50G,40G,25G,10G,1G]"),
+        ("SN4700", "4", "100G", "4x100G[50G,25G,10G,1G]"),
+        ("SN5600", "4", "200G", "4x200G[100G,50G,25G,10G]"),
+    ],
+)
+def test_modes_of_other_splits(model: str, split: str, speed: str, mode: str) -> None:
+    links = {"split": split, "speed": speed, "media": "AOC"}
+    changes = {"topology.spines.model": model, "topology.leaves.model": model, "topology.max_oversubscription": "8"}
+    made = build(shipped("two-by-two", changes | {f"topology.uplinks.{key}": value for key, value in links.items()}))
+    text = next(one.text for one in write(made.device("leaf1"), made) if one.path == "config_db.json")
+    modes = json.loads(text)["BREAKOUT_CFG"]
+    assert modes["Ethernet224"] == {"brkout_mode": mode}
+    assert modes["Ethernet0"]["brkout_mode"].startswith("1x")
+
+
 def test_a_fabric_without_splits_has_no_breakout_table() -> None:
     plain = build(shipped("reference-256"))
     text = next(one.text for one in write(plain.device("leaf1"), plain) if one.path == "config_db.json")

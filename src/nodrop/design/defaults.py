@@ -136,6 +136,6 @@ def _derived(intent: Intent) -> Iterator[Default]:
         yield Default("topology.slots_per_device", str(slots_of(leaf)), source)
     uplinks = intent.topology.uplinks
     if uplinks.split > 1 and uplinks.spine_split is None:
-        yield Default("topology.uplinks.spine_split", str(uplinks.split), "as split, at the other end of the same links")
+        yield Default("topology.uplinks.spine_split", str(uplinks.split), "as split, for the same links")
     gateway = str(netaddr.IPNetwork(intent.addressing.oob)[-2])
     yield Default("addressing.oob gateway", gateway, "the last usable address")
