@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.design.adapting import Adaptation, notes
+from nodrop.design.additions import addition_faults, touching_faults
 from nodrop.design.addressing import Plan, dotted, plan_addresses
 from nodrop.design.asns import as_numbers
 from nodrop.design.boxes import Node, boxes
@@ -44,7 +45,7 @@ def build(intent: Intent) -> Fabric:
     layout, plan, timers, classes, cables, make = _drawn(intent)
     devices = {node.name: make.made(node, cables[node.name]) for node in layout.switches.all}
     _stop(list(memory_faults(intent, layout.switches, devices, cables)))
-    return Fabric(
+    fabric = Fabric(
         name=intent.fabric,
         mode=intent.mode,
         devices=tuple(sorted(devices.values(), key=lambda device: natural(device.name))),
@@ -58,6 +59,8 @@ def build(intent: Intent) -> Fabric:
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
         ),
     )
+    _stop(list(touching_faults(intent, devices, fabric, layout.switches)))
+    return fabric
 
 
 def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
@@ -75,7 +78,7 @@ def _drawn(intent: Intent) -> _Drawn:
     layout = lay_out(intent, switches, problems)
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
-    problems += settings_faults(intent, switches)
+    problems += [*settings_faults(intent, switches), *addition_faults(intent, switches)]
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
     _stop(problems)

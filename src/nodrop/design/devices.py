@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from nodrop.design.adapting import Adapter
+from nodrop.design.additions import extra, extra_lines
 from nodrop.design.addressing import Plan, dotted
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
 from nodrop.design.buffers import design_buffers
@@ -90,6 +91,6 @@ class Devices:
             syslog_servers=tuple(sorted(services.syslog)),
             gnmi_port=gnmi_port(self._intent),
             otlp_collectors=otlp_collectors(self._intent),
-            extra=(),
-            extra_lines=(),
+            extra=extra(self._intent, node),
+            extra_lines=extra_lines(self._intent, node),
         )

@@ -128,6 +128,11 @@ class Extra:
     path: tuple[str, ...]
     value: str | tuple[str, ...] | None = None
 
+    @property
+    def key(self) -> str:
+        """The addition's name in a subject: its path, with dots."""
+        return ".".join(self.path)
+
 
 @value
 class Device:

@@ -17,7 +17,6 @@ from nodrop.units import Misread
 MAX_BYTES = 8_000_000
 
 LATER: Mapping[str, str] = {
-    "extra": "raw tables and lines of one's own",
     "bfd": "SONiC starts its daemon only under the management framework",
     "out_of_order": "NICs that take packets out of order",
 }

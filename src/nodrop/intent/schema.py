@@ -21,11 +21,13 @@ from nodrop.intent.types import (
     Collectors,
     Ids,
     Length,
+    Line,
     Name,
     Network,
     Networks,
     Percent,
     Priorities,
+    Raw,
     Speed,
     Text,
     Time,
@@ -33,6 +35,7 @@ from nodrop.intent.types import (
     numbers,
     one_of,
     percentage,
+    raw,
     whole,
 )
 
@@ -275,6 +278,21 @@ class Services(Part):
     telemetry: Telemetry = Field(default_factory=Telemetry, description="gnmi and otlp: how counters leave a switch")
 
 
+_NOTHING: dict[str, Any] = {"default": {}}
+
+
+class Additions(Part):
+    """What no key of an intent covers, passed on as it stands; what a key does cover is refused."""
+
+    tables: Annotated[Raw, raw(3)] = Field(
+        (), description="tables, their rows and fields, where the platform has tables", json_schema_extra=_NOTHING
+    )
+    paths: Annotated[Raw, raw()] = Field(
+        (), description="settings as a tree, where the platform has paths", json_schema_extra=_NOTHING
+    )
+    lines: tuple[Line, ...] = Field((), description="lines for the routing daemon's file, where the platform has one")
+
+
 class DeviceSettings(Part):
     """What holds for one switch."""
 
@@ -306,6 +324,10 @@ class Intent(Part):
     services: Services = Field(default_factory=Services)
     devices: dict[Name, DeviceSettings] = Field(
         default_factory=dict, description="settings of single switches by name, such as leaf3: {drained: true}"
+    )
+    extra: dict[Name, Additions] = Field(
+        default_factory=dict,
+        description="settings of one's own by platform, role or switch; merged last, the switch's over the role's",
     )
     _document: Document | None = PrivateAttr(None)
 

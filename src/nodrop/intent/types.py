@@ -4,7 +4,7 @@ Every type reads text and tells editors, as JSON Schema, what it reads.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -13,6 +13,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, StrictBool
 from pydantic_core import CoreSchema, core_schema
 
 from nodrop import units
+from nodrop.formats.places import on_one_line
 from nodrop.units import Misread
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
@@ -185,6 +186,48 @@ def _asn_rule(text: str) -> tuple[int, bool]:
     return int(found[1]), bool(found[2])
 
 
+Raw = tuple[tuple[tuple[str, ...], str | tuple[str, ...] | None], ...]
+"""Values of a platform's own by their paths; None is a path without a value."""
+
+
+def raw(depth: int | None = None) -> Scalar:
+    """Return the type of a tree of mappings that is passed on as it stands, `depth` levels at most."""
+    expected = "mappings of names to texts, lists of texts or {}" + (f", {depth} levels at most" if depth else "")
+
+    def read(value: Any) -> Raw:
+        if not isinstance(value, dict):
+            raise Misread(expected)
+        return tuple(leaves(value, ())) if value else ()
+
+    def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | tuple[str, ...] | None]]:
+        if isinstance(value, dict) and value and len(path) < (depth or _DEEPEST):
+            for key, inside in value.items():
+                yield from leaves(inside, (*path, _raw_text(key, expected)))
+        elif isinstance(value, list) and value:
+            yield path, tuple(_raw_text(one, expected) for one in value)
+        else:
+            yield path, None if value == {} else _raw_text(value, expected)
+
+    return Scalar(read, {"type": "object"})
+
+
+_DEEPEST = 24
+
+
+def _raw_text(value: Any, expected: str) -> str:
+    text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
+    if not isinstance(text, str) or not text or _CONTROL.search(text):
+        raise Misread(expected, "" if text is None or isinstance(text, dict | list) else on_one_line(str(text)))
+    return text
+
+
+def _line(text: str) -> str:
+    if not text.strip() or _CONTROL.search(text) or text != text.rstrip():
+        raise Misread("a line, as the routing daemon's file has it, without control characters or blanks at its end")
+    return text
+
+
+Line = Annotated[str, _text(_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
 Name = Annotated[str, _text(_name, NAME_PATTERN)]
 Text = Annotated[str, _text(_plain, "[^\\x00-\\x1f\\x7f]+")]
 Bool = StrictBool

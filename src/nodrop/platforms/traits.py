@@ -80,6 +80,8 @@ class Traits:
     """Whether a switch can send its counters by OTLP by itself."""
     gnmi_beside_otlp: bool
     """Whether it can answer gNMI while it does."""
+    additions: frozenset[str]
+    """What an owner can add: `tables`, `paths`, `lines` of the routing daemon's file."""
     reasons: Mapping[str, str]
     """Why a switch of this platform has not what was wanted, by path of the device: the first that fits is told.
 

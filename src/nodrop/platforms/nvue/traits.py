@@ -30,6 +30,7 @@ TRAITS = Traits(
     small_packet_percent=100,
     otlp=True,
     gnmi_beside_otlp=False,
+    additions=frozenset({"paths"}),
     reasons={
         "@gnmi_port": "Cumulus Linux is not to run gNMI beside OTLP",
         "@loopbacks": "NVUE calls its loopback lo",

@@ -37,5 +37,6 @@ TRAITS = Traits(
     small_packet_percent=50,
     otlp=False,
     gnmi_beside_otlp=False,
+    additions=frozenset({"tables", "lines"}),
     reasons={"@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI"},
 )

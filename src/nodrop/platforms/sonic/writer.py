@@ -18,6 +18,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
+from nodrop.platforms.sonic import additions
 from nodrop.platforms.sonic.limits import breakouts, check
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
@@ -38,11 +39,11 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
         _qos(device, facts),
         _render("services", device=device, vrf=_services_vrf(device)),
     )
-    text = "{\n" + "".join(tables).removesuffix(",\n") + "\n}\n"
+    text = additions.config("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
     config = Artifact(device=device.name, path="config_db.json", text=text)
     if device.bgp is None:
         return (config,)
-    return (config, Artifact(device=device.name, path="frr.conf", text=frr.write(device)))
+    return (config, Artifact(device=device.name, path="frr.conf", text=additions.routing(frr.write(device), device)))
 
 
 def _render(name: str, **names: Any) -> str:

@@ -1,0 +1,158 @@
+"""What an intent adds beside the model (`extra`): given to the switches that it is meant for, refused where it is in
+the model's way, with the key of the intent that does the same.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping
+
+from nodrop import platforms
+from nodrop.design.boxes import Boxes, Node
+from nodrop.errors import Problem, Unsupported
+from nodrop.fabric.fabric import Device, Extra, Fabric
+from nodrop.fabric.subject import Subject, matches, parse
+from nodrop.fabric.values import changed
+from nodrop.intent.schema import Additions, Intent
+from nodrop.platforms.extras import Touched
+from nodrop.platforms.traits import traits
+
+_KINDS = ("tables", "paths", "lines")
+_KEY_OF: Mapping[str, str] = {
+    "interfaces/*/mtu_bytes": "mtu",
+    "interfaces/*/cable_length_m": "topology.uplinks.length or endpoints.*.length",
+    "interfaces/*/speed_mbps": "topology.uplinks.speed or endpoints.*.speed",
+    "interfaces/*/addresses/**": "addressing",
+    "interfaces/*/qos/pfc_watchdog/**": "pfc.watchdog",
+    "interfaces/*/qos/queues/*/wred/**": "classes.*.ecn",
+    "interfaces/*/qos/priority_groups/**": "buffers",
+    "interfaces/*/qos/**": "classes",
+    "interfaces/**": "topology or endpoints",
+    "watchdog_polling_ms": "pfc.watchdog.polling",
+    "buffer_pools/**": "buffers",
+    "dynamic_buffers/**": "buffers",
+    "buffer_model": "buffers",
+    "ntp_servers/**": "services.ntp",
+    "syslog_servers/**": "services.syslog",
+    "gnmi_port": "services.telemetry.gnmi",
+    "otlp_collectors/**": "services.telemetry.otlp",
+    "loopbacks/**": "addressing.loopbacks",
+    "management/**": "addressing.oob",
+    "trimming/**": "trimming",
+    "bgp/**": "routing",
+    "static_routes/**": "routing",
+    "model": "topology.*.model",
+    "version": "topology.*.version",
+}
+"""The key of the intent that decides a part of a device, the first that fits."""
+
+
+def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:
+    """Return what is added to a switch: that of its platform, under that of its role, under its own."""
+    values = {path: value for _, part in _parts(intent, node) for path, value in (*part.tables, *part.paths)}
+    outer = {path[:length] for path in values for length in range(1, len(path))}
+    return tuple(
+        Extra(path=path, value=value) for path, value in values.items() if value is not None or path not in outer
+    )
+
+
+def extra_lines(intent: Intent, node: Node) -> tuple[str, ...]:
+    """Return the lines that are added to a switch's routing daemon, in the same order."""
+    return tuple(line for _, part in _parts(intent, node) for line in part.lines)
+
+
+def addition_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
+    """Yield additions for nobody, and those of a kind that a switch's platform does not take."""
+    of: dict[str, list[str]] = {}
+    for node in switches.all:
+        for name in (node.tier.platform, node.role, node.name):
+            of.setdefault(name, []).append(node.tier.platform)
+    for name, part in intent.extra.items():
+        if name not in of:
+            close = difflib.get_close_matches(name, of, n=1)
+            hint = f"did you mean {close[0]}?" if close else ""
+            expected = (
+                f"a platform, role or switch of the fabric, such as {switches.all[0].tier.platform}, leaf or leaf1"
+            )
+            yield intent.problem(("extra", name), f"nothing is called {name}", expected, hint)
+            continue
+        for platform in sorted(set(of[name])):
+            held = traits(platform)
+            for kind in _KINDS:
+                if getattr(part, kind) and kind not in held.additions:
+                    expected = " or ".join(sorted(held.additions))
+                    yield intent.problem(("extra", name, kind), f"{held.title} takes no {kind}", expected)
+
+
+def touching_faults(
+    intent: Intent, devices: Mapping[str, Device], fabric: Fabric, switches: Boxes
+) -> Iterator[Problem]:
+    """Yield additions that are in the model's way, each looked at once for all switches that have the same."""
+    seen: set[tuple[object, ...]] = set()
+    told: set[tuple[str | int, ...]] = set()
+    for node in switches.all if intent.extra else ():
+        device = devices[node.name]
+        key = (node.role, device.extra, device.extra_lines)
+        if key in seen or not (device.extra or device.extra_lines):
+            continue
+        seen.add(key)
+        for fault in _faults(intent, node, device, fabric):
+            if fault[0] not in told:
+                told.add(fault[0])
+                yield intent.problem(*fault)
+
+
+_Fault = tuple[tuple[str | int, ...], str, str, str]
+
+
+def _faults(intent: Intent, node: Node, device: Device, fabric: Fabric) -> Iterator[_Fault]:
+    """Yield what is wrong with the additions of a switch, each taken out before the next is looked for."""
+    lines = list(enumerate(extra_lines(intent, node)))
+    values = list(extra(intent, node))
+    while values or lines:
+        rest = changed(device, extra=tuple(values), extra_lines=tuple(line for _, line in lines))
+        try:
+            platforms.writer(device.platform).write(rest, fabric)
+        except Unsupported as error:
+            area, *names = parse(error.path)
+            model = error.model if isinstance(error, Touched) else ()
+            if area == "extra_lines" and names:
+                position, _ = lines.pop(int(names[0]))
+                yield _of_line(intent, node, position), error.reason, "lines beside the model", "see routing"
+                continue
+            if area == "extra" and names:
+                values = [one for one in values if one.key != names[0]]
+                hint = f"use {key}" if (key := _key(model)) else "remove it"
+                yield _of_path(intent, node, names[0]), error.reason, "what no key of the intent covers", hint
+                continue
+            if area in ("extra", "extra_lines"):
+                yield ("extra",), error.reason, "", ""
+        return
+
+
+def _key(model: Subject) -> str:
+    fitting = (key for path, key in _KEY_OF.items() if model and matches(tuple(path.split("/")), model))
+    return next(fitting, "")
+
+
+def _of_path(intent: Intent, node: Node, key: str) -> tuple[str | int, ...]:
+    """Return the way to an addition in the intent: the most particular place that has it."""
+    for name, part in reversed(list(_parts(intent, node))):
+        for kind, values in (("tables", part.tables), ("paths", part.paths)):
+            for path, _ in values:
+                if ".".join(path) == key:
+                    return ("extra", name, kind, *path)
+    return ("extra",)
+
+
+def _of_line(intent: Intent, node: Node, position: int) -> tuple[str | int, ...]:
+    for name, part in _parts(intent, node):
+        if position < len(part.lines):
+            return ("extra", name, "lines", position)
+        position -= len(part.lines)
+    return ("extra",)
+
+
+def _parts(intent: Intent, node: Node) -> Iterator[tuple[str, Additions]]:
+    """Yield what is added to a switch, the most general first."""
+    for name in (node.tier.platform, node.role, node.name):
+        if name in intent.extra:
+            yield name, intent.extra[name]

@@ -1,0 +1,99 @@
+"""What an owner adds to a configuration that no field of the model covers: merged last, and kept off what is modelled.
+
+An addition touches the model where the tree has something at its path already, or where the device reads differently
+with it. Platforms say how a tree is spelt and read; nothing here knows a vendor's words.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any
+
+from nodrop.errors import Unsupported
+from nodrop.fabric.compare import differences
+from nodrop.fabric.fabric import Device, Extra
+from nodrop.fabric.subject import Subject, text
+from nodrop.fabric.types import key_of
+from nodrop.platforms.sayable import on_one_line, quotable
+
+Tree = dict[str, Any]
+
+
+class Touched(Unsupported):
+    """An addition is not beside the model but in its way; `model` is the path of what it changes, if anything."""
+
+    def __init__(self, path: str, reason: str, model: Subject = ()) -> None:
+        super().__init__(path, reason)
+        self.model = model
+
+    def __reduce__(self) -> tuple[type["Touched"], tuple[str, str, Subject]]:  # type: ignore[override]
+        return (type(self), (self.path, self.reason, self.model))
+
+
+def additions(device: Device) -> tuple[Extra, ...]:
+    """Return a device's additions; none where it is not known which they are. Unsupported where one has no path."""
+    extra = device.extra if isinstance(device.extra, tuple) else ()
+    for position, one in enumerate(extra):
+        texts = (*one.path, *(one.value if isinstance(one.value, tuple) else (one.value or "",)))
+        if not one.path or not all(one.path) or any(map(quotable, texts)):
+            raise _refused(one, position, "is no path and value of texts")
+    return extra
+
+
+def merged(device: Device, tree: Tree, spell: Callable[[Tree], str], read: Callable[[str], Device]) -> str:
+    """Return a device's text with its additions; Touched where one of them changes what the model says."""
+    extra = additions(device)
+    together, free = deepcopy(tree), True
+    for one in extra:
+        free &= _insert(together, one)
+    written = spell(together)
+    base = read(spell(tree))
+    if not free or read(written) != base:
+        for position, one in enumerate(extra):
+            alone = deepcopy(tree)
+            was_free = _insert(alone, one)
+            found = next(differences(base, read(spell(alone))), None)
+            if found is not None:
+                raise _refused(one, position, f"changes {text(found.path)}, which the intent decides", found.path)
+            if not was_free:
+                raise _refused(one, position, "is written already, and nothing of the intent changes it")
+        raise Touched("extra", "two of them are in each other's way")
+    return written
+
+
+def merged_lines(device: Device, written: str, read: Callable[[str], Any]) -> str:
+    """Return the routing daemon's text with the lines added to it; Touched where one changes what the model says."""
+    lines = device.extra_lines if isinstance(device.extra_lines, tuple) else ()
+    if not lines:
+        return written
+    for position, line in enumerate(lines):
+        if reason := on_one_line(line.lstrip(" ")):
+            raise Touched(f"extra_lines/{position}", reason)
+    base = read(written)
+    for position in range(len(lines)):
+        if read(_with(written, lines[: position + 1])) != base:
+            raise Touched(f"extra_lines/{position}", f"`{lines[position].strip()}` changes what the intent decides")
+    return _with(written, lines)
+
+
+def _with(written: str, lines: Sequence[str]) -> str:
+    return written + "".join(f"{line}\n" for line in ("!", *lines))
+
+
+def _refused(one: Extra, position: int, reason: str, model: Subject = ()) -> Touched:
+    return Touched(text(("extra", key_of(one, position))), reason, model)
+
+
+def _insert(tree: Tree, one: Extra) -> bool:
+    """Put an addition into a tree, over what is there; return whether its place was free."""
+    *outer, last = one.path
+    free = True
+    for key in outer:
+        if not isinstance(tree.get(key, {}), dict):
+            tree[key], free = {}, False
+        tree = tree.setdefault(key, {})
+    if one.value is None:
+        free &= isinstance(tree.setdefault(last, {}), dict)
+        return free
+    free &= last not in tree
+    tree[last] = list(one.value) if isinstance(one.value, tuple) else one.value
+    return free

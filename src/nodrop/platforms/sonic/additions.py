@@ -1,0 +1,59 @@
+"""Tables, rows and fields of one's own in config_db.json, and lines in frr.conf."""
+
+import json
+import re
+from typing import Any
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.reading import Source
+from nodrop.fabric.values import changed
+from nodrop.platforms import extras, frr
+from nodrop.platforms.sayable import refuse
+from nodrop.platforms.sonic import reader
+from nodrop.platforms.sonic.config import FILE
+
+_TABLE = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
+_ROW, _FIELD = 2, 3
+
+
+def config(text: str, device: Device) -> str:
+    """Return config_db.json with what the device's owner adds; Unsupported where that changes what the model says."""
+    if device.bgp is None and isinstance(device.extra_lines, tuple) and device.extra_lines:
+        raise refuse(["extra_lines"], "are written into frr.conf, which a device without BGP does not have")
+    for one in extras.additions(device):
+        path = ("extra", one.key)
+        if not _TABLE.fullmatch(one.path[0]):
+            raise refuse(path, f"{one.path[0]} is no table: those have names in capitals")
+        if len(one.path) != (_ROW if one.value is None else _FIELD):
+            raise refuse(path, "is not table, row and field, or table and a row without fields")
+    if not extras.additions(device):
+        return text
+    return extras.merged(device, json.loads(text), _spell, lambda written: _read(device, written))
+
+
+def routing(text: str, device: Device) -> str:
+    """Return frr.conf with the lines that the device's owner adds; Unsupported where one changes the routing."""
+
+    def read(written: str) -> tuple[object, ...]:
+        found = frr.read(written)
+        return found.bgp, found.static_routes, found.hostname
+
+    return extras.merged_lines(device, text, read)
+
+
+def _read(device: Device, text: str) -> Device:
+    source = Source(name=FILE, display=FILE)
+    return changed(reader.read(device.name, [(source, text.encode())]).device, extra=(), extra_lines=())
+
+
+def _spell(tables: extras.Tree) -> str:
+    """Spell tables as the templates do: a list on one line, all else a line each."""
+    return "{\n" + ",\n".join(_rows(name, rows, "    ") for name, rows in tables.items()) + "\n}\n"
+
+
+def _rows(name: str, value: Any, indent: str) -> str:
+    key = f"{indent}{json.dumps(name, ensure_ascii=False)}: "
+    if not isinstance(value, dict) or not value:
+        return key + json.dumps(value, ensure_ascii=False)
+    inside = ",\n".join(_rows(one, part, f"{indent}    ") for one, part in value.items())
+    return f"{key}{{\n{inside}\n{indent}}}"

@@ -1,0 +1,174 @@
+"""`extra`: settings of one's own, merged last, kept off the model, read and linted with all else."""
+
+import json
+from typing import Any
+
+import pytest
+
+import nodrop
+from designs import Data, build, shipped
+from nodrop.errors import InputProblems, Unsupported
+from nodrop.fabric.compare import differences
+from nodrop.fabric.fabric import Extra, Fabric
+from nodrop.fabric.values import changed
+from nodrop.platforms import writer
+
+PLACE = {"SNMP": {"LOCATION": {"Location": "row 7"}}}
+
+
+def adding(extra: Data) -> Fabric:
+    return build(shipped("two-by-two", {"extra": extra}))
+
+
+def files(fabric: Fabric, path: str) -> dict[str, str]:
+    return {one.device: one.text for one in nodrop.write(fabric) if one.path == path}
+
+
+def tables(fabric: Fabric) -> dict[str, Any]:
+    return {device: json.loads(text) for device, text in files(fabric, "config_db.json").items()}
+
+
+PLAIN = build(shipped("two-by-two"))
+
+
+def test_a_table_of_a_platform_reaches_all_its_switches_and_nothing_else_changes() -> None:
+    for device, found in tables(adding({"sonic": {"tables": PLACE}})).items():
+        assert found.pop("SNMP") == PLACE["SNMP"]
+        assert found == tables(PLAIN)[device]
+
+
+def test_what_was_there_stays_as_it_was_spelt() -> None:
+    for device, text in files(adding({"sonic": {"tables": PLACE}}), "config_db.json").items():
+        plain = files(PLAIN, "config_db.json")[device].removesuffix("\n}\n")
+        assert text.startswith(plain + ",\n")
+        assert text.endswith("\n}\n")
+
+
+def test_the_switch_wins_over_its_role_and_that_over_the_platform() -> None:
+    def at(where: str) -> Data:
+        return {"tables": {"SNMP": {"LOCATION": {"Location": where}}}, "lines": [f"banner motd line {where}"]}
+
+    fabric = adding({"leaf1": at("leaf1"), "leaf": at("leaf"), "sonic": at("sonic")})
+    assert {device: found["SNMP"]["LOCATION"]["Location"] for device, found in tables(fabric).items()} == {
+        "leaf1": "leaf1",
+        "leaf2": "leaf",
+        "spine1": "sonic",
+        "spine2": "sonic",
+    }
+    ends = {
+        device: text.partition("line vty\nexit\n!\n")[2].splitlines()
+        for device, text in files(fabric, "frr.conf").items()
+    }
+    banner = "banner motd line"
+    assert ends["spine1"] == [f"{banner} sonic"]
+    assert ends["leaf1"] == [f"{banner} sonic", f"{banner} leaf", f"{banner} leaf1"]
+
+
+def test_fields_lists_and_rows_without_fields() -> None:
+    own = {
+        "PORT": {"Ethernet0": {"tpid": "0x8100"}},
+        "GNMI": {"certs": {"ca_crt": "/etc/sonic/ca.cer"}},
+        "ACL_TABLE": {"A": {"ports": ["Ethernet0", "Ethernet8"], "on": True}},
+        "VLAN": {"Vlan7": {}},
+    }
+    found = tables(adding({"leaf1": {"tables": own}}))["leaf1"]
+    assert found["PORT"]["Ethernet0"]["tpid"] == "0x8100"
+    assert found["PORT"]["Ethernet0"]["mtu"] == "9216"
+    assert found["GNMI"] == own["GNMI"]
+    assert found["ACL_TABLE"] == {"A": {"ports": ["Ethernet0", "Ethernet8"], "on": "true"}}
+    assert found["VLAN"] == {"Vlan7": {}}
+
+
+def test_a_row_without_fields_gives_way_to_one_with_fields() -> None:
+    fabric = adding({"sonic": {"tables": {"SNMP": {"LOCATION": {}}}}, "leaf": {"tables": PLACE}})
+    assert {device: found["SNMP"] for device, found in tables(fabric).items()} == {
+        "leaf1": PLACE["SNMP"],
+        "leaf2": PLACE["SNMP"],
+        "spine1": {"LOCATION": {}},
+        "spine2": {"LOCATION": {}},
+    }
+
+
+def test_the_model_is_the_same_and_what_is_added_is_read_and_linted() -> None:
+    extra = {
+        "leaf1": {
+            "tables": PLACE,
+            "lines": ["ip nht resolve-via-default", "route-map X permit 10", " match ip address prefix-list Y"],
+        }
+    }
+    with pytest.raises(InputProblems):  # a route map is what the intent decides
+        adding(extra)
+    extra["leaf1"]["lines"] = ["ip nht resolve-via-default"]
+    fabric = adding(extra)
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    plain = nodrop.read_back(list(nodrop.write(PLAIN)), PLAIN)
+    assert list(differences(reading.fabric.devices, plain.fabric.devices)) == []
+    assert [note.message for note in reading.notes] == [
+        "command 'ip nht resolve-via-default' is not understood and was not looked at"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "path", "said"),
+    [
+        ({"NTP_SERVER": {"192.0.2.99": {}}}, "NTP_SERVER.192.0.2.99", "(use services.ntp)"),
+        ({"SYSLOG_SERVER": {"192.0.2.99": {}}}, "SYSLOG_SERVER.192.0.2.99", "(use services.syslog)"),
+        ({"GNMI": {"gnmi": {"port": "8080"}}}, "GNMI.gnmi.port", "(use services.telemetry.gnmi)"),
+        ({"PORT": {"Ethernet0": {"mtu": "9000"}}}, "PORT.Ethernet0.mtu", "(use mtu)"),
+        ({"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "200"}}}, "PFC_WD.GLOBAL.POLL_INTERVAL", "(use pfc.watchdog.polling)"),
+        ({"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}}, "DSCP_TO_TC_MAP.AZURE.26", "(use classes)"),
+        ({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "9m"}}}, "CABLE_LENGTH.AZURE.Ethernet0", "(use topology.uplinks.len"),
+        ({"PORT": {"Ethernet0": {"index": "1"}}}, "PORT.Ethernet0.index", "is written already"),
+        ({"PORT": {"Ethernet0": {"mtu": "9216"}}}, "PORT.Ethernet0.mtu", "is written already"),
+        ({"snmp": {"a": {"b": "c"}}}, "snmp.a.b", "is no table"),
+        ({"SNMP": {"LOCATION": "x"}}, "SNMP.LOCATION", "is not table, row and field"),
+    ],
+)  # fmt: skip
+def test_what_touches_the_model_is_refused_with_the_key_to_use(own: Data, path: str, said: str) -> None:
+    with pytest.raises(InputProblems) as caught:
+        adding({"leaf1": {"tables": own}})
+    (problem,) = caught.value.problems
+    assert problem.where == f"extra.leaf1.tables.{path}"
+    assert said in str(problem)
+    assert (problem.path, problem.line is not None) == ("intent.yaml", True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "position"),
+    [
+        (["router bgp 4200100001", " neighbor 10.1.1.225 timers 3 9", " maximum-paths 4"], 2),
+        (["ip route 0.0.0.0/0 10.0.0.1"], 0),
+        (["ip nht resolve-via-default", "ip prefix-list MINE seq 5 permit any"], 1),
+        (["bgp graceful-shutdown"], 0),
+    ],
+)
+def test_lines_that_change_the_routing_are_refused(lines: list[str], position: int) -> None:
+    with pytest.raises(InputProblems) as caught:
+        adding({"leaf1": {"lines": lines}})
+    assert caught.value.problems[0].where == f"extra.leaf1.lines.{position}"
+
+
+def test_every_fault_is_told_once_however_many_switches_have_it() -> None:
+    own = {"NTP_SERVER": {"192.0.2.99": {}}, "SYSLOG_SERVER": {"192.0.2.99": {}}, **PLACE}
+    with pytest.raises(InputProblems) as caught:
+        adding({"sonic": {"tables": own}})
+    assert [one.where for one in caught.value.problems] == [
+        "extra.sonic.tables.NTP_SERVER.192.0.2.99",
+        "extra.sonic.tables.SYSLOG_SERVER.192.0.2.99",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"extra": (Extra(path=()),)}, "extra/"),
+        ({"extra": (Extra(path=("SNMP", "\ud800"), value=None),)}, "extra/SNMP.\ud800"),
+        ({"extra": (Extra(path=("SNMP", "a", "b"), value="x"), Extra(path=("SNMP", "a", "b"), value="y"))}, "extra"),
+        ({"extra_lines": ("two\nlines",)}, "extra_lines/0"),
+        ({"extra_lines": ("!",), "bgp": None, "static_routes": ()}, "extra_lines"),
+    ],
+)  # fmt: skip
+def test_a_writer_refuses_what_it_cannot_add(change: dict[str, Any], path: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        writer("sonic").write(changed(PLAIN.devices[0], **change), PLAIN)
+    assert caught.value.path == path
