@@ -110,3 +110,15 @@ def test_a_part_that_is_not_known_is_open_only_where_others_are_known() -> None:
     )
     assert found["leaf1/Ethernet224"] == "interface.qos.queues"
     assert found.keys() == {"leaf1/Ethernet224", "leaf1/Ethernet232"}
+
+
+def test_a_queue_that_is_not_there_is_told_by_its_scheduler_not_by_its_buffer() -> None:
+    assert unlike({"leaf1/Ethernet224/qos/queues/7": None}) == {
+        "leaf1/Ethernet224": ("scheduling", "queue 7 is nothing stated (siblings: strict)"),
+    }
+    assert unlike({"leaf1/Ethernet224/qos/queues/7/buffer": None}) == {
+        "leaf1/Ethernet224": ("buffers", "queue 7 has no buffer (siblings: takes from pool egress_lossy)"),
+    }
+    assert unlike({"leaf1/Ethernet224/qos/priority_groups/0": None}) == {
+        "leaf1/Ethernet224": ("buffers", "priority group 0 nothing stated (siblings: takes from pool ingress_lossy)"),
+    }

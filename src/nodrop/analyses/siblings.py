@@ -31,6 +31,8 @@ class Trait(NamedTuple):
     label: str
     text: str
     place: Subject
+    optional: bool = False
+    """Whether a port that has no such thing at all is not to be compared in it."""
 
 
 Traits = tuple[Trait, ...]
@@ -63,7 +65,7 @@ def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
         if family in usual and family[-1] is not None:
             expected, sibling, count = usual[family]
             own = read(member)
-            if own and own != expected:
+            if own and own != expected and (isinstance(own, str) or any(_differences(own, expected))):
                 yield _told(aspect, member, own, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE)
 
 
@@ -105,10 +107,10 @@ def _differences(own: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:
     """Yield what differs in words, and where."""
     mine, theirs = {each.label: each for each in own}, {each.label: each for each in usual}
     for label in dict.fromkeys((*mine, *theirs)):
-        one, other = mine.get(label), theirs.get(label)
-        texts = [NOTHING if each is None else each.text for each in (one, other)]
-        if texts[0] != texts[1]:
-            yield f"{label} {texts[0]} (siblings: {texts[1]})", (one or other or own[0]).place
+        pair = [traits[label] for traits in (mine, theirs) if label in traits]
+        texts = [traits[label].text if label in traits else NOTHING for traits in (mine, theirs)]
+        if texts[0] != texts[1] and (len(pair) == 2 or not pair[0].optional):
+            yield f"{label} {texts[0]} (siblings: {texts[1]})", pair[0].place
 
 
 def _classification(qos: QosProfile) -> Iterator[Trait]:
@@ -173,8 +175,8 @@ def _buffers(qos: QosProfile) -> Iterator[Trait]:
     for label, rows, name in (("priority group", groups, "priority_groups"), ("queue", queues, "queues")):
         for index, buffer in rows:
             found = known(buffer, f"{label.replace(' ', '_')}.buffer")
-            if found is not None:
-                yield Trait(f"{label} {index}", _room(found), ("qos", name, str(index), "buffer"))
+            room = "has no buffer" if found is None else _room(found)
+            yield Trait(f"{label} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues")
 
 
 def _room(buffer: BufferProfile) -> str:
