@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.fabric import Device
+from nodrop.errors import Unsupported
+from nodrop.fabric.fabric import Device, Extra
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import stages, writer
-from nvue_devices import as_nvue, fabric
+from nvue_devices import as_nvue, fabric, split
 
 
 def leaf(version: str = "5.14", intent: str = "two-by-two") -> Device:
@@ -182,3 +183,62 @@ def _sharing(device: Device) -> Device:
     made = as_nvue(device)
     ports = tuple(replace(port, qos=_SHARED.setdefault(known(port.qos), port.qos)) for port in made.interfaces)
     return replace(made, interfaces=ports)
+
+
+SAID = "the configuration says so, or something else, already"
+
+
+def with_extra(*extras: Extra, version: str = "5.14") -> Device:
+    return replace(leaf(version), extra=extras)
+
+
+def test_what_an_owner_adds_is_merged_last_and_sorted_in() -> None:
+    device = with_extra(
+        Extra(path=("system", "ssh-server", "state"), value="enabled"),
+        Extra(path=("system", "dns", "server"), value=("192.0.2.53", "192.0.2.54")),
+        Extra(path=("system", "message", "pre-login"), value="it's: ours"),
+        Extra(path=("interface", "swp1", "lldp"), value=None),
+        Extra(path=("system", "wjh", "threshold"), value="10"),
+    )
+    found = tree(device)
+    assert found["system"]["ssh-server"] == {"state": "enabled"}
+    assert found["system"]["dns"] == {"server": {"192.0.2.53": {}, "192.0.2.54": {}}}
+    assert found["system"]["message"] == {"pre-login": "it's: ours"}
+    assert found["interface"]["swp1"]["lldp"] == {}
+    assert list(found["system"]) == ["dns", "forwarding", "hostname", "message", "ssh-server", "wjh"]
+    assert "nv set system message pre-login 'it'\"'\"'s: ours'\n" in written(device)["apply/10-ports.nv"]
+    plain = {key: value for key, value in tree(leaf()).items() if key not in ("system", "interface")}
+    assert {key: found[key] for key in plain} == plain
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (("system", "hostname"), "other", SAID),
+        (("system", "hostname", "x"), "1", "hostname is a value, and has nothing below it"),
+        (("interface", "swp2", "link", "mtu"), "1500", SAID),
+        (("interface", "swp1-9", "link", "mtu"), "1500", SAID),
+        (("interface", "swp1", "link", "state", "down"), None, "state is up already"),
+        (("qos", "mapping", "default-global", "dscp", "12", "switch-priority"), "3", SAID),
+        (("qos",), None, SAID),
+        (("system", "a b"), "1", "'a b' is no word of an NVUE path"),
+        (("system", "motd"), "a\nb", "'a\\nb' has control characters"),
+        ((), "1", "without a path there is nothing to set"),
+    ],
+)  # fmt: skip
+def test_what_the_configuration_says_already_is_not_for_an_owner_to_add(
+    path: tuple[str, ...], value: str | None, reason: str
+) -> None:
+    with pytest.raises(Unsupported) as error:
+        written(with_extra(Extra(path=path, value=value)))
+    assert error.value.path == "/".join(("extra", *(part.replace("/", "%2F") for part in path)))
+    assert error.value.reason == reason
+
+
+def test_qos_that_an_owner_adds_to_a_part_of_a_port_comes_second() -> None:
+    device = replace(
+        split(leaf(), "swp2", 2), extra=(Extra(path=("interface", "swp2s0", "qos", "buffer", "x"), value="1"),)
+    )
+    own = written(device)
+    assert "nv set interface swp2s0 qos buffer x 1\n" in own["apply/20-qos.nv"]
+    assert "swp2s0 qos" not in own["apply/10-ports.nv"]

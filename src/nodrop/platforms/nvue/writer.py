@@ -5,7 +5,7 @@
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import effects, limits_qos
+from nodrop.platforms.nvue.extra import merged
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import FECS, PortQos, Rows, Spelling, by_value, dialect, numbers, port_key
@@ -34,9 +35,22 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
     design = _design(device)
     router, vrf = _routing(device)
-    interfaces = _interfaces(device, design)
-    texts = [forms(interfaces), design.qos, forms(router), forms(_services(device, design)), forms(vrf)]
-    return tuple(_artifacts(device, interfaces, texts, design))
+    texts = [_interfaces(device, design), design.qos, router, _services(device, design), vrf]
+    extra = device.extra
+    if isinstance(extra, tuple) and extra:
+        texts = [merged("".join(texts), extra)]
+    stages = {_PORTS: _both(texts, design)}
+    whole = stages[_PORTS]
+    if design.broken_out:
+        first, second = _apart(texts[0])
+        stages = {_PORTS: _both([first, *texts[1:]], design), _QOS: forms(second)}
+    return tuple(_artifacts(device, whole, stages))
+
+
+def _both(texts: Iterable[str], design: "_Design") -> Forms:
+    """Return statements in both forms, those about QoS as they were worked out for all devices of the design."""
+    made = [design.forms if text is design.qos else forms(text) for text in texts]
+    return Forms("".join(one.yaml for one in made), "".join(one.commands for one in made))
 
 
 class _Row(NamedTuple):
@@ -56,9 +70,11 @@ class _Design:
     say: "_Say"
     shared: dict[str, Quoted]
     """Statements by key of interfaces."""
-    parts: frozenset[str]
-    """Keys of parts of broken-out ports."""
-    qos: Forms
+    qos: str
+    """Statements about QoS, and the same in the forms of a file."""
+    forms: Forms
+    broken_out: bool
+    """Whether there are parts of ports."""
 
 
 _DESIGNS: OrderedDict[Any, _Design] = OrderedDict()
@@ -107,8 +123,8 @@ def _made(device: Device) -> _Design:
         lossy_percent=pools["ingress_lossy"],
         lossless_percent=pools.get("ingress_lossless"),
     )
-    parts = frozenset(key for key in shared if _is_of_parts(key))
-    return _Design(tuple(port.qos for port in device.interfaces), say, shared, parts, forms(qos))
+    kept = tuple(port.qos for port in device.interfaces)
+    return _Design(kept, say, shared, qos, forms(qos), broken_out=any(map(_is_of_parts, shared)))
 
 
 _BREAKOUT = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ninterface {key} type = swp\n"
@@ -127,7 +143,7 @@ def _lost(device: Device) -> list[str]:
 
 def _is_of_parts(key: str) -> bool:
     """Whether a key of interfaces stands for parts of broken-out ports."""
-    return "s" in key.removeprefix("swp").partition(",")[0]
+    return key.startswith("swp") and "s" in key[3:].partition(",")[0]
 
 
 def _keys(alike: dict[tuple[object, ...], list[Interface]], say: "_Say") -> Iterator[tuple[str, Interface, PortQos]]:
@@ -174,34 +190,26 @@ def _says_for_itself(port: Interface) -> bool:
     return bool(port.addresses) or port.description is not None or port.vrf is not None
 
 
-def _artifacts(device: Device, interfaces: str, texts: list[Forms], design: _Design) -> Iterator[Artifact]:
+def _artifacts(device: Device, whole: Forms, stages: Mapping[str, Forms]) -> Iterator[Artifact]:
     header = template("nvue/header.yaml.j2").render(device=device)
-    whole = Forms("".join(one.yaml for one in texts), "".join(one.commands for one in texts))
     yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{whole.yaml}")
-    staged = {_PORTS: whole}
-    if design.parts:
-        first, second = _apart(interfaces, design.parts)
-        rest = texts[1:]
-        yaml = "".join([first.yaml, *(one.yaml for one in rest)])
-        commands = "".join([first.commands, *(one.commands for one in rest)])
-        staged = {_PORTS: Forms(yaml, commands), _QOS: second}
-    for name, own in staged.items():
+    for name, own in stages.items():
         yield Artifact(device=device.name, path=f"apply/{name}.nv", text=own.commands)
         yield Artifact(device=device.name, path=f"apply/{name}.yaml", text=f"- set:\n{own.yaml}")
-    script = template("nvue/apply.sh.j2")
-    told = [(name, _STAGES[name]) for name in staged]
-    text = script.render(device=device.name, version=device.version, stages=told)
+    told = [(name, _STAGES[name]) for name in stages]
+    text = template("nvue/apply.sh.j2").render(device=device.name, version=device.version, stages=told)
     yield Artifact(device=device.name, path="apply/apply.sh", text=text)
 
 
-def _apart(interfaces: str, parts: frozenset[str]) -> tuple[Forms, Forms]:
-    """Return the statements about interfaces without, and those that are, the QoS of parts of ports."""
+def _apart(statements: str) -> tuple[str, str]:
+    """Return the statements without, and those that are, the QoS of parts of ports."""
     first: list[str] = []
     second: list[str] = []
-    for line in interfaces.splitlines(keepends=True):
+    for line in statements.splitlines(keepends=True):
         words = line.split(" ", 3)
-        (second if words[2] == "qos" and words[1] in parts else first).append(line)
-    return forms("".join(first)), forms("".join(second))
+        apart = words[0] == "interface" and words[2] == "qos" and _is_of_parts(words[1])
+        (second if apart else first).append(line)
+    return "".join(first), "".join(second)
 
 
 class _Family(NamedTuple):

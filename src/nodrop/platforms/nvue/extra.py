@@ -1,0 +1,97 @@
+"""What an owner adds to a configuration: merged last, refused where the configuration says something there already."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nodrop.fabric.fabric import Extra
+from nodrop.fabric.subject import natural
+from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.sayable import refuse
+
+_WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/@,+-]*|::[A-Za-z0-9:./]*")
+_LITERAL = re.compile(r"(?!(?:y|n|yes|no|true|false|null)\b)(?:[0-9]{1,18}|[A-Za-z][A-Za-z0-9._-]*)", re.IGNORECASE)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_CHOICES = frozenset({"action", "breakout", "state"})
+"""Keys that have one of several keys below them: `state` has `up` or `down`."""
+
+_Tree = dict[str, "_Tree | str"]
+"""Statements by word; a leaf is what stands behind the path."""
+
+
+def merged(statements: str, extras: Sequence[Extra]) -> str:
+    """Return the statements with the owner's; Unsupported where they name what is there, or lead through a value."""
+    tree: _Tree = {}
+    for line in statements.splitlines():
+        mark = " ~ " if " ~ " in line else " = "
+        head, _, value = line.partition(mark)
+        _put(tree, head.split(" "), f"{mark}{value}" if head != line else "")
+    for extra in extras:
+        _check(tree, extra)
+        if isinstance(extra.value, tuple):
+            for each in extra.value:
+                _put(tree, [*extra.path, each], "")
+        else:
+            _put(tree, list(extra.path), "" if extra.value is None else _value(extra.value))
+    return "".join(f"{line}\n" for line in _lines(tree, ""))
+
+
+def _value(text: str) -> str:
+    return f" = {text}" if _LITERAL.fullmatch(text) else f" ~ {text}"
+
+
+def _put(tree: _Tree, path: list[str], leaf: str) -> None:
+    """Put a leaf into a tree, its keys sorted where those beside them are."""
+    head, *rest = path
+    if head not in tree:
+        before = list(tree)
+        tree[head] = {} if rest else leaf
+        if before == sorted(before, key=natural):
+            both = dict(tree)
+            tree.clear()
+            tree.update((key, both[key]) for key in sorted(both, key=natural))
+    if rest:
+        inside = tree[head]
+        if not isinstance(inside, dict):  # what was there and no more
+            inside = tree[head] = {}
+        _put(inside, rest, leaf)
+
+
+def _lines(tree: _Tree, before: str) -> Iterator[str]:
+    for key, inside in tree.items():
+        if isinstance(inside, dict):
+            yield from _lines(inside, f"{before}{key} ")
+        else:
+            yield f"{before}{key}{inside}"
+
+
+def _check(tree: _Tree, extra: Extra) -> None:
+    path = ("extra", *extra.path)
+    for word in (*extra.path, *(extra.value if isinstance(extra.value, tuple) else ())):
+        if not _WORD.fullmatch(word):
+            raise refuse(path, f"{word!r} is no word of an NVUE path")
+    if not extra.path:
+        raise refuse(path, "without a path there is nothing to set")
+    if isinstance(extra.value, str) and _UNPRINTABLE.search(extra.value):
+        raise refuse(path, f"{extra.value!r} has control characters")
+    if reason := _fault(tree, extra.path, ""):
+        raise refuse(path, reason)
+
+
+def _fault(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
+    """Return why a path cannot be added: the tree has it, or a value on the way to it, under a list of names too."""
+    head, *rest = path
+    wanted = set(keys(parent, head))
+    for key, inside in tree.items():
+        if key != head and not wanted & set(keys(parent, key)):
+            if parent in _CHOICES and not isinstance(inside, dict):
+                return f"{parent} is {key} already"
+            continue
+        if not rest or inside == "":
+            if not rest:
+                return "the configuration says so, or something else, already"
+            continue
+        if isinstance(inside, str):
+            return f"{key} is a value, and has nothing below it"
+        if reason := _fault(inside, tuple(rest), head):
+            return reason
+    return ""
