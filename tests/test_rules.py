@@ -26,6 +26,23 @@ def places(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
     return locate(findings, reading, platforms.where).findings
 
 
+UNSAYABLE = {
+    ("bracket-reference", "nvue"): "the brackets of old config_db references are SONiC's",
+    ("cable-not-in-table", "nvue"): "NVUE has no table of cable lengths: it works headroom out",
+    ("comma-port-list", "nvue"): "lists of ports in a key are how NVUE is written",
+    ("ecn-without-wred", "nvue"): "NVUE marks whether RED is on or not",
+    ("headroom-below-formula", "nvue"): "NVUE works headroom out",
+    ("lossless-pg-without-headroom", "nvue"): "a priority with PFC has headroom in NVUE",
+    ("lossless-priority-on-other-queue-or-pg", "nvue"): "a switch priority pauses the traffic class that it leaves by",
+    ("mixed-dialect", "sonic"): "config_db has one dialect",
+    ("unit-suffix", "sonic"): "malformed-value tells it",
+    ("unknown-setting", "sonic"): "config_db's tables are told by notes",
+    ("watchdog-mask-differs", "nvue"): "NVUE's watchdog has no mask",
+    ("watchdog-without-detection-time", "nvue"): "NVUE's watchdog always has polling and robustness",
+}
+"""Faults that cannot be on a platform, and why; every other rule catches its own there, and is silent without it."""
+
+
 @cache
 def run(case: int, platform: str) -> tuple[str, str]:
     """Run an example on a platform: what is wrong with it, and why the platform cannot say it."""
@@ -58,6 +75,18 @@ def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_d
     assert UNSAID.read_text() == text
 
 
+def test_every_fault_that_a_platform_can_have_is_caught_there() -> None:
+    said: dict[tuple[str, str], set[str]] = {
+        (rule.name, platform): set() for rule in shipped() for platform in PLATFORMS
+    }
+    for case, (rule, example) in enumerate(CASES):
+        for platform in PLATFORMS:
+            if not run(case, platform)[1]:
+                said[rule.name, platform].add(example.name.split("[")[0])
+    assert {pair for pair, kinds in said.items() if "bad" not in kinds} == UNSAYABLE.keys()
+    assert {pair for pair, kinds in said.items() if "good" not in kinds} == set()
+
+
 def test_the_rules_of_this_release() -> None:
     assert [rule.name for rule in shipped()] == [
         "alpha-outlier",
@@ -88,6 +117,7 @@ def test_the_rules_of_this_release() -> None:
         "lossless-priority-on-other-queue-or-pg",
         "malformed-value",
         "management-in-fabric",
+        "mixed-dialect",
         "mtu-mismatch",
         "multipath-missing",
         "odd-name",
@@ -103,6 +133,8 @@ def test_the_rules_of_this_release() -> None:
         "spine-asn-unique",
         "storage-in-rdma-class",
         "unintended-dscp-in-lossless-class",
+        "unit-suffix",
+        "unknown-setting",
         "watchdog-mask-differs",
         "watchdog-slower-than-rdma-timeout",
         "watchdog-tier-order",
