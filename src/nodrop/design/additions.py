@@ -6,10 +6,12 @@ import difflib
 from collections.abc import Iterator, Mapping
 
 from nodrop import platforms
+from nodrop.collect import read_artifacts
 from nodrop.design.boxes import Boxes, Node
 from nodrop.errors import Problem, Unsupported
+from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, Extra, Fabric
-from nodrop.fabric.subject import Subject, matches, parse
+from nodrop.fabric.subject import Subject, matches, parse, text
 from nodrop.fabric.values import changed
 from nodrop.intent.schema import Additions, Intent
 from nodrop.platforms.extras import Touched
@@ -105,27 +107,50 @@ _Fault = tuple[tuple[str | int, ...], str, str, str]
 
 def _faults(intent: Intent, node: Node, device: Device, fabric: Fabric) -> Iterator[_Fault]:
     """Yield what is wrong with the additions of a switch, each taken out before the next is looked for."""
-    lines = list(enumerate(extra_lines(intent, node)))
-    values = list(extra(intent, node))
+    values, lines = list(extra(intent, node)), list(enumerate(extra_lines(intent, node)))
+    try:
+        plain = _read(changed(device, extra=(), extra_lines=()), fabric)
+    except Unsupported:  # the additions are not to blame; whoever writes the fabric is told
+        return
     while values or lines:
         rest = changed(device, extra=tuple(values), extra_lines=tuple(line for _, line in lines))
         try:
-            platforms.writer(device.platform).write(rest, fabric)
+            if _read(rest, fabric) == plain:
+                return
+            key, reason, model = _changing(device, values, plain, fabric)
         except Unsupported as error:
             area, *names = parse(error.path)
-            model = error.model if isinstance(error, Touched) else ()
             if area == "extra_lines" and names:
                 position, _ = lines.pop(int(names[0]))
                 yield _of_line(intent, node, position), error.reason, "lines beside the model", "see routing"
                 continue
-            if area == "extra" and names:
-                values = [one for one in values if one.key != names[0]]
-                hint = f"use {key}" if (key := _key(model)) else "remove it"
-                yield _of_path(intent, node, names[0]), error.reason, "what no key of the intent covers", hint
-                continue
-            if area in ("extra", "extra_lines"):
-                yield ("extra",), error.reason, "", ""
-        return
+            if area not in ("extra", "extra_lines"):
+                return
+            key, reason = ".".join(names), error.reason
+            model = error.model if isinstance(error, Touched) else ()
+        hint = f"use {known}" if (known := _key(model)) else "remove it"
+        yield _of_path(intent, node, key), reason, "what no key of the intent covers", hint
+        left = [one for one in values if one.key != key]
+        if len(left) == len(values):
+            return
+        values = left
+
+
+def _changing(device: Device, values: list[Extra], plain: Device, fabric: Fabric) -> tuple[str, str, Subject]:
+    """Return the addition by which a switch reads otherwise, in what words, and the path of what it changes."""
+    for one in values:
+        alone = _read(changed(device, extra=(one,), extra_lines=()), fabric)
+        found = next(differences(plain, alone), None)
+        if found is not None:
+            return one.key, f"changes {text(found.path)}, which the intent decides", found.path
+    return "", "changes together what the intent decides", ()
+
+
+def _read(device: Device, fabric: Fabric) -> Device:
+    """Return a switch as its own files describe it."""
+    artifacts = platforms.writer(device.platform).write(device, fabric)
+    (reading,) = read_artifacts(artifacts, {device.name: device.platform}, "")
+    return changed(reading.device, extra=(), extra_lines=())
 
 
 def _key(model: Subject) -> str:
