@@ -26,6 +26,9 @@ _MAX_ASN = 2**32 - 1
 _MAX_SEQUENCE = 65535
 _MAX_SESSIONS = 4096
 _ACTIONS: Mapping[str, Action] = {"permit": "permit", "deny": "deny"}
+_WORDS: Mapping[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
+_OF_ONE = frozenset({"remote-as", "description", "peer-group"})
+"""What is said of one session, or has been followed already."""
 _MATCHES = {
     "ip-nexthop-list": "ip next-hop prefix-list",
     "as-path-list": "as-path",
@@ -43,6 +46,7 @@ class RoutingReader:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._top = config.top
+        self._shared: dict[str, dict[str, Any]] = {}
         self._policy = self._top.below("router", "policy")
 
     def bgp(self) -> Bgp | None | Unknown:
@@ -95,25 +99,35 @@ class RoutingReader:
             yield self._neighbor(key, nodes)
 
     def _neighbor(self, key: str, nodes: list[View]) -> BgpNeighbor:
-        """Return a session from its own settings and those of its peer group, the first that says something."""
-        families = [node.below(*FAMILIES[0]) for node in nodes]
+        """Return a session from its own settings and those of its peer group, the first that says something.
+
+        What does not name the other end is worked out once for all sessions in the same words.
+        """
+        content = repr([{word: said for word, said in node.node.items() if word not in _OF_ONE} for node in nodes])
+        shared = self._shared.get(content)
+        if shared is None:
+            shared = self._shared[content] = self._settings(nodes)
         stated = _first(node.text("remote-as") for node in nodes)
-        words: dict[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
-        remote: Any = words[stated] if stated in words else _first(_number(node, "remote-as") for node in nodes)
         by_address = _is_address(key)
-        allowed = _first(_allowed(family.below("aspath", "allow-my-asn")) for family in families)
         return BgpNeighbor(
             address=key if by_address else None,
             interface=None if by_address else key,
-            remote_asn=remote,
+            remote_asn=_WORDS[stated] if stated in _WORDS else _first(_number(node, "remote-as") for node in nodes),
             description=nodes[0].text("description"),
-            enabled=_first(node.flag("shutdown") for node in nodes) is not True,
-            active=_first(map(_on, families)) is not False,
-            import_policy=_first(self._policy_of(family, "inbound") for family in families),
-            export_policy=_first(self._policy_of(family, "outbound") for family in families),
-            bfd=any(_has_bfd(node.below("bfd")) for node in nodes),
-            allowas_in=allowed,
+            **shared,
         )
+
+    def _settings(self, nodes: list[View]) -> dict[str, Any]:
+        """Return what sessions may have in common."""
+        families = [node.below(*FAMILIES[0]) for node in nodes]
+        return {
+            "enabled": _first(node.flag("shutdown") for node in nodes) is not True,
+            "active": _first(map(_on, families)) is not False,
+            "import_policy": _first(self._policy_of(family, "inbound") for family in families),
+            "export_policy": _first(self._policy_of(family, "outbound") for family in families),
+            "bfd": any(_has_bfd(node.below("bfd")) for node in nodes),
+            "allowas_in": _first(_allowed(family.below("aspath", "allow-my-asn")) for family in families),
+        }
 
     def _policy_of(self, family: View, way: str) -> str | None:
         node = family.below("policy", way)
