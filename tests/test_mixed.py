@@ -203,6 +203,14 @@ def test_a_switch_with_one_set_of_timers_watches_one_side(data: Data, drawn: st.
             assert (left, 2 <= robustness <= 1000, watchdog.restoration_ms, watchdog.action) == (0, True, None, None)
 
 
+@pytest.mark.parametrize(("platform", "enabled"), [("sonic", False), ("nvue", True)])
+def test_the_service_port_is_left_to_cut_packets_where_they_take_it(platform: str, enabled: bool) -> None:
+    for name, up in (("trim", enabled), ("rail-256", False)):
+        for device in read_back(name, platform, platform).fabric.devices:
+            service = device.interfaces[-1]
+            assert (service.port, service.enabled, service.addresses) == (Port(65), up, ())
+
+
 # --- refused on every mix that cannot carry it
 
 

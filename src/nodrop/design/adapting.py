@@ -12,12 +12,14 @@ from nodrop.design.boxes import LEAF
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.buffers import BufferProfile, DynamicBuffers
 from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Counter, Device, Interface, Side, Trimming
+from nodrop.fabric.fabric import Counter, Device, Interface, Port, Side, Trimming
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WredProfile
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.subject import Subject, matches, natural
 from nodrop.fabric.types import KEYS
 from nodrop.fabric.values import changed
+from nodrop.hardware import switch
+from nodrop.hardware.schema import Switch
 from nodrop.platforms.traits import traits
 
 
@@ -66,6 +68,8 @@ class Adapter:
             )
         if isinstance(device.trimming, Trimming) and held.trimming.by_priority:
             changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
+        if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:
+            changes["interfaces"] = self._with_way_round(changes["interfaces"], switch(str(device.model)))
         if device.otlp_collectors and not held.otlp:
             changes["otlp_collectors"] = ()
         elif device.otlp_collectors and not held.gnmi_beside_otlp:
@@ -91,6 +95,14 @@ class Adapter:
         if qos is not port.qos or length != port.cable_length_m:
             changes |= {"qos": qos, "cable_length_m": length}
         return changed(port, **changes) if changes else port
+
+    def _with_way_round(self, ports: tuple[Interface, ...], model: Switch) -> tuple[Interface, ...]:
+        """Return ports with the last service port up."""
+        last = max((panel for group in model.ports if group.service for panel in group.panels), default=None)
+        return tuple(
+            changed(port, enabled=True) if isinstance(port.port, Port) and port.port.panel == last else port
+            for port in ports
+        )
 
     def _profile(self, qos: QosProfile, side: Side | None) -> QosProfile:
         """Return the profile of a port towards `side`, None for one that is shut."""

@@ -40,6 +40,8 @@ class TrimmingTraits:
     """A size is a multiple of it."""
     by_priority: bool
     """Whether it is by a traffic class of theirs that cut packets take a queue."""
+    by_service_port: bool
+    """Whether cut packets go round through the last service port, which then has to be up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,11 @@ TRAITS = Traits(
     releases=("202505",),
     watchdog=WatchdogTraits(polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000)),
     trimming=TrimmingTraits(
-        asics=frozenset({"spectrum-4"}), size_bytes=(256, 1024), size_step_bytes=4, by_priority=False
+        asics=frozenset({"spectrum-4"}),
+        size_bytes=(256, 1024),
+        size_step_bytes=4,
+        by_priority=False,
+        by_service_port=False,
     ),
     loopback="Loopback0",
     counters=(
