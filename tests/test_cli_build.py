@@ -62,6 +62,16 @@ def test_the_first_build_writes_all_and_says_what() -> None:
     assert sorted(path.name for path in Path().iterdir()) == ["intent.yaml", "out"], "nothing is left beside it"
 
 
+def test_folders_of_a_device_are_no_devices() -> None:
+    """The staged way to a configuration lies in a folder beside it."""
+    line = 'spines: {ids: 1-2, model: SN4700, platform: sonic, version: "202505"}'
+    assert line in SMALL
+    write_intent(text=SMALL.replace(line, 'spines: {ids: 1-2, model: SN4700, platform: nvue, version: "5.14"}'))
+    done = nodrop("build", "intent.yaml", "-o", "out")
+    assert (done.code, done.err.partition(" files")[0].rpartition(", ")[0]) == (0, "out: 4 devices")
+    assert Path("out/spine1/apply/apply.sh").is_file()
+
+
 def rules() -> int:
     return int(json.loads(nodrop("lint", "intent.yaml", "--format", "json").out)["summary"]["rules"])
 

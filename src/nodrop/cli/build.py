@@ -161,7 +161,8 @@ def _published(draft: "Draft", output: str, made: _Made, choices: Choices, *, wr
     puts = [one for one in made.files if isinstance(one, Put)]
     done = draft.publish(puts, made.inputs)
     names = [name for put in puts for name in put.digests]
-    devices = len({name.rpartition("/")[0] for name in names if not name.endswith(("fabric.yaml", ".csv"))})
+    of_devices = (name for name in names if not name.endswith(("fabric.yaml", ".csv")))
+    devices = len({name.rpartition("/")[0].removesuffix("/apply") for name in of_devices})
     parts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
     parts += [f"{len(done.removed)} removed"] if done.removed else []
     tell(f"{output}: {devices} devices, {len(names)} files ({', '.join(parts)})")
