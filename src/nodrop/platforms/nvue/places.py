@@ -179,7 +179,7 @@ class _Finder:
             yield ("interface", "eth0", "vrf")
             yield ("interface", "eth0", "ip", "vrf")
         elif key == "gateway":
-            for family in ("ip", "ipv4"):
+            for family in ("ip", "ipv4", "ipv6"):
                 for gateway in self._top.below("interface", "eth0", family).texts("gateway"):
                     yield ("interface", "eth0", family, "gateway", gateway)
                 yield ("interface", "eth0", family, "gateway")

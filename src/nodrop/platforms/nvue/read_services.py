@@ -44,7 +44,7 @@ def management(ports: Ports) -> Management | None:
     if MANAGEMENT not in ports.names():
         return None
     view = ports.view(MANAGEMENT)
-    gateways = (*view.below("ip").texts("gateway"), *view.below("ipv4").texts("gateway"))
+    gateways = tuple(one for family in ("ip", "ipv4", "ipv6") for one in view.below(family).texts("gateway"))
     return Management(
         interface=MANAGEMENT,
         addresses=addresses(view),
