@@ -431,3 +431,14 @@ def test_a_bomb_of_five_megabytes_is_refused_at_its_first_alias(monkeypatch: pyt
 
 def test_a_hundred_aliases_are_read(parser: str) -> None:
     assert yaml.parse("a: &a {x: 1}\nb: [" + "*a, " * 100 + "]\n", "f").data["b"] == [{"x": "1"}] * 100
+
+
+def test_doubled_keys_are_told_and_the_last_counts_where_that_is_asked_for() -> None:
+    doubled: list[yaml.Double] = []
+    document = yaml.parse("l:\n  - c: 1\n    d: {e: 1, e: 2}\n    c: 3\n", "x", doubled=doubled)
+    assert document.data == {"l": [{"c": "3", "d": {"e": "2"}}]}
+    assert doubled == [
+        yaml.Double(keys=("l", "0", "d", "e"), line=3, column=15, first_line=3),
+        yaml.Double(keys=("l", "0", "c"), line=4, column=5, first_line=2),
+    ]
+    assert document.place(("l", 0, "c")) == (4, 8)

@@ -17,6 +17,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _PIECE = re.compile(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)|(.)", re.DOTALL)
+_ESCAPED = re.compile(r"\\([\"\\$`])")
 _BEGINS = re.compile(rb"^[ \t]*nv[ \t]+(?:un)?set[ \t]", re.MULTILINE)
 
 
@@ -76,4 +77,6 @@ def _meant(word: str) -> str:
     """Return a word without its quotes."""
     if not any(mark in word for mark in "'\"\\"):
         return word
-    return "".join(one or two or escaped or plain for one, two, escaped, plain in _PIECE.findall(word))
+    return "".join(
+        one or _ESCAPED.sub(r"\1", two) or escaped or plain for one, two, escaped, plain in _PIECE.findall(word)
+    )
