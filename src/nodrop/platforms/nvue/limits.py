@@ -43,8 +43,8 @@ def check(device: Device) -> Switch:
 
     What QoS and buffers say is for `limits_qos` to check, once for all devices that have the same.
     """
-    facts = _check_device(device)
     _PLAIN.check(device)
+    facts = _check_device(device)
     _check_services(device)
     check_rows(device.interfaces, "interfaces", order=lambda port: natural(port.name))
     split = _check_splits(facts, device)

@@ -6,10 +6,11 @@ Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-c
 from typing import Any
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.compare import differences
+from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredProfile
 from nodrop.fabric.states import known
+from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
@@ -288,8 +289,13 @@ def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: in
         ports.append(changed(port, qos=bare[id(qos)]))
     made = resolve(changed(device, interfaces=tuple(ports), buffer_pools=pools))
     for found in differences(made.buffer_pools, device.buffer_pools):
-        raise refuse(("buffer_pools", *found.path), f"NVUE makes {found.a} of it")
+        raise refuse(("buffer_pools", *_there(found)), f"NVUE makes {found.a} of it")
     for mine, theirs in zip(made.interfaces, device.interfaces, strict=True):
         if mine.qos is not theirs.qos and mine.qos != theirs.qos:
             for found in differences(mine.qos, theirs.qos):
-                raise refuse(("interfaces", mine.name, "qos", *found.path), f"NVUE makes {found.a} of it")
+                raise refuse(("interfaces", mine.name, "qos", *_there(found)), f"NVUE makes {found.a} of it")
+
+
+def _there(found: Difference) -> Subject:
+    """Return the path of what is different, as far as the device at hand has it."""
+    return found.path[:-1] if found.b is None else found.path
