@@ -36,6 +36,8 @@ def test_it_points_at_what_differs_and_relates_the_sibling() -> None:
 def test_half_of_a_tier_is_held_against_the_whole_fabric() -> None:
     found = unlike({"leaf1/*/qos/queues/2/scheduler": WEIGHT})
     assert {subject.split("/")[0] for subject in found} == {"leaf1"}
+    found = unlike({"leaf1/*/qos/queues/2/scheduler": WEIGHT, "leaf2/Ethernet0/enabled": False})
+    assert {subject.split("/")[0] for subject in found} == {"leaf1"}, "switches count, not ports"
     assert unlike({"leaf1/*/qos/queues/2/scheduler": WEIGHT, "spine1/*/qos/queues/2/scheduler": WEIGHT}) == {}
 
 
@@ -122,3 +124,10 @@ def test_a_queue_that_is_not_there_is_told_by_its_scheduler_not_by_its_buffer() 
     assert unlike({"leaf1/Ethernet224/qos/priority_groups/0": None}) == {
         "leaf1/Ethernet224": ("buffers", "priority group 0 nothing stated (siblings: takes from pool ingress_lossy)"),
     }
+
+
+def test_many_kinds_on_one_switch_without_a_role_have_no_usual_one() -> None:
+    changes: dict[str, object] = {f"{name}/@role": UNKNOWN for name in ALL}
+    for port, weight in ((224, 1), (232, 2), (240, 3)):
+        changes[f"leaf1/Ethernet{port}/qos/queues/2/scheduler"] = {"type": "dwrr", "weight": weight}
+    assert unlike(changes) == {}

@@ -1,10 +1,10 @@
 """Which ports ought to be alike: those of switches of one role, platform and model, at one speed, towards one side.
 
 Hosts of different groups are different sides. Where a switch's role or model is not known its ports are compared with
-one another only. What most have is usual; where two kinds are as frequent, the one that more of the whole fabric has.
+one another only. What most switches have is usual; of two kinds that are as frequent, the one of more of the fabric.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
@@ -28,10 +28,14 @@ class Member(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """The ports of a family that share a profile object: how many, and the first of them."""
+    """The ports of a family that are alike: the first of them, how many there are, and on which switches."""
 
     first: Member
     ports: int
+    devices: frozenset[str]
+
+    def __add__(self, other: "Kind") -> "Kind":  # type: ignore[override]
+        return Kind(self.first, self.ports + other.ports, self.devices | other.devices)
 
 
 class Kinship:
@@ -39,12 +43,13 @@ class Kinship:
 
     def __init__(self, index: Index, *, sides: bool) -> None:
         self._index, self._sides = index, sides
-        counts: defaultdict[Family, dict[int, Kind]] = defaultdict(dict)
+        counts: defaultdict[Family, dict[int, tuple[Member, list[str]]]] = defaultdict(dict)
         for family, member in self.members():
-            kinds, key = counts[family], id(member.qos)
-            known = kinds.get(key)
-            kinds[key] = Kind(member, 1) if known is None else Kind(known.first, known.ports + 1)
-        self.families: Mapping[Family, Mapping[int, Kind]] = counts
+            counts[family].setdefault(id(member.qos), (member, []))[1].append(member.device.name)
+        self.families: Mapping[Family, Mapping[int, Kind]] = {
+            family: {key: Kind(first, len(names), frozenset(names)) for key, (first, names) in kinds.items()}
+            for family, kinds in counts.items()
+        }
 
     def members(self) -> Iterator[tuple[Family, Member]]:
         """Yield every port in use that has QoS, with its family."""
@@ -68,28 +73,30 @@ class Kinship:
         return f"host {host.group}" if host else "host"
 
     def usual(self, value: Callable[[Member], _V | None]) -> dict[Family, tuple[_V, Member, int]]:
-        """The value that most ports of each family have, a port that has it, and how many do; not below a half.
+        """The value that most switches of each family have, a port that has it, and how many ports do.
 
-        None as a value does not take part. Of two that as many ports have there is none that is usual.
+        None as a value does not take part. What not even half of them have is not usual. Where as many have another
+        value, more of the whole fabric decide, then more ports; where those are equal too, nothing is usual.
         """
-        everywhere: Counter[_V] = Counter()
+        everywhere: defaultdict[_V, set[str]] = defaultdict(set)
         by_family: dict[Family, dict[_V, Kind]] = {}
         for family, kinds in self.families.items():
             tally: dict[_V, Kind] = {}
             for kind in kinds.values():
                 if (found := value(kind.first)) is not None:
-                    everywhere[found] += kind.ports
-                    known = tally.get(found)
-                    tally[found] = kind if known is None else Kind(known.first, known.ports + kind.ports)
+                    everywhere[found] |= kind.devices
+                    tally[found] = tally[found] + kind if found in tally else kind
             by_family[family] = tally
         result = {}
         for family, tally in by_family.items():
-            if len(tally) > 1:
-                ranked = sorted(tally, key=lambda each: (tally[each].ports, everywhere[each]), reverse=True)
-                best, second = ranked[:2]
-                is_usual = 2 * tally[best].ports >= sum(kind.ports for kind in tally.values())
-                if is_usual and (tally[best].ports, everywhere[best]) > (tally[second].ports, everywhere[second]):
-                    result[family] = (best, tally[best].first, tally[best].ports)
+            if len(tally) < 2:
+                continue
+            ranks = {each: (len(kind.devices), len(everywhere[each]), kind.ports) for each, kind in tally.items()}
+            best, second = sorted(ranks, key=lambda each: ranks[each], reverse=True)[:2]
+            devices = frozenset().union(*(kind.devices for kind in tally.values()))
+            of_ports = 2 * tally[best].ports >= sum(kind.ports for kind in tally.values()) or len(devices) > 1
+            if of_ports and 2 * len(tally[best].devices) >= len(devices) and ranks[best] > ranks[second]:
+                result[family] = (best, tally[best].first, tally[best].ports)
         return result
 
 

@@ -34,6 +34,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         for subject, what, subnet in _found(device, subnets):
             yield Hit(
                 subject=subject,
+                at=(*subject, "addresses") if subject[-1] not in ("@bgp", "@static_routes") else subject,
                 facts={"device": device.name, "what": what, "subnet": subnet},
                 discriminator=what if subject[1].startswith("@") else "",
             )
