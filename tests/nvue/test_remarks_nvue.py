@@ -202,6 +202,20 @@ system: {aaa: {user: {}}, mood: good}
     ]
 
 
+def test_a_misspelt_setting_on_many_ports_is_one_remark() -> None:
+    ports = "".join(f"  swp{panel}:\n    qos: {{pfc-watchdog: {{status: enable}}}}\n" for panel in range(1, 33))
+    assert [one["path"] for _, _, one in remarks(read(state(f"interface:\n{ports}")))] == [
+        "interface swp1 qos pfc-watchdog"
+    ]
+
+
+def test_qos_of_a_bond_is_noted() -> None:
+    reading = read(state("interface:\n  bond1:\n    qos: {mapping: {profile: x}}\n    type: bond"))
+    assert [(note.message, note.line) for note in reading.notes] == [
+        ("QoS of 'bond1' was not looked at: only that of switch ports is", 9)
+    ]
+
+
 def test_other_commands_are_noted_and_nv_config_is_not() -> None:
     reading = read("#!/bin/sh\nset -e\nnv set qos roce\nnv config apply -y && nv config save\n")
     assert [(note.message, note.line) for note in reading.notes] == [

@@ -10,6 +10,8 @@ from typing import Any
 from nodrop.fabric.reading import Note
 from nodrop.fabric.types import meant
 from nodrop.formats.places import on_one_line, shown
+from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.tree import Node, Path
 
@@ -179,10 +181,13 @@ def check(config: Config, device: str, display: str | None) -> tuple[Note, ...]:
     for path, known in _unknown(root.get("qos"), QOS, ("qos",)):
         _remark(config, path, known)
     ports = root.get("interface")
+    seen: set[Path] = set()
     for port, node in ports.items() if isinstance(ports, dict) else ():
         inside = node.get("qos") if isinstance(node, dict) else None
         for path, known in _unknown(inside, PORT_QOS, ("interface", port, "qos")):
-            _remark(config, path, known)
+            if path[2:] not in seen:
+                seen.add(path[2:])
+                _remark(config, path, known)
     return tuple(_notes(config, root, device, display))
 
 
@@ -200,6 +205,13 @@ def _notes(config: Config, root: Node, device: str, display: str | None) -> Iter
             place = config.place(path)
             line = place.span.line if place else None
             message = f"setting {shown(said(path))} is not understood and was not looked at"
+            yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
+    ports = root.get("interface")
+    for name, node in ports.items() if isinstance(ports, dict) else ():
+        if isinstance(node, dict) and "qos" in node and not any(map(nvue_port, names(name))):
+            place = config.place(("interface", name, "qos"))
+            line = place.span.line if place else None
+            message = f"QoS of {shown(name)} was not looked at: only that of switch ports is"
             yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
     for line, text in config.tree.others[:20] if config.tree else ():
         message = f"command {shown(text)} is not understood and was not looked at"
