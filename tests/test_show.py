@@ -6,8 +6,9 @@ ports and 16 uplinks. two-by-two: 2 servers of 2 Ã— 400G, 2 storage nodes of 1 Ã
 """
 
 import json
+import re
 from functools import cache
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import pytest
 
@@ -15,6 +16,7 @@ from command import nodrop
 from designs import build, changed, load, shipped
 from nodrop.design.defaults import defaulted
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+from nodrop.intent.schema import Intent
 from nodrop.report.capacity import Capacity
 from nodrop.report.fabric import facts
 from nodrop.report.page import text
@@ -321,3 +323,49 @@ def test_rails_and_split_ports() -> None:
     assert (gpu["leaves_per_host"], gpu["ports_per_host"], gpu["per_gpu_mbps"]) == (8, 8, 400 * G)
     ports = {row["role"]: (row["ports_used"], row["ports"], row["interfaces_used"]) for row in of["devices"]}
     assert ports == {"leaf": (32, 64, 64), "spine": (64, 64, 128)}
+
+
+def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
+    """Keys that may be left out and then have a value: each is told, or listed here because it says "none of it"."""
+    none_of_it = {
+        "classes.*": "a class is lossy, shares, has no cap and its name's purpose",
+        "devices": "no switch is drained",
+        "endpoints.*.gpus": "no GPUs",
+        "endpoints.*.split": "not broken out",
+        "extra": "nothing is added",
+        "services": "no servers, no telemetry",
+        "topology.leaves.ports.dead": "no dead ports",
+        "topology.uplinks.split": "not broken out",
+        "trimming": "trimmed in the mode trim alone",
+    }
+    told = {re.sub(r"^endpoints\.[^.]+", "endpoints.*", row["key"]) for row in shown("two-by-two")["defaults"]}
+    wanting = {
+        path
+        for path in _defaults(Intent)
+        if path not in told and not any(path == one or path.startswith(f"{one}.") for one in none_of_it)
+    }
+    assert wanting <= {
+        "topology.uplinks.spine_slots",
+        "topology.uplinks.leaf_slots",
+        "topology.uplinks.spine_split",
+        "endpoints.*.leaf_ports",
+    }
+
+
+def _defaults(part: Any, path: str = "") -> set[str]:
+    """The keys of a part of the schema that may be left out, with those of the parts that it holds."""
+    found: set[str] = set()
+    for name, field in part.model_fields.items():
+        inner = next((one for one in _models(field.annotation)), None)
+        here = f"{path}{name}" + (".*" if get_origin(field.annotation) is dict else "")
+        if inner is not None:
+            found |= _defaults(inner, f"{here}.")
+        elif not field.is_required():
+            found.add(here)
+    return found
+
+
+def _models(annotation: Any) -> list[Any]:
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
+        return [annotation]
+    return [one for part in get_args(annotation) for one in _models(part)]
