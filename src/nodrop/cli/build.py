@@ -160,12 +160,10 @@ def _published(draft: "Draft", output: str, made: _Made, choices: Choices, *, wr
         return code
     puts = [one for one in made.files if isinstance(one, Put)]
     done = draft.publish(puts, made.inputs)
-    names = [name for put in puts for name in put.digests]
-    of_devices = (name for name in names if not name.endswith(("fabric.yaml", ".csv")))
-    devices = len({name.rpartition("/")[0].removesuffix("/apply") for name in of_devices})
     parts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
     parts += [f"{len(done.removed)} removed"] if done.removed else []
-    tell(f"{output}: {devices} devices, {len(names)} files ({', '.join(parts)})")
+    files = sum(len(one.digests) for one in puts)
+    tell(f"{output}: {made.outcome.devices} devices, {files} files ({', '.join(parts)})")
     return code
 
 

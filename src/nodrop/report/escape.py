@@ -26,6 +26,8 @@ def cell(text: str) -> str:
 
     What is unseen is written out, tabs and line breaks too; a quote in front makes the rest a text.
     """
+    if text[:1].isalnum() and text.isprintable():  # as nearly all of some hundred thousand cells of a pod are
+        return text
     seen = terminal(text)
     return f"'{seen}" if seen.lstrip().startswith(_FORMULA) else seen
 

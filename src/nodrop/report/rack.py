@@ -5,7 +5,6 @@ A fact that is not known is an empty cell. Rows are sorted by name, so that a ch
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -41,8 +40,6 @@ _HOSTS = (
     "dcqcn",
     "rdma_mtu",
 )
-
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9./:_-]*|").fullmatch
 
 _Row = Sequence[object]
 
@@ -141,16 +138,15 @@ def _spelt(head: Sequence[str], rows: Iterable[_Row]) -> str:
     with io.StringIO() as text:
         made = csv.writer(text, lineterminator="\n")
         made.writerow(head)
-        made.writerows([_said(value) for value in row] for row in rows)
+        made.writerows([cell(_said(value)) for value in row] for row in rows)
         return text.getvalue()
 
 
 def _said(value: object) -> str:
-    """Spell a value as a cell; nearly all are plain words and numbers, which need no second look."""
-    if isinstance(value, str):
-        return value if _PLAIN(value) else cell(value)
+    if type(value) is str:
+        return value
     if value is None or isinstance(value, Unknown):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return cell(" ".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -75,10 +75,10 @@ class View:
         """Return the node below some keys; a text there counts as its only key."""
         node: Any = self.node
         for key in keys:
-            node = node.get(key) if isinstance(node, dict) else None
-        text: Node = {node: {}} if isinstance(node, str) else {}
-        found = node if isinstance(node, dict) else text
-        return View(self.config, found, (*self.path, *keys))
+            node = node.get(key) if type(node) is dict else None
+        if type(node) is not dict:
+            node = {node: {}} if type(node) is str else {}
+        return View(self.config, node, (*self.path, *keys))
 
     def items(self) -> "Iterator[tuple[str, View]]":
         """Yield (key, node below it), keys as they are spelt."""
