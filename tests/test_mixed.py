@@ -162,8 +162,24 @@ def test_notes_of_a_mix_are_those_of_its_tiers(mix: tuple[str, str]) -> None:
 # --- random intents
 
 
+def in_mode(data: Data, mode: str) -> Data:
+    """An intent that is lossless, in another mode."""
+    changes: dict[str, Any] = {"mode": mode}
+    if mode == "pfc-only":
+        return altered(data, changes | {"classes.rdma.ecn": None})
+    if mode in ("lossy", "trim"):
+        changes |= {f"classes.{name}.lossless": None for name in data["classes"]}
+        changes |= {"pfc": None, "buffers": None, "hosts.pfc": None}
+    if mode == "trim":
+        changes["trimming"] = {"into": "control", "size": "512B"}
+        changes |= {f"topology.{tier}.model": "SN5600" for tier in ("leaves", "spines")}
+    return altered(data, changes)
+
+
 def set_on(data: Data, drawn: st.DataObject) -> Data:
-    """A random intent on a random mix, of any release."""
+    """A random intent on a random mix, of any release, in any mode."""
+    trims = {data["topology"][tier]["model"] for tier in ("leaves", "spines")} == {"SN5600"}
+    data = in_mode(data, drawn.draw(st.sampled_from(["lossless", "pfc-only", "lossy", *(["trim"] if trims else [])])))
     changes = {}
     for tier in ("leaves", "spines"):
         platform = drawn.draw(st.sampled_from(sorted(RELEASES)))
