@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.fabric import Device, Extra
+from nodrop.fabric.fabric import Collector, Device, Extra
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
-from nodrop.platforms.nvue import stages, writer
-from nvue_devices import as_nvue, fabric, split
+from nodrop.platforms.nvue import effects, stages, writer
+from nvue_devices import as_nvue, fabric, profile, split
 
 
 def leaf(version: str = "5.14", intent: str = "two-by-two") -> Device:
@@ -242,3 +244,124 @@ def test_qos_that_an_owner_adds_to_a_part_of_a_port_comes_second() -> None:
     own = written(device)
     assert "nv set interface swp2s0 qos buffer x 1\n" in own["apply/20-qos.nv"]
     assert "swp2s0 qos" not in own["apply/10-ports.nv"]
+
+
+def lines(device: Device, *parts: str) -> list[str]:
+    """The commands that begin with some words, without these."""
+    start = f"nv set {' '.join(parts)} "
+    return [
+        line.removeprefix(start)
+        for path, text in written(device).items()
+        if path.endswith(".nv")
+        for line in text.splitlines()
+        if line.startswith(start)
+    ]
+
+
+@pytest.mark.parametrize(("version", "words"), [("5.14", ["enable on"]), ("5.16", ["state enabled"])])
+def test_counters_are_sent_to_a_collector(version: str, words: list[str]) -> None:
+    device = replace(leaf(version), otlp_collectors=(Collector(address="192.0.2.30", port=4317),))
+    found = lines(device, "system", "telemetry")
+    assert sorted(found) == sorted(
+        [
+            *words,
+            "buffer-stats export state enabled",
+            "export otlp grpc destination 192.0.2.30 port 4317",
+            "export otlp grpc insecure enabled",
+            "export otlp state enabled",
+            "export vrf mgmt",
+            "interface-stats egress-buffer traffic-class 3",
+            "interface-stats export state enabled",
+            "interface-stats ingress-buffer priority-group 3",
+            "interface-stats switch-priority 3",
+        ]
+    )
+
+
+def test_collectors_may_subscribe() -> None:
+    assert lines(replace(leaf(), gnmi_port=9339), "system", "gnmi-server") == [
+        "listening-address 192.168.100.1",
+        "port 9339",
+        "state enabled",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "ntp"),
+    [
+        ("5.14", ["service ntp mgmt server 192.0.2.10"]),
+        ("5.16", ["system ntp server 192.0.2.10", "system ntp vrf mgmt"]),
+    ],
+)
+def test_servers_are_reached_by_the_management_vrf(version: str, ntp: list[str]) -> None:
+    device = replace(leaf(version), ntp_servers=("192.0.2.10",), syslog_servers=("192.0.2.20",))
+    text = written(device)["apply/10-ports.nv"]
+    found = [line.removeprefix("nv set ") for line in text.splitlines() if " ntp " in line or " syslog " in line]
+    assert found == [*ntp, "system syslog server 192.0.2.20 vrf mgmt"]
+
+
+@pytest.mark.parametrize(("version", "word"), [("5.14", "on"), ("5.16", "enabled")])
+def test_a_drained_switch_asks_others_to_go_around_it(version: str, word: str) -> None:
+    device = leaf(version)
+    assert isinstance(device.bgp, Bgp)
+    drained = replace(device, bgp=replace(device.bgp, graceful_shutdown=True))
+    before, after = (written(one)["startup.yaml"].splitlines() for one in (device, drained))
+    assert [line for line in after if line not in before] == [f"        graceful-shutdown: {word}"]
+
+
+@pytest.mark.parametrize(
+    ("version", "router", "neighbor"),
+    [("5.14", [], "enable on"), ("5.16", ["profile fabric", "state enabled"], "profile fabric")],
+)
+def test_bfd(version: str, router: list[str], neighbor: str) -> None:
+    device = leaf(version)
+    assert isinstance(device.bgp, Bgp)
+    watched = tuple(replace(one, bfd=True) for one in known(device.bgp.neighbors))
+    device = replace(device, bgp=replace(device.bgp, neighbors=watched))
+    assert lines(device, "router", "bfd") == router
+    assert lines(device, *["vrf", "default", "router", "bgp", "neighbor", "10.1.1.225", "bfd"]) == [neighbor]
+
+
+def test_two_lossless_classes_are_said_without_the_macro() -> None:
+    device = leaf()
+    paused = with_pause(device, (3, 4))
+    ports = tuple(replace(port, qos=paused) for port in device.interfaces)
+    qos = tree(resolve(replace(device, interfaces=ports)))["qos"]
+    assert "roce" not in qos
+    assert qos["pfc"]["default-global"]["switch-priority"] == {"3-4": {}}
+    assert qos["traffic-pool"] == {
+        "default-lossless": {"memory-percent": "90"},
+        "default-lossy": {"memory-percent": "10"},
+    }
+    assert set(qos["egress-scheduler"]) == {"dwrr-0.15-1.5-2.20-3.60-strict-6-7"}  # all ports are bound to it
+
+
+def with_pause(device: Device, pausing: tuple[int, ...]) -> QosProfile:
+    first = device.interfaces[0].qos
+    assert isinstance(first, QosProfile)
+    return profile(first, pausing)
+
+
+def test_ports_without_pause_beside_others() -> None:
+    device = leaf()
+    quiet = replace(device.interfaces[0], qos=with_pause(device, ()), cable_length_m=None)
+    own = written(resolve(replace(device, interfaces=(quiet, *device.interfaces[1:]))))
+    assert "nv set interface swp1 qos pfc profile pfc-off\n" in own["apply/10-ports.nv"]
+    assert [line for line in own["apply/10-ports.nv"].splitlines() if "qos pfc pfc-off" in line] == [
+        "nv set qos pfc pfc-off rx disable",
+        "nv set qos pfc pfc-off switch-priority 3",
+        "nv set qos pfc pfc-off tx disable",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("exponent", "word"), [(-8, "alpha_0"), (-3, "alpha_1_8"), (2, "alpha_4"), (7, "alpha_infinity"), (0, None)]
+)
+def test_how_much_of_the_pool_lossless_traffic_may_take(exponent: int, word: str | None) -> None:
+    device = leaf()
+    first = with_pause(device, (3,))
+    groups = effects.priority_groups((3,), exponent)
+    ports = tuple(replace(port, qos=replace(first, priority_groups=groups)) for port in device.interfaces)
+    made = resolve(replace(device, interfaces=ports, dynamic_buffers=effects.dynamic_buffers(exponent)))
+    found = lines(made, *["qos", "advance-buffer-config", "default-global", "ingress-lossless-buffer", "shared-alpha"])
+    assert found == ([word] if word else [])

@@ -41,8 +41,8 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
         texts = [merged("".join(texts), extra)]
     stages = {_PORTS: _both(texts, design)}
     whole = stages[_PORTS]
-    if design.broken_out:
-        first, second = _apart(texts[0])
+    first, second = _apart(texts[0]) if design.broken_out else (texts[0], "")
+    if second:
         stages = {_PORTS: _both([first, *texts[1:]], design), _QOS: forms(second)}
     return tuple(_artifacts(device, whole, stages))
 
