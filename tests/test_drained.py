@@ -47,3 +47,18 @@ def test_every_import_puts_drained_routes_last() -> None:
             communities = dict(first.matches)["community"]
             assert lists[communities] == (("permit", ("graceful-shutdown",)),)
             assert (first.action, dict(first.sets)) == ("permit", {"local-preference": "0"})
+
+
+def test_draining_on_nvue_changes_the_files_of_one_switch() -> None:
+    nvue = {"topology.spines.platform": "nvue", "topology.spines.version": "5.16"}
+    before = texts(shipped("two-by-two", nvue))
+    data = shipped("two-by-two", nvue | {"devices": {"spine2": {"drained": True}}})
+    after = texts(data)
+    assert before.keys() == after.keys()
+    changed = [key for key in before if before[key] != after[key]]
+    assert {device for device, _ in changed} == {"spine2"}
+    assert ("spine2", "startup.yaml") in changed
+    fabric = build(data)
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    drained = {device.name: device.bgp.graceful_shutdown for device in reading.fabric.devices if device.bgp}
+    assert drained == {"leaf1": False, "leaf2": False, "spine1": False, "spine2": True}

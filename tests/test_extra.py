@@ -11,6 +11,7 @@ from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Extra, Fabric
 from nodrop.fabric.values import changed
+from nodrop.formats.yaml import parse
 from nodrop.platforms import writer
 
 PLACE = {"SNMP": {"LOCATION": {"Location": "row 7"}}}
@@ -172,3 +173,53 @@ def test_a_writer_refuses_what_it_cannot_add(change: dict[str, Any], path: str) 
     with pytest.raises(Unsupported) as caught:
         writer("sonic").write(changed(PLAIN.devices[0], **change), PLAIN)
     assert caught.value.path == path
+
+
+NVUE = {"topology.spines.platform": "nvue", "topology.spines.version": "5.16"}
+
+
+def adding_paths(name: str, paths: Data) -> Fabric:
+    return build(shipped("two-by-two", NVUE | {"extra": {name: {"paths": paths}}}))
+
+
+def test_paths_reach_the_switches_that_have_paths() -> None:
+    own = {"system": {"wjh": {"state": "enabled"}}}
+    fabric, plain = adding_paths("nvue", own), build(shipped("two-by-two", NVUE))
+    with_own, without = files(fabric, "startup.yaml"), files(plain, "startup.yaml")
+    assert with_own.keys() == {"spine1", "spine2"}
+    for device, text in with_own.items():
+        tree, before = (parse(one.encode(), "startup.yaml").data[1]["set"] for one in (text, without[device]))
+        assert tree["system"].pop("wjh") == {"state": "enabled"}
+        assert tree == before
+    assert tables(fabric) == tables(plain)
+
+
+@pytest.mark.parametrize(
+    ("own", "path", "said"),
+    [
+        ({"interface": {"swp1": {"link": {"mtu": "9000"}}}}, "interface.swp1.link.mtu", "(use mtu)"),
+        ({"service": {"ntp": {"mgmt": {"server": {"192.0.2.99": {}}}}}}, "service.ntp.mgmt.server.192.0.2.99", "ntp)"),
+        ({"router": {"bgp": {"autonomous-system": "7"}}}, "router.bgp.autonomous-system", "(use routing)"),
+    ],
+)
+def test_paths_that_touch_the_model_are_refused_with_the_key_to_use(own: Data, path: str, said: str) -> None:
+    with pytest.raises(InputProblems) as caught:
+        adding_paths("spine", own)
+    (problem,) = caught.value.problems
+    assert problem.where == f"extra.spine.paths.{path}"
+    assert said in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("extra", "where"),
+    [
+        ({"spine": {"lines": ["!"]}}, "extra.spine.lines"),
+        ({"spine1": {"tables": PLACE}}, "extra.spine1.tables"),
+        ({"leaf": {"paths": {"system": {"wjh": {"state": "enabled"}}}}}, "extra.leaf.paths"),
+        ({"onyx": {"paths": {"a": {}}}}, "extra.onyx"),
+    ],
+)
+def test_what_a_platform_has_no_place_for_is_refused(extra: Data, where: str) -> None:
+    with pytest.raises(InputProblems) as caught:
+        build(shipped("two-by-two", NVUE | {"extra": extra}))
+    assert [problem.where for problem in caught.value.problems] == [where]

@@ -81,3 +81,9 @@ def test_sonic_refuses_what_it_cannot_say() -> None:
         with pytest.raises(Unsupported) as caught:
             writer("sonic").write(changed(fabric.devices[0], **change), fabric)
         assert caught.value.path == path
+
+
+def test_what_nvue_is_told_reads_back() -> None:
+    for telemetry in ({"gnmi": True}, BOTH):
+        fabric = build(wanting(telemetry, **NVUE))
+        assert carried(nodrop.read_back(list(nodrop.write(fabric)), fabric).fabric) == carried(fabric)

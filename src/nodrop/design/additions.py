@@ -127,7 +127,7 @@ def _faults(intent: Intent, node: Node, device: Device, fabric: Fabric) -> Itera
             if area not in ("extra", "extra_lines"):
                 return
             key, reason = ".".join(names), error.reason
-            model = error.model if isinstance(error, Touched) else ()
+            model = error.model if isinstance(error, Touched) else _taken(device.platform, key, values)
         hint = f"use {known}" if (known := _key(model)) else "remove it"
         yield _of_path(intent, node, key), reason, "what no key of the intent covers", hint
         left = [one for one in values if one.key != key]
@@ -151,6 +151,14 @@ def _read(device: Device, fabric: Fabric) -> Device:
     artifacts = platforms.writer(device.platform).write(device, fabric)
     (reading,) = read_artifacts(artifacts, {device.name: device.platform}, "")
     return changed(reading.device, extra=(), extra_lines=())
+
+
+def _taken(platform: str, key: str, values: list[Extra]) -> Subject:
+    """Return what of a device stands where an addition found its place taken."""
+    paths = (one.path for one in values if one.key == key)
+    held = traits(platform).taken.items()
+    fitting = (model for own in paths for path, model in held if matches(tuple(path.split("/")), own))
+    return tuple(next(fitting, "").split("/"))
 
 
 def _key(model: Subject) -> str:

@@ -84,6 +84,8 @@ class Traits:
     """Whether it can answer gNMI while it does."""
     additions: frozenset[str]
     """What an owner can add: `tables`, `paths`, `lines` of the routing daemon's file."""
+    taken: Mapping[str, str]
+    """What of a device stands at a path of the platform, for additions that find it taken: the first that fits."""
     reasons: Mapping[str, str]
     """Why a switch of this platform has not what was wanted, by path of the device: the first that fits is told.
 

@@ -42,5 +42,6 @@ TRAITS = Traits(
     otlp=False,
     gnmi_beside_otlp=False,
     additions=frozenset({"tables", "lines"}),
+    taken={},
     reasons={"@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI"},
 )
