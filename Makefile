@@ -35,7 +35,8 @@ golden: setup ## write golden/, help texts and the table of README anew; read th
 	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py --update-golden
 
 bench: setup ## speed and memory per switch, as ratios in one run
-	@$(BIN)/python benchmarks/pod.py
+	@$(BIN)/python benchmarks/pod.py --platform sonic
+	@$(BIN)/python benchmarks/pod.py --platform nvue
 	@$(BIN)/python benchmarks/site.py
 
 wheelhouse: $(VENV)/.wheelhouse

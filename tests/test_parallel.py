@@ -133,6 +133,14 @@ class TestProcesses:
         with processes(devices, jobs=jobs) as executor:
             assert executor is None
 
+    def test_are_done_without_where_the_system_has_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refused(*_: object, **__: object) -> None:
+            raise OSError("no semaphores")
+
+        monkeypatch.setattr(parallel, "ProcessPoolExecutor", refused)
+        with processes(parallel.MIN_DEVICES, jobs=2) as executor:
+            assert list(map_chunks(square, [2, 3], executor=executor)) == [4, 9]
+
     def test_work_in_the_folder_of_this_process(self) -> None:
         with processes(parallel.MIN_DEVICES, jobs=2) as executor:
             assert list(map_chunks(folder_of, [1], executor=executor)) == [str(Path.cwd())]

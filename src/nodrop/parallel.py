@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import TypeVar
 
@@ -84,16 +85,26 @@ def processes(
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, *preload])
     alive, held = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(alive, _here(), begin))
+    with alive, held:
+        pool = _pool(workers, context, (alive, _here(), begin))
+        if pool is None:
+            yield None
+            return
+        try:
+            yield pool
+        except BaseException:
+            held.close()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _pool(workers: int, context: ForkServerContext, first: tuple[object, ...]) -> ProcessPoolExecutor | None:
+    """Return a pool whose processes begin with `_begin`; None in a sandbox without shared semaphores."""
     try:
-        yield pool
-    except BaseException:
-        held.close()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        held.close()
-        alive.close()
+        return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=first)
+    except (ImportError, NotImplementedError, OSError):
+        return None
 
 
 def _here() -> str | None:
