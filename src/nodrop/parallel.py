@@ -86,7 +86,7 @@ def processes(
     context.set_forkserver_preload([__name__, *preload])
     alive, held = context.Pipe(duplex=False)
     with alive, held:
-        pool = _pool(workers, context, (alive, _here(), begin))
+        pool = _pool(workers, context, alive, begin)
         if pool is None:
             yield None
             return
@@ -99,10 +99,12 @@ def processes(
             pool.shutdown(cancel_futures=True)
 
 
-def _pool(workers: int, context: ForkServerContext, first: tuple[object, ...]) -> ProcessPoolExecutor | None:
+def _pool(
+    workers: int, context: ForkServerContext, alive: Connection, begin: Callable[[], None] | None
+) -> ProcessPoolExecutor | None:
     """Return a pool whose processes begin with `_begin`; None in a sandbox without shared semaphores."""
     try:
-        return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=first)
+        return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(alive, _here(), begin))
     except (ImportError, NotImplementedError, OSError):
         return None
 
