@@ -150,6 +150,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "autoneg": (port(autoneg=None), "interfaces/swp1/autoneg", "a port negotiates in NVUE, or is told not to"),
     "mtu": (port(mtu_bytes=9217), "interfaces/swp1/mtu_bytes", "is not from 552 to 9216"),
     "unknown": (port(enabled=UNKNOWN), "interfaces/swp1/enabled", "is unknown, and a configuration cannot say so"),
+    "unknown port": (port(port=UNKNOWN), "interfaces/swp1/port", "is unknown, and a configuration cannot say so"),
     "apostrophe": (
         port(description="it's"),
         "interfaces/swp1/description",

@@ -7,7 +7,7 @@ import re
 
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import known
+from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import nvue_port
@@ -15,7 +15,7 @@ from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.spelling import FECS, dialect
 from nodrop.platforms.nvue.traits import TRAITS
-from nodrop.platforms.sayable import Plain, check_distinct, check_rows, on_one_line, refuse
+from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, on_one_line, refuse
 
 _HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}")
 _VRF = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,14}")
@@ -139,6 +139,8 @@ def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
     whole = set()
     for interface in device.interfaces:
         named = nvue_port(interface.name)
+        if isinstance(interface.port, Unknown):
+            raise refuse(["interfaces", interface.name, "port"], UNKNOWN_FACT)
         if named is None or named.port != interface.port:
             raise refuse(["interfaces", interface.name, "name"], "is not what NVUE calls that port")
         panel = named.port.panel
