@@ -250,10 +250,15 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "buffer_pools",
         "have more than all of the memory together",
     ),
+    "an empty pool": (
+        pools(ingress_lossy=0),
+        "buffer_pools/ingress_lossy/percentage",
+        "ingress_lossy has from 1 to 100 % of the memory in NVUE",
+    ),
     "a pool of its own": (
         device(buffer_pools=(BufferPool(name="x", direction="ingress", mode="dynamic", percentage=1, computed=True),)),
-        "buffer_pools/ingress_lossy/percentage",
-        "a pool has from 1 to 100 % of the memory in NVUE",
+        "buffer_pools",
+        "ingress_lossy has from 1 to 100 % of the memory in NVUE",
     ),
     "no settings of headroom": (device(dynamic_buffers=None), "dynamic_buffers", "headroom is worked out from them"),
     "session dscp": (

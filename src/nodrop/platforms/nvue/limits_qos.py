@@ -266,7 +266,8 @@ def _check_pools(device: Device) -> None:
     of_lossless = percents.get("ingress_lossless") if lossless else None
     for name, share in (("ingress_lossy", lossy), ("ingress_lossless", of_lossless if lossless else 1)):
         if share is None or not 1 <= share <= 100:
-            raise refuse(["buffer_pools", name, "percentage"], "a pool has from 1 to 100 % of the memory in NVUE")
+            path = ["buffer_pools", *([name, "percentage"] if name in percents else [])]
+            raise refuse(path, f"{name} has from 1 to 100 % of the memory in NVUE")
     assert lossy is not None
     if lossy + (of_lossless or 0) > 100:
         raise refuse(["buffer_pools"], "have more than all of the memory together")
