@@ -119,7 +119,9 @@ def test_targets_options_rules_and_links_exist() -> None:
     targets = set(re.findall(r"\bmake ([a-z-]+)", text)) - {"it"}
     assert {"setup", "test", "check", "demo", "bench", "golden", "test-slow", "help"} <= targets
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets), targets
-    known = "".join(nodrop(name, "--help").out for name in ("build", "init", "lint", "show", "rules", "explain", "schema"))
+    known = "".join(
+        nodrop(name, "--help").out for name in ("build", "init", "lint", "show", "rules", "explain", "schema")
+    )
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--version", "--help"}:
         assert option in known, option
     for command in re.findall(r"`nodrop ([a-z]+)", text):
