@@ -34,4 +34,4 @@ def test_sites_are_measured_with_all_their_processes(tmp_path: Path) -> None:
     for site in (one, many):
         assert 0 < site["system_s"] < site["cpu_s"] < 120
         assert 20 < site["peak_mib"] < 2000
-    assert many["megabytes"] > 8 * one["megabytes"]
+    assert many["megabytes"] > 5 * one["megabytes"]
