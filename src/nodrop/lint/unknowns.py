@@ -12,12 +12,15 @@ from nodrop.lint.finding import UnknownVerdict
 from nodrop.lint.scopes import SCOPES
 
 _STATED = "state them under {key} in fabric.yaml"
+_WORKED_OUT = f"models of devices, from which it is worked out: {_STATED.format(key='models')}"
 _ADVICE: Mapping[tuple[str, str], str] = {
     ("Link", "length_m"): f"cable lengths: {_STATED.format(key='cables')}",
     ("Link", "media"): f"kinds of cable: {_STATED.format(key='cables')}",
     ("Interface", "side"): f"cables: {_STATED.format(key='cables')}",
     ("Device", "role"): f"roles of devices: {_STATED.format(key='roles')}",
     ("Device", "model"): f"models of devices: {_STATED.format(key='models')}",
+    ("Headroom", "xoff_bytes"): _WORKED_OUT,
+    ("BufferPool", "size_bytes"): _WORKED_OUT,
     ("TrafficClass", ""): f"traffic classes: {_STATED.format(key='classes')}",
     ("Policy", ""): f"what is wanted of every port: {_STATED.format(key='policy')}",
     ("Host", ""): f"hosts and what they send: {_STATED.format(key='hosts')}",

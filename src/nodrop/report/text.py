@@ -1,6 +1,6 @@
 """Findings for a person at a terminal: each cause once, with the line that shows it, and the totals last."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from nodrop.fabric.reading import Assumption, Note
@@ -22,7 +22,7 @@ def render(outcome: Outcome, *, color: bool = False, verbose: bool = False, widt
     paragraphs = [
         _assumed(outcome.assumed, page),
         *(block(group, page) for group in groups(outcome.findings)),
-        [_unknown(verdict, page) for verdict in outcome.unknown],
+        [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
         [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
         [page.said("error", "error", str(problem)) for problem in outcome.problems],
         [page.paint("strong", totals(outcome))],
@@ -55,12 +55,21 @@ def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:
     return [page.said("strong", "assumed", ", ".join(said))] if assumptions else []
 
 
-def _unknown(verdict: UnknownVerdict, page: Page) -> str:
+def _by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:
+    """Rules that could not be decided for the same want, together."""
+    causes: dict[tuple[str, int, tuple[str, ...], str], list[UnknownVerdict]] = {}
+    for one in verdicts:
+        causes.setdefault((one.missing, one.subjects_count, one.devices, one.settled_by), []).append(one)
+    return causes.values()
+
+
+def _unknown(alike: Sequence[UnknownVerdict], page: Page) -> str:
+    verdict = alike[0]
     subjects = count(verdict.subjects_count, "subject")
     devices = f" on {count(len(verdict.devices), 'device')} ({listing(map(name, verdict.devices))})"
     settled = f"; settled by {verdict.settled_by}" if verdict.settled_by else ""
     text = f"{subjects}{devices if verdict.devices else ''}: needs {verdict.missing}{settled}"
-    return page.said("unknown", f"unknown[{verdict.rule}]", text)
+    return page.said("unknown", f"unknown[{', '.join(one.rule for one in alike)}]", text)
 
 
 def _notes(notes: Sequence[Note], page: Page) -> list[str]:
