@@ -5,6 +5,7 @@ import io
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,3 +141,14 @@ def test_exit_codes_are_those_of_the_program() -> None:
 
     codes = re.findall(r"^\| (\d+) \|", README.read_text(), re.MULTILINE)
     assert list(map(int, codes)) == [0, main.FOUND, main.WRONG, main.NOTHING, main.FAILED]
+
+
+def test_the_demo_finds_the_fault_of_each_platform(tmp_path: Path) -> None:
+    start = "from nodrop.cli.main import main; main()"
+    program = tmp_path / "nodrop"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{start}" "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(["sh", ROOT / "scripts/demo.sh", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "error[pfc-without-watchdog]: Ethernet0 obeys pause on priority 3" in done.stdout
+    assert "warning[fabric-pfc-without-watchdog]: swp1, a link between switches" in done.stdout
