@@ -75,6 +75,7 @@ def test_nothing_is_ever_overwritten() -> None:
     ("args", "said"),
     [
         (["--model", "SN470"], "no model 'SN470' (did you mean `SN4700`?)"),
+        (["--platform", "NVUE"], "no platform 'NVUE' (did you mean `nvue`?)"),
         (["--platform", "sonik"], "no platform 'sonik' (did you mean `sonic`?)"),
         ([""], "the path is empty"),
     ],

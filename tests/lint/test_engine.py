@@ -651,7 +651,7 @@ def find(index, *, limit=0):
         yield Hit(
             subject=(device.name,),
             at=(device.name, "Ethernet0") if device.name == "leaf1" else None,
-            facts={"name": device.name, "ports": len(device.interfaces), "limit": limit},
+            facts={"name": device.name, "ports": len(device.interfaces), "limit": limit, "other": "leaf1"},
             related=((("spine1",), "its spine"),),
             discriminator=f"ports-{device.name}",
         )
@@ -661,7 +661,7 @@ def find(index, *, limit=0):
 HITS = {
     "scope": "device",
     "analysis": "crowding",
-    "facts": {"name": "str", "ports": "int", "limit": "int"},
+    "facts": {"name": "str", "ports": "int", "limit": "int", "other": "str"},
     "message": "{{ facts.name }} has {{ facts.ports }} ports, more than {{ facts.limit }} in {{ fabric.name }}",
 }
 
@@ -681,6 +681,14 @@ def leaves() -> Fabric:
 
 
 @pytest.mark.usefixtures("crowding")
+def test_a_name_that_another_happens_to_share_counts_in_a_group() -> None:
+    told = rule(**HITS | {"message": "{{ facts.name }} is larger than {{ facts.other }}"})
+    findings = judge(Reading(fabric=leaves()), [told]).findings
+    assert [finding.message for finding in findings] == ["leaf1 is larger than leaf1", "leaf2 is larger than leaf1"]
+    assert findings[0].group == findings[1].group
+
+
+@pytest.mark.usefixtures("crowding")
 def test_an_analysis_finds_and_the_rule_has_the_words() -> None:
     evaluations: Counter[str] = Counter()
     verdict = judge(Reading(fabric=leaves()), [rule(**HITS, arguments={"limit": "1"})], evaluations=evaluations)
@@ -691,7 +699,7 @@ def test_an_analysis_finds_and_the_rule_has_the_words() -> None:
     )
     assert (text(first.subject), text(first.at), first.device) == ("leaf1", "leaf1/Ethernet0", "leaf1")
     assert (text(second.at), second.device) == ("leaf2", "leaf2")
-    assert first.facts == {"name": "leaf1", "ports": 2, "limit": 1}
+    assert first.facts == {"name": "leaf1", "ports": 2, "limit": 1, "other": "leaf1"}
     assert first.related == (Related(subject=("spine1",), message="its spine"),)
     assert first.group == second.group
     wider = set_value(leaves(), parse("leaf2/Ethernet16"), {})

@@ -188,6 +188,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """A hint that names the known word nearest to `word`; nothing where none is near."""
-    close = difflib.get_close_matches(word, sorted(known), n=1)
+    """A hint that names the known word nearest to `word`, however it is capitalised; nothing where none is near."""
+    words = sorted(known)
+    alike = [each for each in words if each.casefold() == word.casefold()]
+    close = alike or difflib.get_close_matches(word, words, n=1)
     return f"did you mean `{close[0]}`?" if close else ""

@@ -131,7 +131,8 @@ def _other_word(key: str, found: str, expected: str) -> _Words:
 
 def _nearest(word: str, known: Sequence[str], all_of_them: str) -> str:
     """Return a hint naming the nearest known word, else all of them where they have a name."""
-    close = difflib.get_close_matches(word, known, n=1)
+    alike = [each for each in known if each.casefold() == word.casefold()]
+    close = alike or difflib.get_close_matches(word, known, n=1)
     if close:
         return f"did you mean {close[0]}?"
     return f"{all_of_them}: {', '.join(known)}" if all_of_them and known else ""

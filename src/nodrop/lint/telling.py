@@ -135,13 +135,19 @@ class Teller:
         discriminator: str = "",
         located: Located | None = None,
     ) -> Finding:
-        """A finding whose facts came with it. In its group, words that only name the subject do not count."""
+        """A finding whose facts came with it. In its group, words that only name the subject do not count.
+
+        What else happens to have such a name, as the same port of another switch, counts.
+        """
         rule, names = self.rule, (facts,)
         pieces = [piece if isinstance(piece, str) else shown(self._known(piece, names)) for piece in rule.message]
+        naming: dict[str, str] = {}  # the parts of the subject, and what names each first
         cause = (
             piece
             for written, piece in zip(rule.message, pieces, strict=True)
-            if isinstance(written, str) or piece not in subject
+            if isinstance(written, str)
+            or piece not in subject
+            or naming.setdefault(piece, text(written)) != text(written)
         )
         return Finding(
             rule=rule.name,

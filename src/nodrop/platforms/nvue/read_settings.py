@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.fabric.reading import Note
-from nodrop.fabric.types import meant
+from nodrop.fabric.types import nearest
 from nodrop.formats.places import on_one_line, shown
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue.names import names
@@ -192,7 +192,7 @@ def check(config: Config, device: str, display: str | None) -> tuple[Note, ...]:
 
 
 def _remark(config: Config, path: Path, known: _Known) -> None:
-    facts = {"path": said(path[:-1]), "word": on_one_line(path[-1]), "hint": meant(path[-1], known)}
+    facts = {"path": said(path[:-1]), "word": on_one_line(path[-1]), "hint": nearest(path[-1], known)}
     config.remark("unknown-setting", (), path, **facts)
 
 
