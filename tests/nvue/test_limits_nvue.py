@@ -280,7 +280,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "additive": (
         bgp(route_maps=(rule(sets=(("community", "65000:1 additive"),)),)),
         "bgp/route_maps/X/rules/10/sets",
-        "NVUE has no word for adding communities to those that a route has",
+        "communities that are added to those of a route are not written",
     ),
     "metric": (
         bgp(route_maps=(rule(sets=(("metric", "1"),)),)),
@@ -357,3 +357,10 @@ def test_two_detection_times() -> None:
         "interfaces/swp2/qos/pfc_watchdog/detection_ms",
         "a switch has one in NVUE, and swp1 has another",
     )
+
+
+def test_trimming_on_a_switch_with_a_port_that_has_no_map() -> None:
+    trims = device(trimming=Trimming(size_bytes=256, dscp=11, tc=5, queue=5))
+    with pytest.raises(Unsupported) as error:
+        writer.write(first_qos(tc_to_queue=())(trims(as_nvue(fabric("trim").device("leaf1")))), fabric("trim"))
+    assert error.value.path == "trimming/queue"

@@ -161,3 +161,9 @@ def test_a_shell_takes_the_lines_as_they_are_meant(tmp_path: Path) -> None:
     _, calls, _ = applied(tmp_path, device, script="10-ports.nv")
     assert [call[4] for call in calls if call[1] == "interface" and call[3] == "description"][: len(texts)] == texts
     assert calls == [tuple(shlex.split(line)[1:]) for line in files(device)["apply/10-ports.nv"].splitlines()]
+
+
+@pytest.mark.parametrize(("seed", "told"), [(7, True), (0, True), (None, False)])
+def test_the_script_says_that_a_hash_seed_restarts_the_ports(tmp_path: Path, seed: int | None, told: bool) -> None:
+    script = files(replace(as_nvue(fabric().device("leaf1")), hash_seed=seed))["apply/apply.sh"]
+    assert ("switchd restarts: all ports go down and come back" in script) is told

@@ -9,6 +9,7 @@ if ! command -v nv >/dev/null 2>&1; then
     exit 1
 fi
 
+echo "apply.sh: where the hash seed changes, switchd restarts: all ports go down and come back"
 echo "apply.sh: 10-ports.yaml: ports, routing and services"
 nv config patch 10-ports.yaml
 nv config apply -y

@@ -128,7 +128,7 @@ def _check_trimming(device: Device) -> None:
     if trimming.tc is None or not 0 <= trimming.tc <= 7:
         raise refuse(["trimming", "tc"], "trimmed packets have a switch priority from 0 to 7")
     maps = (port.qos.tc_to_queue for port in device.interfaces if isinstance(port.qos, QosProfile))
-    if any(isinstance(of, tuple) and of[trimming.tc] != trimming.queue for of in maps):
+    if any(isinstance(of, tuple) and of[trimming.tc : trimming.tc + 1] != (trimming.queue,) for of in maps):
         raise refuse(["trimming", "queue"], "NVUE sends trimmed packets on the queue of their switch priority")
 
 

@@ -12,6 +12,7 @@ from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, R
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue import communities as known_communities
 from nodrop.platforms.sayable import check_distinct, check_rows, on_one_line, refuse
 
 MATCHES = {
@@ -36,7 +37,7 @@ SETS = {
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _RESERVED = frozenset({"none", "auto", "null", "any", "all"})
-_COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}|[a-z][A-Za-z-]*")
+_COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
 _LARGEST = 2**32 - 1
 _LARGEST_RULE = 65535
 _MOST_PATHS = 128
@@ -141,8 +142,10 @@ def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
 def _check_communities(communities: tuple[str, ...], *path: object) -> None:
     check_distinct(communities, *path)
     for community in communities:
-        if not _COMMUNITY.fullmatch(community):
+        if community not in known_communities.SPELT and not _COMMUNITY.fullmatch(community):
             raise refuse(path, f"{community!r} is no community")
+        if (name := known_communities.name(community)) != community:
+            raise refuse(path, f"{community} is read back by its name, {name}")
 
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
@@ -190,9 +193,9 @@ def _check_set(attribute: str, value: str, *path: object) -> None:
     elif attribute in ("tag", "as-path prepend"):
         _check_number(value, 1, *path)
     elif attribute == "community":
-        _check_communities(tuple(value.split()), *path)
         if "additive" in value.split():
-            raise refuse(path, "NVUE has no word for adding communities to those that a route has")
+            raise refuse(path, "communities that are added to those of a route are not written")
+        _check_communities(tuple(value.split()), *path)
     elif attribute == "origin" and value not in _ORIGINS:
         raise refuse(path, f"{value!r} is not one of {', '.join(_ORIGINS)}")
     elif attribute == "ip next-hop" and via_type(value) != "ipv4-address":

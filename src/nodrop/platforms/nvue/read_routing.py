@@ -16,6 +16,7 @@ from nodrop.fabric.routing import (
 )
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import natural
+from nodrop.platforms.nvue import communities
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.tree import Path
@@ -170,7 +171,7 @@ class RoutingReader:
     def _community_lists(self) -> Iterator[CommunityList]:
         for name in sorted(self._policy.below("community-list").node):
             rules: list[tuple[Action, tuple[str, ...]]] = [
-                (rule.word("action", _ACTIONS) or "permit", rule.texts("community"))
+                (rule.word("action", _ACTIONS) or "permit", tuple(map(communities.name, rule.texts("community"))))
                 for _, rule in self._rules("community-list", name)
             ]
             yield CommunityList(name=name, rules=tuple(rules))
@@ -202,7 +203,8 @@ class RoutingReader:
 def _sets(node: View) -> Iterator[tuple[str, str]]:
     for word in node.node:
         prepended = word == "as-path-prepend"
-        value = (node.below(word).text("as") or "") if prepended else " ".join(node.texts(word))
+        texts = map(communities.name, node.texts(word)) if word == "community" else node.texts(word)
+        value = (node.below(word).text("as") or "") if prepended else " ".join(texts)
         yield _SETS.get(word, word), value
 
 

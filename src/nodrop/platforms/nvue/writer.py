@@ -18,6 +18,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import effects, limits_qos
+from nodrop.platforms.nvue.communities import spelt
 from nodrop.platforms.nvue.extra import merged
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
@@ -197,7 +198,9 @@ def _artifacts(device: Device, whole: Forms, stages: Mapping[str, Forms]) -> Ite
         yield Artifact(device=device.name, path=f"apply/{name}.nv", text=own.commands)
         yield Artifact(device=device.name, path=f"apply/{name}.yaml", text=f"- set:\n{own.yaml}")
     told = [(name, _STAGES[name]) for name in stages]
-    text = template("nvue/apply.sh.j2").render(device=device.name, version=device.version, stages=told)
+    text = template("nvue/apply.sh.j2").render(
+        device=device.name, version=device.version, stages=told, seed=device.hash_seed
+    )
     yield Artifact(device=device.name, path="apply/apply.sh", text=text)
 
 
@@ -313,6 +316,11 @@ class _Routes:
         self.vrfs = _by_vrf(device)
 
     @staticmethod
+    def community(community: str) -> str:
+        """Return a community as NVUE spells it."""
+        return spelt(community)
+
+    @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
         """Return (key, value) of what a rule matches, the family of prefixes last."""
         found = [(MATCHES[attribute], value) for attribute, value in rule.matches]
@@ -325,7 +333,7 @@ class _Routes:
         for attribute, value in rule.sets:
             if attribute == "community":
                 for community in value.split():
-                    yield f"community {community}", Quoted(), ""
+                    yield f"community {spelt(community)}", Quoted(), ""
             else:
                 yield SETS[attribute], Quoted(" = "), value
 

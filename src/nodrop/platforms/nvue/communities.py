@@ -1,0 +1,43 @@
+"""Well-known communities: names of FRR, of which NVUE takes few.
+
+NVUE knows local-as, no-advertise and no-export by name, and says 0:0 for what was `internet` before 5.14 (Cumulus
+Linux 5.14 and 5.17, NVUE Format Reference, well-known-community); all others are numbers AA:NN there. The numbers are
+those of IANA's registry, the names FRR's.
+"""
+
+from collections.abc import Mapping
+
+SPELT: Mapping[str, str] = {
+    "accept-own": "65535:1",
+    "accept-own-nexthop": "65535:8",
+    "blackhole": "65535:666",
+    "graceful-shutdown": "65535:0",
+    "internet": "0:0",
+    "llgr-stale": "65535:6",
+    "local-AS": "local-as",
+    "no-advertise": "no-advertise",
+    "no-export": "no-export",
+    "no-llgr": "65535:7",
+    "no-peer": "65535:65284",
+    "route-filter-translated-v4": "65535:2",
+    "route-filter-translated-v6": "65535:4",
+    "route-filter-v4": "65535:3",
+    "route-filter-v6": "65535:5",
+}
+"""How NVUE spells what has a name in FRR."""
+_NAMES = {
+    **{spelt: name for name, spelt in SPELT.items()},
+    "65535:65281": "no-export",
+    "65535:65282": "no-advertise",
+    "65535:65283": "local-AS",
+}
+
+
+def spelt(community: str) -> str:
+    """Return a community as NVUE writes it."""
+    return SPELT.get(community, community)
+
+
+def name(community: str) -> str:
+    """Return a community as the model has it: by its name if it has one."""
+    return _NAMES.get(community, community)
