@@ -9,11 +9,14 @@ from designs import Data, build, changed, links_between, load, port, shipped
 from nodrop.design.blocks import halving
 from nodrop.design.defaults import defaulted
 from nodrop.design.endpoints import places
+from nodrop.design.watchdog import derive
 from nodrop.errors import InputProblems
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import End, Fabric, HostPort, Link, Port, Trimming
 from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Scheduler, WredColor, WredProfile
 from nodrop.fabric.routing import BgpNeighbor, PrefixRule, StaticRoute
+from nodrop.fabric.timeouts import QP_RETRIES, QP_TIMEOUT_MS
+from nodrop.lint.vocabulary.watchdog import outlasted_timeout
 
 REFERENCE = build(shipped("reference-256"))
 
@@ -367,6 +370,48 @@ def test_watchdogs_that_have_no_room_are_off() -> None:
     assert fabric.policy.fabric_watchdog is None
     assert qos_of(fabric, "spine1", "Ethernet0").pfc_watchdog is None
     assert qos_of(fabric, "leaf1", "Ethernet0").pfc_watchdog.detection_ms == 3000  # type: ignore[union-attr]
+    intent = load(shipped("two-by-two", {"pfc.watchdog.hosts.detection": "3s"}))
+    (off,) = [one for one in defaulted(intent) if one.key == "pfc.watchdog.fabric"]
+    assert off.source == "none is later than the hosts' side and acts before queue pairs time out (4294 ms)"
+
+
+NVUE = {"topology.leaves.platform": "nvue", "topology.leaves.version": "5.16"}
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"pfc.watchdog.polling": "150ms"},
+        NVUE,
+        {key.replace("leaves", "spines"): value for key, value in NVUE.items()},
+    ],
+)
+def test_derived_watchdogs_are_in_order_and_act_before_queue_pairs_time_out(stated: dict[str, str]) -> None:
+    intent = load(shipped("two-by-two", stated))
+    detections: dict[int, tuple[int, int | None]] = {}
+    for ports in range(1, 2049):
+        timers = derive(intent, ports)
+        assert timers
+        detections[ports] = (timers.hosts.detection_ms, timers.fabric.detection_ms if timers.fabric else None)
+        for side, role in ((timers.hosts, "leaf"), (timers.fabric, "spine")):
+            if side:
+                polling_ms = timers.polling_ms[role]
+                assert outlasted_timeout(side.watchdog((3,)), polling_ms, QP_TIMEOUT_MS, QP_RETRIES) == "", ports
+                tier = intent.topology.leaves if role == "leaf" else intent.topology.spines
+                assert tier.platform == "sonic" or side.detection_ms % polling_ms == 0, ports
+        assert timers.fabric is None or timers.fabric.detection_ms > timers.latest_ms, ports
+    if not stated:
+        assert {ports: detections[ports] for ports in (32, 192, 224, 256, 257, 512, 513, 2048)} == {
+            32: (200, 600),
+            192: (1200, 3600),
+            224: (1400, 3500),
+            256: (1600, 3400),
+            257: (1800, None),
+            512: (3200, None),
+            513: (3200, None),
+            2048: (3200, None),
+        }
 
 
 @pytest.mark.parametrize(

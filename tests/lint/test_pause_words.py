@@ -8,6 +8,8 @@ from fabrics import LOSSLESS, LOSSY, fabric
 from nodrop.fabric.fabric import Fabric, Purpose, TrafficClass
 from nodrop.fabric.qos import PfcWatchdog, PriorityGroup
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.fabric.timeouts import QP_RETRIES, QP_TIMEOUT_MS
+from nodrop.lint.rules import shipped
 from nodrop.lint.vocabulary import qos, sides, watchdog
 
 MAPPED = replace(
@@ -144,4 +146,9 @@ def test_watchdogs_that_take_longer_than_rdma_waits(
     detection: int | None, restoration: int | None, polling: int | None, said: str
 ) -> None:
     timers = PfcWatchdog(priorities=(3,), detection_ms=detection, restoration_ms=restoration, action="drop")
-    assert watchdog.outlasted_timeout(timers, polling, 4294, 7) == said
+    assert watchdog.outlasted_timeout(timers, polling, QP_TIMEOUT_MS, QP_RETRIES) == said
+
+
+def test_the_rule_waits_as_long_as_the_design() -> None:
+    (rule,) = [one for one in shipped() if one.name == "watchdog-slower-than-rdma-timeout"]
+    assert [(one.name, one.default) for one in rule.options] == [("timeout_ms", QP_TIMEOUT_MS), ("retries", QP_RETRIES)]

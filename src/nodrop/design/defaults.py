@@ -10,7 +10,8 @@ from nodrop.design.addressing import slots_of
 from nodrop.design.boxes import LEAF, SPINE, boxes
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc
-from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, LONGEST_MS, Side, derive, scale
+from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
+from nodrop.fabric.timeouts import QP_TIMEOUT_MS
 from nodrop.intent.schema import Intent, WatchdogTimers
 
 
@@ -91,20 +92,26 @@ def _endpoints(intent: Intent) -> Iterator[Default]:
             yield Default(f"endpoints.{name}.spread", group.spread, source)
 
 
+_IN_TIME = f"the longest by which a watchdog acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
+"""Why a derived detection is no longer than it is."""
+
+
 def _watchdog(intent: Intent) -> Iterator[Default]:
     ports = boxes(intent, []).most_ports
     timers, wanted = derive(intent, ports), intent.pfc.watchdog
     if timers is None:
         return
     first = f"{BASE_DETECTION_MS} ms × {scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
+    if timers.hosts.detection_ms < BASE_DETECTION_MS * scale(ports):
+        first = f"{_IN_TIME}, for {first} is longer"
     yield from _side("hosts", timers.hosts, wanted.hosts, first)
     if wanted.fabric != "off" and timers.fabric:
         later = f"{FABRIC_FACTOR} × hosts, so that the nearest hop acts first"
         if timers.fabric.detection_ms < FABRIC_FACTOR * timers.hosts.detection_ms:
-            later = f"the platform's longest, for {FABRIC_FACTOR} × hosts is longer"
+            later = f"{_IN_TIME}, for {FABRIC_FACTOR} × hosts is longer"
         yield from _side("fabric", timers.fabric, wanted.fabric, later)
     elif wanted.fabric != "off":
-        source = f"{LONGEST_MS} ms, the platform's longest detection, is not later than the hosts' side"
+        source = f"none is later than the hosts' side and acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
         yield Default("pfc.watchdog.fabric", "off", source)
     if wanted.polling is None:
         own = timers.polling_ms

@@ -8,6 +8,7 @@ from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.fabric.qos import PfcWatchdog
+from nodrop.fabric.timeouts import QP_TIMEOUT_MS
 from nodrop.intent.schema import Intent, Tier, WatchdogTimers
 from nodrop.platforms.traits import Range, Traits, WatchdogTraits, traits
 
@@ -17,6 +18,8 @@ FABRIC_FACTOR = 3
 """The fabric's detection is that many times the hosts', as far as every platform allows."""
 LONGEST_MS = 5000
 """The longest detection that every platform takes (sonic-pfcwd.yang): what is derived holds on any of them."""
+STEP_MS = 100
+"""What is cut short is cut to a multiple of it, which has divisors enough for switches that count pollings."""
 
 POLLING_MS = (100, 1000)
 """Between them is a polling that is not stated (sonic-pfcwd.yang; the most in every release)."""
@@ -102,30 +105,42 @@ def scale(ports: int) -> int:
 def derive(intent: Intent, ports: int) -> Timers | None:
     """Return the timers of a fabric whose largest switch has `ports`; None where there is no PFC to watch.
 
-    They are the same on every platform but for the polling.
-    Where the longest detection is not later than the hosts', a fabric side that states none is off.
+    They are the same on every platform but for the polling, and act before queue pairs time out by NCCL's defaults.
+    Where the longest such detection is not later than the hosts', a fabric side that states none is off.
     """
     if not has_pfc(intent):
         return None
     wanted = intent.pfc.watchdog
-    hosts = _side(wanted.hosts, _whole(intent, BASE_DETECTION_MS * scale(ports)))
-    fabric = None
+    hosts = _side(wanted.hosts, _in_time(intent, BASE_DETECTION_MS * scale(ports), BASE_DETECTION_MS * scale(ports)))
+    fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
     if wanted.fabric != "off":
-        fabric = _side(wanted.fabric, min(_whole(intent, FABRIC_FACTOR * hosts.detection_ms), LONGEST_MS))
+        fabric = _side(wanted.fabric, _in_time(intent, later_ms, hosts.detection_ms))
     result = _timers(intent, hosts, fabric)
-    if wanted.fabric != "off" and wanted.fabric.detection is None and result.latest_ms >= LONGEST_MS:
+    cut = fabric and wanted.fabric != "off" and wanted.fabric.detection is None and fabric.detection_ms < later_ms
+    if fabric and cut and fabric.detection_ms <= result.latest_ms:
         return replace(result, fabric=None, unwatched=())
     return result
+
+
+def _in_time(intent: Intent, detection_ms: int, smallest_ms: int) -> int:
+    """Return a detection that is not stated, no longer than every platform takes and than queue pairs wait."""
+    step = intent.pfc.watchdog.polling or STEP_MS
+    longest = min(LONGEST_MS, QP_TIMEOUT_MS - 1 - _polling(intent, smallest_ms)) // step * step
+    return min(_whole(intent, detection_ms), max(longest, step))
+
+
+def _polling(intent: Intent, smallest_ms: int) -> int:
+    """Return how often switches look where the smallest detection is `smallest_ms`."""
+    low, high = POLLING_MS
+    return intent.pfc.watchdog.polling or min(max(smallest_ms // 2, low), high)
 
 
 def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
     """Return timers with how often the switches of each role look: as stated, else half the smallest detection.
 
-    A switch that counts pollings looks as often as divides its detection.
+    A switch that counts pollings looks as often as divides its detection, and no later where that can be.
     """
-    smallest = min(side.detection_ms for side in (hosts, fabric) if side)
-    low, high = POLLING_MS
-    polling = intent.pfc.watchdog.polling or min(max(smallest // 2, low), high)
+    polling = _polling(intent, min(side.detection_ms for side in (hosts, fabric) if side))
     own = {LEAF: hosts, SPINE: fabric or hosts}
     held = platforms(intent)
     return Timers(
@@ -133,7 +148,10 @@ def _timers(intent: Intent, hosts: Side, fabric: Side | None) -> Timers:
         fabric=fabric,
         wanted_polling_ms=polling,
         polling_ms={
-            role: _dividing(intent, held[role].watchdog, own[role].detection_ms, polling) or polling for role in own
+            role: _dividing(intent, held[role].watchdog, own[role].detection_ms, polling, most_ms=polling)
+            or _dividing(intent, held[role].watchdog, own[role].detection_ms, polling)
+            or polling
+            for role in own
         },
         unwatched=(LEAF,) if fabric and held[LEAF].watchdog.robustness else (),
     )
@@ -151,12 +169,14 @@ def _whole(intent: Intent, detection_ms: int) -> int:
     return -(-detection_ms // polling) * polling
 
 
-def _dividing(intent: Intent, of: WatchdogTraits, detection_ms: int, polling_ms: int) -> int | None:
+def _dividing(
+    intent: Intent, of: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = LONGEST_MS
+) -> int | None:
     """Return the polling at hand where it is stated or divides a detection, else the longest that does, if any."""
     if intent.pfc.watchdog.polling or not of.robustness or detection_ms % polling_ms == 0:
         return polling_ms
     low, high = of.polling_ms
-    candidates = range(min(detection_ms // 2, high), low - 1, -1)
+    candidates = range(min(detection_ms // 2, high, most_ms), low - 1, -1)
     return next((polling for polling in candidates if detection_ms % polling == 0), None)
 
 

@@ -13,7 +13,8 @@ PAM4_LANE_MBPS = 50_000
 def fec_in_effect(fec: str | None, lane_mbps: int | None) -> str:
     """The FEC that runs on a port: what is stated; where the switch chooses, RS on lanes of 50 Gb/s or more.
 
-    On slower lanes the choice depends on the module and the other end, and no file says it: UNKNOWN.
+    On slower lanes the choice depends on the module and no file says it: UNKNOWN, where the other end is stated. Where
+    both ends choose, they choose for one cable: `chosen_fec` is the same for both.
     """
     if fec not in (None, "auto"):
         return fec

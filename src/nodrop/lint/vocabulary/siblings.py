@@ -9,6 +9,7 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import UnknownFact, known
 from nodrop.fabric.subject import Subject
+from nodrop.fabric.timeouts import QP_RETRIES, QP_TIMEOUT_MS
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.marking import (
     cnp_not_first,
@@ -32,9 +33,6 @@ from nodrop.lint.vocabulary.sides import groups_without_headroom, misplaced_paus
 from nodrop.lint.vocabulary.watchdog import outlasted_timeout
 
 Check = Callable[[Fabric, Device, QosProfile], object]
-
-NCCL_TIMEOUT = (4294, 7)
-"""IB_TIMEOUT 20 in ms and IB_RETRY_CNT, the options' defaults of watchdog-slower-than-rdma-timeout."""
 
 _ORDERS: WeakKeyDictionary[Index, frozenset[Subject]] = WeakKeyDictionary()
 
@@ -126,7 +124,7 @@ def _without_time(qos: QosProfile) -> bool:
 def _outlasted(device: Device, qos: QosProfile) -> bool:
     """Whether a watchdog takes longer than RDMA waits by NCCL's defaults."""
     watchdog, polling_ms = known(qos.pfc_watchdog), known(device.watchdog_polling_ms)
-    return watchdog is not None and outlasted_timeout(watchdog, polling_ms, *NCCL_TIMEOUT) != ""
+    return watchdog is not None and outlasted_timeout(watchdog, polling_ms, QP_TIMEOUT_MS, QP_RETRIES) != ""
 
 
 def _strict_rdma(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
