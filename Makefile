@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt scripts/venv.sh
 	@sh scripts/venv.sh "$(PYTHON)" "$(VENV)"
 	@touch $@
 
-demo: setup ## build, lint and show the reference fabric, then break it and lint again
+demo: setup ## show, build and lint the reference fabric of two platforms, then break each and lint again
 	@sh scripts/demo.sh "$(BIN)/nodrop"
 
 test: setup wheelhouse ## the tests, under 10 minutes

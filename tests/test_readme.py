@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from command import nodrop
+from nodrop import load
 from nodrop.intent.schema import Intent
 
 ROOT = Path(__file__).parents[1]
@@ -67,6 +69,7 @@ def run(command: str) -> str:
 
 def test_all_of_it_works_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "intents/refused/reference-256-literal.yaml", tmp_path)
     ran = 0
     for block in blocks():
         if block.language == "yaml":
@@ -112,6 +115,15 @@ def test_the_table_of_rules_is_that_of_nodrop(update_golden: bool) -> None:
 def test_the_keys_of_an_intent_are_those_of_the_schema() -> None:
     part = README.read_text().partition("The keys of an intent:")[2].partition("\n\n`nodrop schema")[0]
     assert re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) == list(Intent.model_fields)
+
+
+def test_the_intents_to_start_from_are_those_that_are_shipped() -> None:
+    rows = re.findall(
+        r"^\| \[`([\w-]+)`\]\(intents/([\w-]+)\.yaml\) \| `([\w-]+)` \|", README.read_text(), re.MULTILINE
+    )
+    modes = {path.stem: str(load(path).mode) for path in (ROOT / "intents").glob("*.yaml")}
+    assert {name: mode for name, _, mode in rows} == modes
+    assert [name for name, _, _ in rows] == [file for _, file, _ in rows]
 
 
 def test_targets_options_rules_and_links_exist() -> None:
