@@ -108,6 +108,16 @@ def queues(draw: st.DrawFn, lossless: frozenset[int], trims: bool) -> tuple[Queu
 
 
 @st.composite
+def headrooms(draw: st.DrawFn) -> effects.StatedHeadroom:
+    """Thresholds of a PFC profile, each within the next."""
+    size = draw(st.integers(0, 500_000))
+    xoff = draw(st.integers(0, size))
+    return effects.StatedHeadroom(
+        port_buffer_bytes=size, xoff_threshold_bytes=xoff, xon_threshold_bytes=draw(st.integers(0, xoff))
+    )
+
+
+@st.composite
 def profiles(
     draw: st.DrawFn, classes: tuple[int, ...], dynamic_th: int, detection_ms: int | None, trims: bool
 ) -> QosProfile:
@@ -117,6 +127,7 @@ def profiles(
     rx, tx = (() if ways == "tx" else pausing), (() if ways == "rx" else pausing)
     trust = draw(st.sampled_from(["dscp", "pcp", "both", None]))
     watches = detection_ms is not None and rx and draw(st.booleans())
+    stated = draw(maybe(headrooms()))
     return QosProfile(
         trust=trust,
         dscp_to_tc=draw(spread(64, PRIORITIES)) if trust in ("dscp", "both") else None,
@@ -131,7 +142,7 @@ def profiles(
         pfc_watchdog=PfcWatchdog(priorities=rx, detection_ms=detection_ms, restoration_ms=None, action=None)
         if watches
         else None,
-        priority_groups=effects.priority_groups(pausing, dynamic_th),
+        priority_groups=effects.priority_groups(pausing, dynamic_th, stated=stated),
         queues=draw(queues(effects.lossless_queues(pausing, classes), trims)),
     )
 

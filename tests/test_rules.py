@@ -31,7 +31,6 @@ UNSAYABLE = {
     ("cable-not-in-table", "nvue"): "NVUE has no table of cable lengths: it works headroom out",
     ("comma-port-list", "nvue"): "lists of ports in a key are how NVUE is written",
     ("ecn-without-wred", "nvue"): "NVUE marks whether RED is on or not",
-    ("headroom-below-formula", "nvue"): "NVUE works headroom out",
     ("lossless-pg-without-headroom", "nvue"): "a priority with PFC has headroom in NVUE",
     ("lossless-priority-on-other-queue-or-pg", "nvue"): "a switch priority pauses the traffic class that it leaves by",
     ("mixed-dialect", "sonic"): "config_db has one dialect",

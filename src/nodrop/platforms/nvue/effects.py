@@ -5,7 +5,8 @@ Everything else about buffers follows. Sources: Cumulus Linux 5.14 and 5.16, Qua
 Buffers, Advanced Buffer Tuning) and RDMA over Converged Ethernet (`nv show qos roce`).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -21,6 +22,68 @@ PATTERN_MTU_BYTES = 1024
 SMALL_PACKET_PERCENT = 100
 """NVUE's `small-packet-probability` up to Spectrum-5."""
 _UNMAPPED = (None,) * 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What may be taken of what is free of a pool, as exponents of two, and what a queue has for itself, in bytes.
+
+    The values are those of a switch that is told nothing; `advance-buffer-config` changes them.
+    """
+
+    ingress_lossless: int = 0
+    ingress_lossy: int = LOSSY_TH
+    egress_lossless: int = INFINITE_TH
+    egress_lossy: Mapping[int, int] = field(default_factory=dict)
+    """By queue, where it is not that of all."""
+    lossless_reserved_bytes: int = 0
+    lossy_reserved_bytes: Mapping[int, int] = field(default_factory=dict)
+
+
+USUAL = Limits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedHeadroom:
+    """Headroom as a PFC profile states it, in bytes; None leaves a part to the switch.
+
+    A pause is sent once `xoff_threshold_bytes` of the `port_buffer_bytes` are taken, and ends once as many as
+    `xon_threshold_bytes` fewer are.
+    """
+
+    port_buffer_bytes: int | None
+    xoff_threshold_bytes: int | None
+    xon_threshold_bytes: int | None
+
+    def buffer(self, pool: str, dynamic_th: int) -> BufferProfile:
+        """Return the buffer of a priority group: what is left after the pause is what may still arrive."""
+        size, xoff, xon = self.port_buffer_bytes, self.xoff_threshold_bytes, self.xon_threshold_bytes
+        headroom = Headroom(
+            xoff_bytes=UNKNOWN if size is None or xoff is None else size - xoff,
+            xon_bytes=UNKNOWN if xoff is None or xon is None else xoff - xon,
+        )
+        return BufferProfile(
+            pool=pool, size_bytes=UNKNOWN if size is None else size, dynamic_th=dynamic_th, headroom=headroom
+        )
+
+
+def stated_headroom(groups: Iterable[PriorityGroup]) -> StatedHeadroom | None:
+    """Return what a PFC profile states for a port's groups, by the first that does not leave it to the switch.
+
+    The groups are known (`sayable.Plain`), but for what a size or a resume threshold is.
+    """
+    for group in groups:
+        buffer = group.buffer
+        headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
+        if isinstance(buffer, BufferProfile) and isinstance(headroom, Headroom) and not headroom.computed:
+            size, xoff, xon = buffer.size_bytes, headroom.xoff_bytes, headroom.xon_bytes
+            if isinstance(size, int) and isinstance(xoff, int) and isinstance(xon, int):
+                return StatedHeadroom(
+                    port_buffer_bytes=size,
+                    xoff_threshold_bytes=size - xoff,
+                    xon_threshold_bytes=size - xoff - xon,
+                )
+    return None
 
 
 def tc_to_priority_group(pausing: Collection[int]) -> Map:
@@ -43,23 +106,40 @@ def lossless_queues(pausing: Collection[int], tc_to_queue: Map) -> frozenset[int
     return frozenset(queue for tc in pausing if (queue := tc_to_queue[tc]) is not None)
 
 
-def priority_groups(pausing: Collection[int], dynamic_th: int) -> tuple[PriorityGroup, ...]:
+def priority_groups(
+    pausing: Collection[int],
+    dynamic_th: int,
+    *,
+    lossy_th: int = LOSSY_TH,
+    pool: str = "ingress_lossless",
+    stated: StatedHeadroom | None = None,
+) -> tuple[PriorityGroup, ...]:
     """Return a port's priority groups: one of its own for each priority that PFC holds for, and 0 for all others.
 
-    Headroom is the switch's to work out from the cable (`hardware.dynamic.resolve`).
+    Headroom that is not stated is the switch's to work out from the cable (`hardware.dynamic.resolve`).
     """
-    lossy = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=LOSSY_TH)
-    headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
-    lossless = BufferProfile(pool="ingress_lossless", size_bytes=UNKNOWN, dynamic_th=dynamic_th, headroom=headroom)
+    lossy = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=lossy_th)
+    if stated is None:
+        headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
+        lossless = BufferProfile(pool=pool, size_bytes=UNKNOWN, dynamic_th=dynamic_th, headroom=headroom)
+    else:
+        lossless = stated.buffer(pool, dynamic_th)
     indexes = sorted({0, *pausing})
     return tuple(PriorityGroup(index=index, buffer=lossless if index in pausing else lossy) for index in indexes)
 
 
-def queue_buffer(lossless: bool) -> BufferProfile:
-    """Return what a queue may take: without limit where it is lossless."""
+def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUAL) -> BufferProfile:
+    """Return what a queue may take: without limit where it is lossless, unless the switch is told otherwise."""
     if lossless:
-        return BufferProfile(pool="egress_lossless", size_bytes=0, dynamic_th=INFINITE_TH)
-    return BufferProfile(pool="egress_lossy", size_bytes=0, dynamic_th=LOSSY_TH)
+        return BufferProfile(
+            pool="egress_lossless", size_bytes=limits.lossless_reserved_bytes, dynamic_th=limits.egress_lossless
+        )
+    number = -1 if index is None else index
+    return BufferProfile(
+        pool="egress_lossy",
+        size_bytes=limits.lossy_reserved_bytes.get(number, 0),
+        dynamic_th=limits.egress_lossy.get(number, LOSSY_TH),
+    )
 
 
 def dynamic_buffers(dynamic_th: int) -> DynamicBuffers:
@@ -70,21 +150,24 @@ def dynamic_buffers(dynamic_th: int) -> DynamicBuffers:
 
 
 def buffer_pools(
-    lossy_percent: int, lossless_percent: int | None, memory_bytes: int | Unknown
+    lossy_percent: int | None, lossless_percent: int | None, memory_bytes: int | Unknown, *, one_ingress: bool = False
 ) -> tuple[BufferPool, ...]:
     """Return the pools, sorted by name: the lossless ones only where something is lossless.
 
-    On the way out lossless traffic has no limit but the whole packet memory.
+    On the way out lossless traffic has no limit but the whole packet memory. With `one_ingress` it shares a pool with
+    the other traffic on the way in.
     """
 
-    def computed(direction: Literal["ingress", "egress"], kind: str, percent: int) -> BufferPool:
+    def computed(direction: Literal["ingress", "egress"], kind: str, percent: int | None) -> BufferPool:
         name = f"{direction}_{kind}"
         return BufferPool(
             name=name, direction=direction, mode="dynamic", size_bytes=UNKNOWN, percentage=percent, computed=True
         )
 
     lossy = computed("egress", "lossy", lossy_percent), computed("ingress", "lossy", lossy_percent)
-    if lossless_percent is None:
+    if lossless_percent is None and not one_ingress:
         return lossy
     endless = BufferPool(name="egress_lossless", direction="egress", mode="dynamic", size_bytes=memory_bytes)
+    if lossless_percent is None:
+        return endless, *lossy
     return endless, lossy[0], computed("ingress", "lossless", lossless_percent), lossy[1]

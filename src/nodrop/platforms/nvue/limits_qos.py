@@ -5,7 +5,7 @@ Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-c
 
 from typing import Any
 
-from nodrop.fabric.buffers import BufferPool, BufferProfile
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredProfile
@@ -46,6 +46,7 @@ def _check_port(device: Device, port: Interface) -> None:
     path = ("interfaces", port.name, "qos")
     _check_maps(qos, path)
     pausing = _check_pfc(port, qos, path)
+    _check_headroom(qos, path)
     _check_queues(device, qos, pausing, path)
     _check_watchdog(device, qos, path)
     if known(port.link_pause) is True and pausing:
@@ -109,6 +110,27 @@ def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
         if known(getattr(qos, name)) != value:
             raise refuse((*path, name), f"follows from PFC in NVUE: {value}")
     return pausing
+
+
+def _check_headroom(qos: QosProfile, path: Path) -> None:
+    """Refuse headroom that is neither worked out by the switch nor the thresholds of a PFC profile."""
+    first: Headroom | None = None
+    for group in known(qos.priority_groups):
+        buffer = known(group.buffer)
+        headroom = None if buffer is None else known(buffer.headroom)
+        where = (*path, "priority_groups", str(group.index), "buffer")
+        first = first or headroom
+        if headroom is not None and headroom != first:
+            raise refuse((*where, "headroom"), "a port has one in NVUE, for each of its priorities with PFC")
+        if buffer is None or headroom is None or headroom.computed:
+            continue
+        size, xoff, xon = buffer.size_bytes, headroom.xoff_bytes, headroom.xon_bytes
+        if not isinstance(size, int) or not 0 <= size <= _LARGEST_BYTES:
+            raise refuse((*where, "size_bytes"), f"is stated in NVUE beside headroom, from 0 to {_LARGEST_BYTES}")
+        if not isinstance(xoff, int) or not 0 <= xoff <= size:
+            raise refuse((*where, "headroom", "xoff_bytes"), f"is a part of the buffer, {size} bytes, in NVUE")
+        if not isinstance(xon, int) or not 0 <= xon <= size - xoff:
+            raise refuse((*where, "headroom", "xon_bytes"), f"is from 0 to what is before the pause, {size - xoff}")
 
 
 def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], path: Path) -> None:
@@ -276,7 +298,7 @@ def _check_pools(device: Device) -> None:
 
 def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: int) -> None:
     """Refuse buffers that the switch would not make of what it is told."""
-    groups: dict[tuple[int, ...], Any] = {}
+    groups: dict[tuple[tuple[int, ...], effects.StatedHeadroom | None], Any] = {}
     bare: dict[int, QosProfile] = {}
     ports = []
     for port in device.interfaces:
@@ -284,9 +306,10 @@ def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: in
         assert isinstance(qos, QosProfile)
         if id(qos) not in bare:
             own = known(qos.pfc_rx_priorities) or known(qos.pfc_tx_priorities)
-            if own not in groups:
-                groups[own] = effects.priority_groups(own, dynamic_th)
-            bare[id(qos)] = changed(qos, priority_groups=groups[own])
+            key = own, effects.stated_headroom(known(qos.priority_groups))
+            if key not in groups:
+                groups[key] = effects.priority_groups(own, dynamic_th, stated=key[1])
+            bare[id(qos)] = changed(qos, priority_groups=groups[key])
         ports.append(changed(port, qos=bare[id(qos)]))
     made = resolve(changed(device, interfaces=tuple(ports), buffer_pools=pools))
     for found in differences(made.buffer_pools, device.buffer_pools):

@@ -36,6 +36,7 @@ _POOLS = {
     "ingress_lossy": ("default-lossy",),
     "egress_lossy": ("default-lossy",),
 }
+_HEADROOM = {"size_bytes": "port-buffer", "xoff_bytes": "xoff-threshold", "xon_bytes": "xon-threshold"}
 _TRIMMING = {"size_bytes": "size", "dscp": "remark", "tc": "switch-priority", "queue": "switch-priority"}
 _BGP_FIELDS: Mapping[str, tuple[Path, ...]] = {
     "asn": ((*BGP, "autonomous-system"), ("router", "bgp", "autonomous-system")),
@@ -347,6 +348,9 @@ class _Finder:
         if rest[2] == "dynamic_th":
             yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
             yield (*_ADVANCED, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")
+        for part in rest[2:]:
+            if part in _HEADROOM:
+                yield ("qos", "pfc", self._bound(port, "pfc"), _HEADROOM[part])
         yield ("qos", "pfc", self._bound(port, "pfc"), "switch-priority", *([index] if index else ()))
         yield from self._cable_paths(port)
 

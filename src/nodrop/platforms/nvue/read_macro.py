@@ -19,8 +19,6 @@ ROBUSTNESS = 3
 BLOCKS = tuple(dscp // 8 for dscp in range(64))
 """Whole class-selector blocks: DSCP 24 to 31 mean switch priority 3."""
 IDENTITY = tuple(range(8))
-LOSSY_EXPONENT, LOSSLESS_EXPONENT, UNLIMITED_EXPONENT = 3, 0, 7
-"""alpha_8, alpha_1, alpha_infinity."""
 
 
 @dataclass(frozen=True, slots=True)

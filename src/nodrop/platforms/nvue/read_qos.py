@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.fabric.buffers import BufferProfile, Headroom
-from nodrop.fabric.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
+from nodrop.fabric.values import changed
+from nodrop.platforms.nvue import effects
 from nodrop.platforms.nvue.read_macro import (
     IDENTITY,
     MACRO,
@@ -21,12 +22,11 @@ from nodrop.platforms.nvue.read_macro import (
     Marking,
     Share,
 )
-from nodrop.platforms.nvue.read_pools import Limits
+from nodrop.platforms.nvue.read_pools import MAX_BYTES, limits, stated_headroom
 from nodrop.platforms.nvue.read_values import Config, View
 
 GLOBAL = "default-global"
 BINDINGS = ("mapping", "remark", "pfc", "link-pause", "congestion-control", "egress-scheduler", "egress-shaper")
-MAX_BYTES = 4_294_967_295
 MAX_KBPS = 2_147_483_647
 BYTES_PER_KBIT = 125
 _TRUSTS = {"l2": "l2", "l3": "l3", "port": "port", "both": "both"}
@@ -52,6 +52,7 @@ class Pfc:
     tx: bool
     rx: bool
     cable_length_m: int
+    stated: effects.StatedHeadroom | None
 
 
 class QosReader:
@@ -62,7 +63,7 @@ class QosReader:
         self.top = config.top.below("qos")
         self.roce = self._roce()
         self.defaults = UNTOUCHED if self.roce is None else MACRO[self.roce]
-        self.limits = Limits(self.top.below("advance-buffer-config", GLOBAL))
+        self.limits = limits(self.top.below("advance-buffer-config", GLOBAL))
         self.watched = False
         timers = self.top.below("pfc-watchdog")
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
@@ -142,22 +143,30 @@ class QosReader:
             derived.pop(("qos", "pcp_to_tc"), None)
         if not paused:
             derived.pop(("cable_length_m",), None)
-        groups = {*paused, *((0,) if 0 not in paused else ())}
+        pool = "ingress_lossy" if self.defaults.one_ingress_pool else "ingress_lossless"
+        groups = effects.priority_groups(
+            paused,
+            self.limits.ingress_lossless,
+            lossy_th=self.limits.ingress_lossy,
+            pool=pool,
+            stated=pfc.stated,
+        )
+        queues = (*self.queue_of, *(None,) * 8)
         watchdog = self._watchdog(bound, rx, derived)
         profile = QosProfile(
             trust=_TRUST_OF[trust],
             dscp_to_tc=dscp if trust in ("l3", "both") else None,
             pcp_to_tc=pcp if trust in ("l2", "both") else None,
-            tc_to_queue=(*self.queue_of, *(None,) * 8),
-            tc_to_priority_group=(*(priority if priority in paused else 0 for priority in range(8)), *(None,) * 8),
-            pfc_to_queue=self.queue_of,
-            pfc_to_priority_group=tuple(priority if priority in paused else None for priority in range(8)),
+            tc_to_queue=queues,
+            tc_to_priority_group=effects.tc_to_priority_group(paused),
+            pfc_to_queue=effects.pfc_to_queue(queues),
+            pfc_to_priority_group=effects.pfc_to_priority_group(paused),
             tc_to_dscp=made["remark"][0],
             pfc_rx_priorities=rx,
             pfc_tx_priorities=tx,
             pfc_watchdog=watchdog,
-            priority_groups=tuple(self._group(index, index in paused) for index in sorted(groups)),
-            queues=self._queues(made, {self.queue_of[priority] for priority in paused}, trimmed),
+            priority_groups=groups,
+            queues=self._queues(made, effects.lossless_queues(paused, queues), trimmed),
         )
         pause = made["link-pause"][0]
         return PortQos(profile, pfc.cable_length_m if paused else None, pause, tuple(derived.items()))
@@ -222,7 +231,7 @@ class QosReader:
             cable = self._cable_m if is_global else PROFILE_CABLE_M
             if not (is_global and self._cable_stated):
                 derived["cable_length_m",] = defaults.reason
-        return Pfc(priorities, ways["tx"], ways["rx"], cable)
+        return Pfc(priorities, ways["tx"], ways["rx"], cable, stated_headroom(node))
 
     def _link_pause(self, node: View, _defaults: Defaults, derived: dict[Subject, str]) -> bool | None:
         if not self.top.below("link-pause").has(node.path[-1]):
@@ -268,7 +277,7 @@ class QosReader:
         return rates
 
     def _queues(
-        self, made: Mapping[str, tuple[Any, Any]], lossless: set[int], trimmed: tuple[int, ...]
+        self, made: Mapping[str, tuple[Any, Any]], lossless: frozenset[int], trimmed: tuple[int, ...]
     ) -> tuple[Queue, ...]:
         """Return a row for every traffic class that has a place in the scheduler, a rate, marking or trimming."""
         shares, rates = made["egress-scheduler"][0], made["egress-shaper"][0]
@@ -279,21 +288,12 @@ class QosReader:
                 index=tc,
                 scheduler=_scheduler(shares.get(tc), rates.get(tc)),
                 wred=markings.get(tc),
-                buffer=self.limits.queue(tc, tc in lossless, tc in trimmed),
+                buffer=changed(
+                    effects.queue_buffer(tc in lossless, tc, self.limits), discard="trim" if tc in trimmed else None
+                ),
             )
             for tc in sorted({*shares, *rates, *marked, *trimmed})
         )
-
-    def _group(self, index: int, lossless: bool) -> PriorityGroup:
-        if not lossless:
-            limit = self.limits.ingress_lossy
-            lossy = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=limit)
-            return PriorityGroup(index=index, buffer=lossy)
-        pool = "ingress_lossy" if self.defaults.one_ingress_pool else "ingress_lossless"
-        headroom = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
-        limit = self.limits.ingress_lossless
-        buffer = BufferProfile(pool=pool, size_bytes=UNKNOWN, dynamic_th=limit, headroom=headroom)
-        return PriorityGroup(index=index, buffer=buffer)
 
     def _watchdog(self, bound: View, rx: tuple[int, ...], derived: dict[Subject, str]) -> PfcWatchdog | None:
         if not bound.has("pfc-watchdog") or bound.below("pfc-watchdog").flag("state") is False:

@@ -15,6 +15,7 @@ from nodrop.fabric.qos import QosProfile, Queue
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue.effects import StatedHeadroom, stated_headroom
 
 GLOBAL = "default-global"
 KINDS = ("congestion-control", "egress-scheduler", "egress-shaper", "link-pause", "mapping", "pfc", "remark")
@@ -95,6 +96,8 @@ class Pfc:
     rx: tuple[int, ...]
     tx: tuple[int, ...]
     cable_length_m: int | None
+    stated: StatedHeadroom | None
+    """None where the switch works headroom out."""
 
     @property
     def priorities(self) -> tuple[int, ...]:
@@ -154,7 +157,12 @@ def taken_apart(port: Interface) -> PortQos:
         "egress-shaper": shaper or None,
         "link-pause": known(port.link_pause),
         "mapping": Mapping(_TRUSTS[known(qos.trust)], _numbers(qos.dscp_to_tc), _numbers(qos.pcp_to_tc)),
-        "pfc": Pfc(known(qos.pfc_rx_priorities), known(qos.pfc_tx_priorities), known(port.cable_length_m)),
+        "pfc": Pfc(
+            known(qos.pfc_rx_priorities),
+            known(qos.pfc_tx_priorities),
+            known(port.cable_length_m),
+            stated_headroom(known(qos.priority_groups)),
+        ),
         "remark": None if rewritten is None else rewritten[:8],
     }
     return PortQos(
@@ -250,6 +258,8 @@ class Spelling:
         if not pfc.priorities:
             return "pfc-off"
         cable = f"cable-{pfc.cable_length_m}m"
+        if pfc.stated:
+            cable += f"-buffer-{pfc.stated.port_buffer_bytes}"
         if (pfc.rx, pfc.tx) == (usual.rx, usual.tx):
             return cable
         way = "" if pfc.rx == pfc.tx else "rx-" if pfc.rx else "tx-"
