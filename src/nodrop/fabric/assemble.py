@@ -103,12 +103,12 @@ def _links(devices: list[Device], readings: Sequence[DeviceReading], declared: D
     return links
 
 
-def _by_subnet(devices: Iterable[Device], cabled: Container[End]) -> Iterator[Link]:
+def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[Link]:
     """Yield a link for every two ports not `cabled`, and no third, with addresses in one /31 or /30."""
     found: dict[object, list[End]] = {}
     for device in devices:
         for interface in device.interfaces:
-            if isinstance(interface.addresses, Unknown) or End(device.name, interface.name) in cabled:
+            if isinstance(interface.addresses, Unknown) or (device.name, interface.name) in cabled:
                 continue
             for text in interface.addresses:
                 if text.endswith(("/31", "/30")):
@@ -132,9 +132,9 @@ def _by_neighbor_table(readings: Iterable[DeviceReading], known: set[str]) -> It
                 yield Link(a=min(near, far), b=max(near, far))
 
 
-def _sides(devices: list[Device], links: Iterable[Link], hosts: set[str]) -> dict[End, Side]:
+def _sides(devices: list[Device], links: Iterable[Link], hosts: set[str]) -> dict[tuple[str, str], Side]:
     switches = {device.name for device in devices}
-    sides: dict[End, Side] = {}
+    sides: dict[tuple[str, str], Side] = {}
     for link in links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
             if near.node in switches:
@@ -149,7 +149,7 @@ def _named_devices(declared: Declared) -> set[str]:
     return {end.node for link in declared.cables or () for end in (link.a, link.b)}
 
 
-def _completed(device: Device, sides: dict[End, Side], interner: Interner, *, all_cables: bool) -> Device:
+def _completed(device: Device, sides: dict[tuple[str, str], Side], interner: Interner, *, all_cables: bool) -> Device:
     """Return the device with profiles and pools shared, and every port's side, in one go over a million ports.
 
     Where `all_cables` of the device are stated, the ports without one have no side.
@@ -157,7 +157,7 @@ def _completed(device: Device, sides: dict[End, Side], interner: Interner, *, al
     rest = None if all_cables else UNKNOWN
 
     def completed(port: Interface) -> Interface:
-        side = sides.get(End(device.name, port.name), rest)
+        side = sides.get((device.name, port.name), rest)
         qos = interner.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
         return port if side is port.side and qos is port.qos else changed(port, side=side, qos=qos)
 

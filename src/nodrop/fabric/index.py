@@ -25,6 +25,7 @@ class Index:
     def __init__(self, fabric: Fabric) -> None:
         self.fabric = fabric
         self._interfaces: dict[str, Mapping[str, Interface]] = {}
+        self._host_ports: dict[str, Mapping[str, HostPort]] = {}
 
     @cached_property
     def devices(self) -> Mapping[str, Device]:
@@ -37,8 +38,8 @@ class Index:
         return _by_name(self.fabric.hosts)
 
     @cached_property
-    def _links(self) -> Mapping[End, Link]:
-        found: dict[End, Link] = {}
+    def _links(self) -> Mapping[tuple[str, str], Link]:
+        found: dict[tuple[str, str], Link] = {}
         for link in self.fabric.links:
             found.setdefault(link.a, link)
             found.setdefault(link.b, link)
@@ -55,12 +56,14 @@ class Index:
         """The port that an end names, of a device or else of a host."""
         if end.node in self.devices:
             return self.interface(*end)
-        host = self.hosts.get(end.node)
-        return next((port for port in host.ports if port.name == end.port), None) if host else None
+        if end.node not in self._host_ports:
+            host = self.hosts.get(end.node)
+            self._host_ports[end.node] = _by_name(host.ports) if host else {}
+        return self._host_ports[end.node].get(end.port)
 
     def link(self, node: str, port: str) -> Link | None:
         """The cable at a port."""
-        return self._links.get(End(node, port))
+        return self._links.get((node, port))
 
     def far_end(self, node: str, port: str) -> End | None:
         """The other end of the cable at a port, also where nothing more is known of it."""

@@ -6,6 +6,7 @@ numbers, so that split ports, several groups of hosts and more tiers count as wh
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from nodrop.fabric.fabric import End, Fabric, Host, Link
@@ -19,14 +20,12 @@ class Capacity:
     """The bandwidths of one fabric; a link whose ends do not say their speed counts as none."""
 
     def __init__(self, fabric: Fabric) -> None:
-        self._fabric, self._index = fabric, Index(fabric)
-        self._devices = {device.name for device in fabric.devices}
+        self._fabric, self.index = fabric, Index(fabric)
         self.level = self._levels()
-        self._up, self._down, self._between = self._sums()
 
     def speed_mbps(self, link: Link) -> int | None:
         """The speed of a link: the lower of its ends, where they say it."""
-        ends = (self._index.at(link.a), self._index.at(link.b))
+        ends = (self.index.at(link.a), self.index.at(link.b))
         return min((end.speed_mbps for end in ends if end and isinstance(end.speed_mbps, int)), default=None)
 
     def groups(self) -> list[Facts]:
@@ -42,17 +41,18 @@ class Capacity:
     def tiers(self) -> list[Facts]:
         """The levels of switches from the hosts upwards: both ways out of them, and the worst ratio at one switch."""
         found = []
+        up, down, _ = self._sums
         for level in sorted(set(self.level.values())):
             own = [device for device in self._fabric.devices if self.level.get(device.name) == level]
             names = [device.name for device in own]
-            ratios = [self._down[name] / self._up[name] for name in names if self._up[name]]
+            ratios = [down[name] / up[name] for name in names if up[name]]
             found.append(
                 {
                     "level": level,
                     "roles": sorted({str(device.role) for device in own}),
                     "devices": len(own),
-                    "down_mbps": sum(self._down[name] for name in names),
-                    "up_mbps": sum(self._up[name] for name in names),
+                    "down_mbps": sum(down[name] for name in names),
+                    "up_mbps": sum(up[name] for name in names),
                     "oversubscription": max(ratios, default=None),
                 }
             )
@@ -68,7 +68,8 @@ class Capacity:
         That is the cut of an even split of the switches of every tier. It counts one direction.
         """
         levels = set(self.level.values())
-        crossings = [self._between[level] for level in levels if level + 1 in levels]
+        *_, between = self._sums
+        crossings = [between[level] for level in levels if level + 1 in levels]
         if not crossings and sum(level == 1 for level in self.level.values()) > 1:
             return 0
         return min([self.injection_mbps(), *crossings]) // 2
@@ -82,9 +83,9 @@ class Capacity:
         peers: dict[str, set[str]] = defaultdict(set)
         level: dict[str, int] = {}
         for _, near, far in self._ends():
-            if near.node in self._devices and far.node in self._devices:
+            if near.node in self.index.devices and far.node in self.index.devices:
                 peers[near.node].add(far.node)
-            elif near.node in self._devices:
+            elif near.node in self.index.devices:
                 level[near.node] = 1
         reached = list(level)
         for name in reached:  # grows while it is gone through
@@ -93,7 +94,9 @@ class Capacity:
                 reached.append(peer)
         return level
 
+    @cached_property
     def _sums(self) -> tuple[Counter[str], Counter[str], Counter[int]]:
+        """What switches send upwards and downwards, by switch, and what levels send upwards."""
         up, down, between = Counter[str](), Counter[str](), Counter[int]()
         for link, near, far in self._ends():
             own, other = self.level.get(near.node), self.level.get(far.node, 0)
@@ -110,7 +113,7 @@ class Capacity:
     def _first_hops(self) -> Mapping[str, set[str]]:
         found: dict[str, set[str]] = defaultdict(set)
         for _, near, far in self._ends():
-            if near.node not in self._devices:
+            if near.node not in self.index.devices:
                 found[near.node].add(far.node)
         return found
 

@@ -5,11 +5,12 @@ A fact that is not known is an empty cell. Rows are sorted by name, so that a ch
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
-from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import natural
 from nodrop.platforms.artifact import Artifact
@@ -41,7 +42,7 @@ _HOSTS = (
     "rdma_mtu",
 )
 
-_Row = Sequence[object]
+_Row = Sequence[Hashable]
 
 
 def files(fabric: Fabric) -> Iterator[Artifact]:
@@ -58,7 +59,8 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
 
 class _Rack:
     def __init__(self, fabric: Fabric) -> None:
-        self._fabric, self._index, self._capacity = fabric, Index(fabric), Capacity(fabric)
+        self._fabric, self._capacity = fabric, Capacity(fabric)
+        self._index = self._capacity.index
         self._split = {
             (device.name, port.port.panel)
             for device in fabric.devices
@@ -70,7 +72,7 @@ class _Rack:
         """Every cable once, the end nearer to the hosts first; a panel port that is split has its parts from 1."""
         rows = []
         for link in self._fabric.links:
-            a, b = sorted((link.a, link.b), key=lambda end: (self._capacity.level.get(end.node, 0), _order(end)))
+            a, b = sorted((link.a, link.b), key=self._from_hosts)
             speed = self._capacity.speed_mbps(link)
             of_cable = ("" if speed is None else show_speed(speed), link.media, link.length_m)
             rows.append((*a, self._panel(a), *b, self._panel(b), *of_cable))
@@ -85,6 +87,9 @@ class _Rack:
         """Every port of every host by address: where it is plugged in, its gateway, and how RoCE is to be set on it."""
         rows = [row for host in self._fabric.hosts for port in host.ports for row in self._of_host(host, port)]
         return sorted(rows, key=_by_name(0, 3, 5))
+
+    def _from_hosts(self, end: End) -> Any:
+        return self._capacity.level.get(end.node, 0), natural(end.node), natural(end.port)
 
     def _panel(self, end: End) -> str:
         port = self._index.at(end)
@@ -126,20 +131,22 @@ def _facing(far: Interface | HostPort | None, address: str) -> str:
     return next((one for one in _addresses(far) if (":" in one) == (":" in address)), "")
 
 
-def _order(end: End) -> object:
-    return natural(end.node), natural(end.port)
-
-
 def _by_name(*columns: int) -> Any:
-    return lambda row: tuple(natural(str(row[column])) for column in columns)
+    cells = itemgetter(*columns)
+    return lambda row: [*map(natural, cells(row))]
 
 
 def _spelt(head: Sequence[str], rows: Iterable[_Row]) -> str:
     with io.StringIO() as text:
         made = csv.writer(text, lineterminator="\n")
         made.writerow(head)
-        made.writerows([cell(_said(value)) for value in row] for row in rows)
+        made.writerows(map(_cell, row) for row in rows)
         return text.getvalue()
+
+
+@lru_cache(maxsize=65_536, typed=True)
+def _cell(value: Hashable) -> str:
+    return cell(_said(value))
 
 
 def _said(value: object) -> str:
