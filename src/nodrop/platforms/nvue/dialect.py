@@ -3,7 +3,7 @@
 Only settings of which the release notes say what they were and what they became (5.15, New and Changed NVUE Commands).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from nodrop.fabric.states import Unknown
@@ -80,42 +80,62 @@ def _of_release(version: str) -> Dialect | None:
 
 def _found(root: Node) -> Iterator[tuple[Dialect, Path, str]]:
     """Yield (dialect, first path, what the other says) for every kind of setting that tells a dialect."""
+    there: dict[Path, list[tuple[Path, Any]]] = {}
+    _match(_PATTERNS, root, (), there)
     for pattern in _SWITCHED:
-        if path := _first((*pattern, "enable"), root):
-            yield "old", path, "state enabled"
-        if path := _first((*pattern, "state"), root):
-            yield "new", path, "enable on"
+        if found := there.get((*pattern, "enable")):
+            yield "old", found[0][0], "state enabled"
+        if found := there.get((*pattern, "state")):
+            yield "new", found[0][0], "enable on"
     for pattern in _FLAGS:
         seen: set[Dialect] = set()
-        for path, value in _matching(pattern, root, ()):
+        for path, value in there.get(pattern, ()):
             word = next(reversed(value), "") if isinstance(value, dict) and value else value
             if isinstance(word, str) and word in _WORDS and _WORDS[word][0] not in seen:
                 seen.add(_WORDS[word][0])
                 yield _WORDS[word][0], path, _WORDS[word][1]
     olds, news = dict(_MOVED), {new: old for old, new in _MOVED}
     for old, new in olds.items():
-        if path := _first(old, root):
-            yield "old", path, _elsewhere(new)
+        if found := there.get(old):
+            yield "old", found[0][0], _elsewhere(new)
     for new, old in news.items():
-        if path := _first(new, root):
-            yield "new", path, _elsewhere(old)
+        if found := there.get(new):
+            yield "new", found[0][0], _elsewhere(old)
 
 
 def _elsewhere(path: Path) -> str:
     return said(path[2:] if path[0] == "interface" else path)
 
 
-def _first(pattern: Path, root: Node) -> Path | None:
-    return next((path for path, _ in _matching(pattern, root, ())), None)
+def _steps(patterns: Iterable[Path]) -> Node:
+    """Return patterns as a tree of their steps; below the last one stands, under "", the pattern itself."""
+    top: Node = {}
+    for pattern in patterns:
+        at = top
+        for step in pattern:
+            at = at.setdefault(step, {})
+        at[""] = pattern
+    return top
 
 
-def _matching(pattern: Path, node: Any, above: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield the paths, as the file spells them, that fit a pattern."""
-    if not pattern:
-        yield above, node
-        return
-    if not isinstance(node, dict):
-        return
-    head, *rest = pattern
-    for key in node if head == "*" else (head,) if head in node else ():
-        yield from _matching(tuple(rest), node[key], (*above, key))
+_PATTERNS = _steps(
+    (
+        *((*pattern, word) for pattern in _SWITCHED for word in ("enable", "state")),
+        *_FLAGS,
+        *(path for moved in _MOVED for path in moved),
+    )
+)
+
+
+def _match(steps: Node, node: Any, above: Path, found: dict[Path, list[tuple[Path, Any]]]) -> None:
+    """Add, by pattern, the paths that fit it, as the file spells them, and what stands there: in one walk for all."""
+    for step, further in steps.items():
+        if not step:
+            found.setdefault(further, []).append((above, node))
+        elif not isinstance(node, dict):
+            continue
+        elif step == "*":
+            for key, below in node.items():
+                _match(further, below, (*above, key), found)
+        elif step in node:
+            _match(further, node[step], (*above, step), found)
