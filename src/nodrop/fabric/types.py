@@ -173,11 +173,17 @@ def _properties(owner: Owner) -> Mapping[str, Any]:
 
 def key_of(row: Any, position: int) -> str:
     """What a row is called in a subject: by the first of KEYS that it has, a link by its ends, else by its position."""
-    if not dataclasses.is_dataclass(row):
-        return str(position)
     if isinstance(row, Link):
         return link(row.a, row.b)[-1]
-    return next((str(getattr(row, key)) for key in KEYS if hasattr(row, key)), str(position))
+    key = _key(row.__class__)
+    return str(position) if key is None else str(getattr(row, key))
+
+
+@cache
+def _key(kind: type[Any]) -> str | None:
+    """The attribute by which rows of a class are named; None where that is their position."""
+    names = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else ()
+    return next((key for key in KEYS if key in names), None)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -77,7 +77,8 @@ def tidy(text: str) -> str:
 
     A string cannot be hit: a newline inside a JSON string is spelt as an escape.
     """
-    text = _EMPTY_TABLE.sub("", text)
+    if "{\n    },\n" in text:
+        text = _EMPTY_TABLE.sub("", text)
     for indent in ("", "    ", "        ", "            "):
         text = text.replace(f",\n{indent}}}", f"\n{indent}}}")
     return text

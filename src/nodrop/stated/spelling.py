@@ -13,6 +13,7 @@ from nodrop.units import show_ids
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
 _PLAIN_CABLE = re.compile(r"(?!.*:(?: |$))[A-Za-z0-9][A-Za-z0-9._/+: -]*")
+_NODE, _PORT, _MEDIUM = re.compile(r"[^\s:]+"), re.compile(r"\S+"), re.compile(MEDIUM)
 _WORDS = ("null", "true", "false")
 """What YAML takes for something else than text."""
 
@@ -87,9 +88,9 @@ def _cable(link: Link) -> str:
 
 def _require_spellable(link: Link) -> None:
     for end in (link.a, link.b):
-        if not re.fullmatch(r"[^\s:]+", end.node) or not re.fullmatch(r"\S+", end.port):
+        if not _NODE.fullmatch(end.node) or not _PORT.fullmatch(end.port):
             raise Unsupported(f"cables/{end}", "spaces in names, or a colon in that of a device, cannot be written")
-    if isinstance(link.media, str) and not re.fullmatch(MEDIUM, link.media):
+    if isinstance(link.media, str) and not _MEDIUM.fullmatch(link.media):
         raise Unsupported(f"cables/{link.a}", f"a medium called {link.media!r} cannot be written")
 
 
