@@ -40,6 +40,12 @@ def test_commands_follow_each_other_by_lines_and_signs() -> None:
     assert script.others == ((5, "reload it"),)
 
 
+def test_a_misspelt_verb_is_not_passed_over() -> None:
+    script = parse("nv sett qos roce\nnv set\nnv show qos\nnv action clear qos\nnv\n")
+    assert script.commands == ()
+    assert script.others == ((1, "nv sett qos roce"), (2, "nv set"), (5, "nv"))
+
+
 def test_each_word_has_its_place() -> None:
     (command,) = parse("\nnv set qos 'a b' \\\n  c\n").commands
     assert [(one.line, one.column, one.end_line, one.end_column) for one in command.spans] == [

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
 )
 _PIECE = re.compile(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)|(.)", re.DOTALL)
 _ESCAPED = re.compile(r"\\([\"\\$`])")
+_SET_NOTHING = frozenset({"action", "config", "list-commands", "show"})
 _BEGINS = re.compile(rb"^[ \t]*nv[ \t]+(?:un)?set[ \t]", re.MULTILINE)
 
 
@@ -44,7 +45,7 @@ def detect(head: bytes) -> bool:
 
 
 def parse(text: str) -> Script:
-    """Read the commands; `nv config` and other verbs that set nothing are passed over."""
+    """Read the commands; `nv config` and other verbs that are known to set nothing are passed over."""
     lines = Lines(text)
     commands: list[Command] = []
     others: list[tuple[int, str]] = []
@@ -69,7 +70,7 @@ def _take(
     if texts[:2] in (["nv", "set"], ["nv", "unset"]) and len(texts) > 2:
         spans = tuple(lines.span(start, end) for _, start, end in words[2:])
         commands.append(Command("set" if texts[1] == "set" else "unset", tuple(texts[2:]), spans))
-    elif texts and texts[0] != "nv":
+    elif texts and not (texts[0] == "nv" and texts[1:2] and texts[1] in _SET_NOTHING):
         others.append((lines.place(words[0][1])[0], " ".join(texts)))
 
 
