@@ -340,8 +340,10 @@ def test_forcing_a_platform_reads_what_is_not_recognised() -> None:
     assert list(shape(find(["dump.txt"]))["devices"]) == ["dump"]  # type: ignore[call-overload]
     assert "problems" in shape(find(["odd.txt"]))
     assert shape(find(["odd.txt"], "sonic")) == {"devices": {"odd": [("config_db.json", "odd.txt")]}}
-    assert shape(find(["a"]))["notes"] == ["a/odd.json: JSON of no known platform, which is not read",
-        "a: holds neither configurations (config_db.json, frr.conf, startup.yaml, other JSON) nor intents (YAML)"]  # fmt: skip
+    assert shape(find(["a"]))["notes"] == [
+        "a/odd.json: JSON of no known platform, which is not read",
+        "a: holds neither configurations (config_db.json, frr.conf, startup.yaml, other JSON) nor intents (YAML)",
+    ]
     assert shape(find(["a"], "sonic")) == {"devices": {"odd": [("config_db.json", "a/odd.json")]}}
 
 

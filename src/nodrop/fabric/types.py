@@ -181,9 +181,11 @@ def key_of(row: Any, position: int) -> str:
 
 @cache
 def _key(kind: type[Any]) -> str | None:
-    """The attribute by which rows of a class are named; None where that is their position."""
-    names = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else ()
-    return next((key for key in KEYS if key in names), None)
+    """The field or property by which rows of a class are named; None where that is their position."""
+    if not dataclasses.is_dataclass(kind):
+        return None
+    names = {field.name for field in dataclasses.fields(kind)}
+    return next((key for key in KEYS if key in names or hasattr(kind, key)), None)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
