@@ -351,10 +351,11 @@ def test_every_default_has_a_source() -> None:
             {"topology.leaves.model": "SN5600", "pfc.watchdog.hosts.detection": "1s"},
             {"fabric.detection": "3000ms", "fabric.restoration": "6000ms"},
         ),
-        ({"pfc.watchdog.hosts.detection": "2s"}, {"fabric.detection": "5000ms", "polling": "1000ms"}),
+        ({"pfc.watchdog.hosts.detection": "1200ms"}, {"fabric.detection": "3600ms", "polling": "600ms"}),
+        ({"pfc.watchdog.hosts.detection": "1300ms"}, {"fabric.detection": "3600ms", "polling": "650ms"}),
         ({"pfc.watchdog.hosts.detection": "3s"}, {"fabric": "off", "polling": "1000ms"}),
-        ({"pfc.watchdog.hosts.detection": "4800ms", "pfc.watchdog.polling": "100ms"}, {"fabric": "off"}),
-        ({"pfc.watchdog.hosts.detection": "4799ms", "pfc.watchdog.polling": "100ms"}, {"fabric.detection": "5000ms"}),
+        ({"pfc.watchdog.hosts.detection": "3900ms", "pfc.watchdog.polling": "100ms"}, {"fabric": "off"}),
+        ({"pfc.watchdog.hosts.detection": "3899ms", "pfc.watchdog.polling": "100ms"}, {"fabric.detection": "4100ms"}),
     ],
 )
 def test_defaults_of_the_watchdogs(changes: dict[str, Any], expected: dict[str, str]) -> None:
