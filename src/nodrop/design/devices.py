@@ -15,7 +15,7 @@ from nodrop.design.settings import drained, gnmi_port, otlp_collectors
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Counter, Device, Loopback, Management
 from nodrop.fabric.intern import Interner
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import Resolved, resolve
 from nodrop.intent.schema import Intent
 from nodrop.platforms.traits import traits
 
@@ -43,12 +43,13 @@ class Devices:
         models = {LEAF: switches.leaves[0].model, SPINE: switches.spines[0].model}
         self._buffers = {role: design_buffers(intent, role, model) for role, model in models.items()}
         self._profiles = {role: Profiles(intent, classes, timers, buffers) for role, buffers in self._buffers.items()}
+        self._resolved: dict[str, Resolved] = {role: {} for role in models}
         self._adapters = {node.role: self._adapter(node) for node in (switches.leaves[0], switches.spines[0])}
 
     def made(self, node: Node, cables: Wires) -> Device:
         """Return a switch as its platform can hold it, with what it will compute itself filled in."""
         adapted = self._adapters[node.role].adapted(self._wanted(node, cables))
-        return self._interner.device(resolve(adapted))
+        return self._interner.device(resolve(adapted, self._resolved[node.role]))
 
     def wanted(self, node: Node, cables: Wires) -> Device:
         """Return a switch as it would be if its platform held all that others do."""

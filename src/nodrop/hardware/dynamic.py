@@ -81,23 +81,29 @@ def _shares_headroom(device: Device, settings: DynamicBuffers) -> bool:
     )
 
 
-def resolve(device: Device) -> Device:
-    """Return the device with every computed headroom and pool size filled in; others are left as they are."""
+Resolved = dict[tuple[object, ...], tuple[QosProfile, QosProfile]]
+"""Profiles as they are stated and as they are resolved, by what the result follows from."""
+
+
+def resolve(device: Device, memo: Resolved | None = None) -> Device:
+    """Return the device with every computed headroom and pool size filled in; others are left as they are.
+
+    Devices that differ in nothing but their ports may share a `memo`, and then share the profiles that come out.
+    """
     if isinstance(device.buffer_model, Unknown) or device.buffer_model != "dynamic":
         return device
-    memo: dict[tuple[object, ...], QosProfile] = {}
+    memo = {} if memo is None else memo
     interfaces = tuple(_with_headroom(device, interface, memo) for interface in device.interfaces)
     device = changed(device, interfaces=interfaces)
     return changed(device, buffer_pools=_with_sizes(device))
 
 
-def _with_headroom(device: Device, interface: Interface, memo: dict[tuple[object, ...], QosProfile]) -> Interface:
+def _with_headroom(device: Device, interface: Interface, memo: Resolved) -> Interface:
     qos = interface.qos
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
         return interface
     key = (id(qos), interface.speed_mbps, interface.lanes, interface.mtu_bytes, interface.cable_length_m)
-    filled = memo.get(key)
-    if filled is None:
+    if key not in memo:
         filled = qos
         if any(map(_is_computed, qos.priority_groups)):
             result = _budget_or_unknown(device, interface)
@@ -105,7 +111,8 @@ def _with_headroom(device: Device, interface: Interface, memo: dict[tuple[object
                 _fill(device, group, result) if _is_computed(group) else group for group in qos.priority_groups
             )
             filled = changed(qos, priority_groups=groups)
-        memo[key] = filled
+        memo[key] = qos, filled  # holds what was stated, so that its id stays
+    filled = memo[key][1]
     return interface if filled is qos else changed(interface, qos=filled)
 
 
