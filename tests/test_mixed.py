@@ -204,8 +204,8 @@ def test_random_intents_come_back_whole_from_any_mix(data: Data, drawn: st.DataO
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
     for device, its in zip(fabric.devices, reading.fabric.devices, strict=True):
-        unsaid = not_carried(device.platform)
-        assert list(differences(project(device, unsaid), project(its, unsaid))) == []
+        unsaid = not_carried(device.platform).keys() - {"role", "interfaces/*/side"}  # the plan beside the files says
+        assert list(differences(project(device, unsaid), its)) == []
 
 
 @given(intents(), st.data())

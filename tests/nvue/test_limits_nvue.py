@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.buffers import BufferPool
+from nodrop.fabric.buffers import BufferPool, BufferProfile
 from nodrop.fabric.fabric import Collector, Device, Loopback, Management, Trimming
 from nodrop.fabric.qos import Queue, Scheduler
 from nodrop.fabric.routing import (
@@ -137,6 +137,24 @@ CASES: dict[str, tuple[Change, str, str]] = {
         device(extra_lines=("ip nht resolve-via-default",)),
         "extra_lines",
         "NVUE writes the routing daemon's configuration by itself",
+    ),
+    "DSCP of the switch": (
+        device(switch_dscp_to_tc=(0,) * 64),
+        "switch_dscp_to_tc",
+        "NVUE maps DSCP by profiles of ports only",
+    ),
+    **{
+        f"{way} buffers of a port": (
+            first_qos(**{f"{way}_buffers": (BufferProfile(pool=f"{way}_lossy", size_bytes=0, dynamic_th=3),)}),
+            f"interfaces/swp1/qos/{way}_buffers",
+            "NVUE limits priority groups and queues, not ports",
+        )
+        for way in ("ingress", "egress")
+    },
+    "reserve of a queue": (
+        queue(0, buffer=BufferProfile(pool="egress_lossy", size_bytes=1024, dynamic_th=3)),
+        "interfaces/swp1/qos/queues/0/buffer/size_bytes",
+        "a queue has nothing for itself where NVUE is not told otherwise",
     ),
     "trimming": (
         device(trimming=Trimming(size_bytes=256, dscp=11, tc=4, queue=4)),

@@ -71,7 +71,7 @@ interface:
 """)
     one, two = found.interfaces
     assert (one.enabled, one.speed_mbps, one.fec, one.autoneg, one.mtu_bytes) == (False, 400_000, "fc", False, 4200)
-    assert (one.addresses, one.vrf, one.link_training) == (("10.0.0.1/31", "2001:db8::1/127"), "red", None)
+    assert (one.addresses, one.vrf, one.link_training) == (("10.0.0.1/31", "2001:db8::1/127"), "red", UNKNOWN)
     assert (two.enabled, two.speed_mbps, two.fec, two.autoneg, two.mtu_bytes) == (True, UNKNOWN, "auto", True, 9216)
     assert (two.addresses, two.vrf, two.description) == ((), None, None)
 

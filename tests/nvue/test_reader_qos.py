@@ -3,10 +3,12 @@
 import pytest
 from startup import device, port, qos, read, state
 
+import random_values
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.qos import PfcWatchdog, Scheduler, WredColor, WredProfile
 from nodrop.fabric.states import UNKNOWN
+from nodrop.platforms import not_carried
 
 BLOCKS = tuple(dscp // 8 for dscp in range(64))
 NONE = (None,) * 8
@@ -305,3 +307,18 @@ def test_alike_ports_share_one_profile() -> None:
     lines = "".join(f"  swp{panel}:\n    qos: {{pfc-watchdog: {{state: enable}}}}\n" for panel in range(1, 33))
     found = device(f"interface:\n{lines}qos:\n  roce: {{}}")
     assert len({id(one.qos) for one in found.interfaces}) == 1
+
+
+def test_what_a_queue_has_for_itself_is_read() -> None:
+    body = f"{ONE_PORT}qos:\n  roce: {{enable: on}}\n  advance-buffer-config:\n    default-global:\n"
+    body += "      egress-lossless-buffer: {reserved: 1500}\n"
+    body += "      egress-lossy-buffer: {traffic-class: {'6': {reserved: 2048}}}\n"
+    sizes = {queue.index: queue.buffer.size_bytes for queue in qos(device(body)).queues if queue.buffer}
+    assert sizes == {0: 0, 3: 1500, 6: 2048}
+
+
+def test_what_no_file_says_is_not_known() -> None:
+    bgp = "router: {bgp: {autonomous-system: 65001}}\nvrf: {default: {router: {bgp: {enable: on}}}}"
+    found, unsaid = device(f"{ONE_PORT}{bgp}"), not_carried("nvue")
+    paths = {path: tuple(0 if part == "*" else part for part in path.split("/")) for path in unsaid}
+    assert {path: random_values.at(found, steps) for path, steps in paths.items()} == dict.fromkeys(unsaid, UNKNOWN)

@@ -37,8 +37,7 @@ def read_back(device: Device, within: Fabric) -> DeviceReading:
 def assert_round_trip(device: Device, within: Fabric) -> None:
     """Read what was written: the same device, nothing to remark, and the same bytes when it is written again."""
     reading = read_back(device, within)
-    wanted, found = (project(one, not_carried("nvue")) for one in (device, reading.device))
-    apart = list(differences(wanted, found))
+    apart = list(differences(project(device, not_carried("nvue")), reading.device))
     assert not apart, "\n".join(map(str, apart))
     assert (reading.remarks, reading.notes, reading.problems) == ((), (), ())
     assert {subject[1:] for subject in reading.derived} <= derived(device)

@@ -103,7 +103,7 @@ class Bgp:
     multipath_relax: bool = False
     session_dscp: int | None = None
     """DSCP of BGP's own packets; None is the daemon's own choice, CS6 (48) in FRR."""
-    default_ipv4_unicast: bool = True
+    default_ipv4_unicast: bool | Unknown = True
     graceful_shutdown: bool = False
     """Whether the device marks all it sends with GRACEFUL_SHUTDOWN, so that others route around it (RFC 8326)."""
     prefix_lists: tuple[PrefixList, ...] = ()

@@ -124,7 +124,7 @@ class _Reader:
         bgp, own = self._result.bgp, self._neighbors[key]
         group = self._groups.get(self._member_of.get(key, ""), {})
         inherited = {name: value for name, value in group.items() if name not in _OWN}
-        unicast = bgp is not None and bgp.default_ipv4_unicast
+        unicast = bgp is not None and bgp.default_ipv4_unicast is True
         return BgpNeighbor(**{"active": unicast} | inherited | own)
 
     def _understood(self, statement: Statement, reader: Callable[[Statement], None]) -> None:

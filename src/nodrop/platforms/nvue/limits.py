@@ -32,8 +32,8 @@ def description(text: str) -> str | None:
 
 
 _PLAIN = Plain(
-    "role", "mac", "counters", "switch_dscp_to_tc", "side", "port", "link_training", "size_bytes", "ingress_buffers",
-    "egress_buffers", "extra", "extra_lines", "default_ipv4_unicast", "matches", "sets", description=description,
+    "role", "mac", "counters", "side", "port", "link_training", "extra", "extra_lines", "default_ipv4_unicast",
+    "matches", "sets", description=description,
 )  # fmt: skip
 """What no file says, and what has a check of its own."""
 
@@ -64,6 +64,8 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
     if device.version not in TRAITS.releases:
         raise refuse(["version"], f"is written for {' and '.join(TRAITS.releases)}")
+    if device.switch_dscp_to_tc is not None:
+        raise refuse(["switch_dscp_to_tc"], "NVUE maps DSCP by profiles of ports only")
     if device.buffer_model != "dynamic":
         raise refuse(["buffer_model"], "NVUE works headroom out by itself: its buffer model is dynamic")
     if not device.interfaces:

@@ -45,6 +45,9 @@ def _check_port(device: Device, port: Interface) -> None:
     assert isinstance(qos, QosProfile)
     path = ("interfaces", port.name, "qos")
     _check_maps(qos, path)
+    for name in ("ingress_buffers", "egress_buffers"):
+        if known(getattr(qos, name)):
+            raise refuse((*path, name), "NVUE limits priority groups and queues, not ports")
     pausing = _check_pfc(port, qos, path)
     _check_headroom(qos, path)
     _check_queues(device, qos, pausing, path)
@@ -198,7 +201,9 @@ def _check_wred(wred: WredProfile | None, path: Path) -> None:
 
 def _check_queue_buffer(device: Device, buffer: BufferProfile | None, lossless: bool, path: Path) -> None:
     wanted = effects.queue_buffer(lossless)
-    if buffer is None or changed(buffer, size_bytes=0, discard=None) != wanted:
+    if buffer is not None and buffer.size_bytes != wanted.size_bytes:
+        raise refuse((*path, "size_bytes"), "a queue has nothing for itself where NVUE is not told otherwise")
+    if buffer is None or changed(buffer, discard=None) != wanted:
         what = "lossless" if lossless else "lossy"
         raise refuse(path, f"a {what} queue takes 2 ** {wanted.dynamic_th} times what is free of {wanted.pool} in NVUE")
     if buffer.discard == "drop":

@@ -146,7 +146,7 @@ def interfaces(
             lanes=lanes,
             fec=link.fec,
             autoneg=link.autoneg,
-            link_training=None,
+            link_training=UNKNOWN,
             mtu_bytes=link.mtu_bytes,
             addresses=addresses(view),
             vrf=vrf(view),

@@ -66,6 +66,7 @@ class RoutingReader:
             networks=tuple(sorted(one for own in FAMILIES for one in node.below(*own).texts("network"))),
             maximum_paths=family.below("multipaths").integer("ebgp", 1, 256),
             multipath_relax=relax is True,
+            default_ipv4_unicast=UNKNOWN,
             graceful_shutdown=shared.flag("graceful-shutdown") is True,
             prefix_lists=tuple(self._prefix_lists()),
             community_lists=tuple(self._community_lists()),
