@@ -1,7 +1,7 @@
 """Words about classes, pause and marking: what a port does with the fabric's traffic."""
 
 from nodrop.fabric import effects
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.qos import PfcWatchdog, QosProfile
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
@@ -23,6 +23,31 @@ def facing(side: str | None | Unknown) -> str:
     Used as `interface.side | facing`.
     """
     return "unknown" if isinstance(side, Unknown) else side or "nothing"
+
+
+@word("function", rests_on=("cables", "roles"))
+def expects_rdma(
+    role: str | Unknown, interfaces: tuple[Interface, ...], side: str | None | Unknown, qos: QosProfile | None
+) -> bool:
+    """Whether a port of a lossless fabric has to be: one towards hosts or switches, or with QoS on a switch of RDMA.
+
+    Without cables a switch whose role is known is one of RDMA, and so is one with PFC on any of its ports. One without
+    may be of another network, such as that for management: UNKNOWN.
+    """
+    if not isinstance(side, Unknown):
+        return side is not None or qos is not None
+    if qos is None:
+        return False
+    if isinstance(role, Unknown) and not any(_may_pause(one.qos) for one in interfaces):
+        raise UnknownFact("interface.side")
+    return True
+
+
+def _may_pause(qos: QosProfile | None | Unknown) -> bool:
+    """Whether a port has PFC, or may have it."""
+    if isinstance(qos, Unknown) or qos is None:
+        return isinstance(qos, Unknown)
+    return any(isinstance(one, Unknown) or one != () for one in (qos.pfc_rx_priorities, qos.pfc_tx_priorities))
 
 
 @word("function", rests_on=("policy",))
