@@ -7,7 +7,7 @@ What's New (ranges of polling and robustness); Packet Trimming (sizes, ASICs); O
 from nodrop.platforms.traits import Traits, TrimmingTraits, WatchdogTraits
 
 _OF_SWITCH = "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
-_HEADROOM = "NVUE works headroom out for packets of 1024 bytes, all of them small, and for no other pattern"
+_HEADROOM = "NVUE takes no traffic pattern: what follows is the formula of the ASIC for small packets only"
 
 TRAITS = Traits(
     title="NVUE",
