@@ -19,7 +19,7 @@ _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\(?:u\w{0,4}|.)", re.DOTALL)
 # Possessive: a text of any length is skipped without a stack of alternatives to come back to.
-_BRACKET_OR_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[\[\]{}]', re.DOTALL)
+_BRACKET_OR_TEXT = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)("?)|[\[\]{}]', re.DOTALL)
 _OPENED = {"{": "an object", "[": "a list", '"': "a text"}
 # What orjson says at the place of a fault, and what was expected there.
 _EXPECTED = (

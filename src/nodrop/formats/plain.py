@@ -20,10 +20,11 @@ _MAX_KEY = 1000
 """Parsers give up on longer keys."""
 
 _OTHER = re.compile(r"[^\n\x20-\x7e]")
+# A group is repeated possessively by (?>(?:…)*), since (?:…)*+ forgets to go back in Python before 3.11.5 (gh-106052).
 _LETTER = r"[A-Za-z0-9_./+@,%=()-]"
 _QUOTED = r"""'[^'\n]*+'|"[^"\\\n]*+\""""
-_KEY = rf"[A-Za-z0-9]{_LETTER}*+(?::++{_LETTER}++)*+|{_QUOTED}"
-_VALUE = rf"[A-Za-z0-9/]{_LETTER}*+(?:(?: |:++){_LETTER}++)*+|{_QUOTED}|[{{\[][^\n#]*+"
+_KEY = rf"[A-Za-z0-9]{_LETTER}*+(?>(?::++{_LETTER}++)*)|{_QUOTED}"
+_VALUE = rf"[A-Za-z0-9/]{_LETTER}*+(?>(?:(?: |:++){_LETTER}++)*)|{_QUOTED}|[{{\[][^\n#]*+"
 _LINE = re.compile(rf"^(?: *+(?:#.*+)?|( *+)(- )?(?:({_KEY}):(?: ({_VALUE}))?|({_VALUE})))$", re.MULTILINE)
 """Nothing or a comment; else indentation, dash, and a key, a key and a value, or a value."""
 
@@ -31,7 +32,7 @@ _EXPLICIT = re.compile(rf"^( *+)\? ({_KEY})\n\1: (?=[^ \n])", re.MULTILINE)
 """A long key as exports have it: `? key`, and `: ` with the first key of its mapping on the next line."""
 
 _BARE = r"[A-Za-z0-9][A-Za-z0-9_./+@%=-]*+"
-_FLOW = re.compile(rf'(?:[\[\]{{}}]|, |: |"[^"\\]*+"|{_BARE})*+')
+_FLOW = re.compile(rf'(?>(?:[\[\]{{}}]|, |: |"[^"\\]*+"|{_BARE})*)')
 _BARE_OR_QUOTED = re.compile(rf'"[^"\\]*+"|{_BARE}')
 
 
