@@ -7,8 +7,9 @@ from nodrop.cli.options import form_option
 
 @click.command()
 @click.argument("intent", metavar="INTENT")
+@click.option("--headroom", is_flag=True, help="Only the headroom: what it is made of and held against.")
 @form_option("text", "json")
-def command(intent: str, form: str) -> None:
+def command(intent: str, headroom: bool, form: str) -> None:
     """Show what an intent means.
 
     Devices, links, bandwidth, classes, watchdogs, headroom, thresholds, pools, and which defaults hold and why.
@@ -21,9 +22,17 @@ def command(intent: str, form: str) -> None:
     from nodrop.design import adaptations
     from nodrop.design.defaults import defaulted
     from nodrop.inputs import named
+    from nodrop.report import buffering, headroom_page, page
     from nodrop.report.fabric import facts
-    from nodrop.report.page import text
 
     _, loaded = intent_of(named(intent))
-    shown = facts(nodrop.build(loaded), defaulted(loaded), adaptations(loaded))
-    say(json.dumps(shown, indent=2, ensure_ascii=False) + "\n" if form == "json" else text(shown))
+    fabric = nodrop.build(loaded)
+    shown: dict[str, object]
+    if headroom:
+        rows = buffering.headroom(fabric)
+        shown = {"version": 1, "fabric": fabric.name, "headroom": rows}
+        text = headroom_page.text(fabric.name, rows)
+    else:
+        shown = facts(fabric, defaulted(loaded), adaptations(loaded))
+        text = page.text(shown)
+    say(json.dumps(shown, indent=2, ensure_ascii=False) + "\n" if form == "json" else text)

@@ -10,6 +10,7 @@ from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile, Queue
 from nodrop.fabric.states import Unknown, UnknownFact
+from nodrop.hardware.bounds import Bounds, bounds
 from nodrop.hardware.dynamic import budget
 from nodrop.lint.vocabulary.qos import pause_threshold_bytes
 
@@ -45,7 +46,7 @@ def ecn(queue: Queue | None) -> Facts | None:
 def headroom(fabric: Fabric) -> list[Facts]:
     """Return the headroom of every kind of cabled lossless port: where, from whom, and what xoff is made of.
 
-    `parts` is None where the switch does not work it out from the cable.
+    `parts` is None where the switch does not work it out from the cable; `bounds` is what xoff is held against.
     """
     index = Index(fabric)
     kinds: dict[tuple[Any, ...], tuple[Device, Interface]] = {}
@@ -103,11 +104,22 @@ def _of_port(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
             "xoff": plain(buffer.headroom.xoff_bytes),
             "xon": plain(buffer.headroom.xon_bytes),
             "size": plain(buffer.size_bytes),
-            "parts": _parts(device, interface) if buffer.headroom.computed else None,
+            "parts": parts(device, interface) if buffer.headroom.computed else None,
+            "bounds": held_against(device, interface),
         }
 
 
-def _parts(device: Device, interface: Interface) -> Facts | None:
+def held_against(device: Device, interface: Interface) -> Facts:
+    """Return the least xoff for a port's configured cable by each source, in bytes; None where that says nothing."""
+    length = interface.cable_length_m
+    try:
+        found = bounds(device, interface, length_m=length) if isinstance(length, int) else Bounds(None, None, None)
+    except UnknownFact:
+        found = Bounds(None, None, None)
+    return {"sku_row": found.row, "formula": found.formula, "ieee": found.ieee}
+
+
+def parts(device: Device, interface: Interface) -> Facts | None:
     """Return the terms of `hardware.headroom.computed`, in bytes but for `cell_occupancy`, a factor."""
     length = interface.cable_length_m
     try:

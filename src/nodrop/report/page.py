@@ -3,8 +3,10 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from nodrop.report import headroom_page
 from nodrop.report.escape import terminal
 from nodrop.report.fabric import Facts
+from nodrop.report.headroom_page import metres
 from nodrop.report.table import WIDTH, section
 from nodrop.units import show_bytes, show_ids, show_speed
 
@@ -35,8 +37,7 @@ def _page(of: Facts) -> Iterator[str]:
     )
     head = ("at", "towards", "platform", "priorities", "detection", "restoration", "action", "polling")
     yield from section("PFC watchdogs", head, _watchdog_rows(of))
-    yield from section("Headroom of a port, bytes", _HEADROOM, _headroom_rows(of))
-    yield from _headroom_parts(of)
+    yield from headroom_page.tables(of["headroom"])
     yield from section(
         "Marking before pause",
         ("at", "model", "queue", "marks from", "all from", "senders paused from"),
@@ -113,10 +114,6 @@ def _endpoint_rows(of: Facts) -> Rows:
         )
 
 
-def _metres(length: int | None) -> str:
-    return "unknown" if length is None else f"{length} m"
-
-
 def _link_rows(of: Facts) -> Rows:
     for row in of["links"]:
         speed = show_speed(row["speed_mbps"]) if row["speed_mbps"] else "unknown"
@@ -126,7 +123,7 @@ def _link_rows(of: Facts) -> Rows:
             str(row["count"]),
             speed,
             row["media"] or "unknown",
-            _metres(row["length_m"]),
+            metres(row["length_m"]),
         )
 
 
@@ -153,71 +150,6 @@ def _watchdog_rows(of: Facts) -> Rows:
         priorities = "unknown" if held["priorities"] is None else show_ids(held["priorities"])
         times = (_ms(held["detection_ms"]), _ms(held["restoration_ms"]) or "none")
         yield (*where, priorities, *times, held["action"] or "none", _ms(row["polling_ms"]))
-
-
-def _count(value: int | None) -> str:
-    return "unknown" if value is None else str(value)
-
-
-_HEADROOM = ("at", "from", "ports", "model", "speed", "length", "priority group", "xoff", "xon", "size")
-
-
-def _headroom_rows(of: Facts) -> Rows:
-    for row in of["headroom"]:
-        yield (
-            row["at"],
-            row["from"],
-            str(row["ports"]),
-            str(row["model"]),
-            "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
-            _metres(row["length_m"]),
-            str(row["priority_group"]),
-            *map(_count, (row["xoff"], row["xon"], row["size"])),
-        )
-
-
-_PARTS = {
-    "port_mtu": "port MTU",
-    "cable": "cable",
-    "mac_phy": "MAC/PHY",
-    "peer_response": "peer",
-    "tile": "tile",
-    "cell_occupancy": "in cells",
-    "pattern_mtu": "pattern",
-    "rounding": "rounding",
-}
-"""The terms of xoff, in the order of the formula."""
-
-
-def _headroom_parts(of: Facts) -> Iterator[str]:
-    made = [row for row in of["headroom"] if row["parts"]]
-    shown = [key for key in _PARTS if key != "tile" or any(row["parts"][key] for row in made)]
-    rows = (
-        (
-            row["at"],
-            row["from"],
-            _metres(row["length_m"]),
-            *(_part(key, row["parts"][key]) for key in shown),
-            str(row["xoff"]),
-        )
-        for row in made
-    )
-    heads = [_PARTS[key] for key in shown]
-    yield from section(
-        "What xoff is made of, as the switch works it out", ("at", "from", "length", *heads, "xoff"), rows
-    )
-    if made:
-        sum_of = " + ".join(_PARTS[key] for key in shown[: shown.index("cell_occupancy")])
-        said = (
-            f"xoff = ({sum_of}) × in cells + pattern + rounding. In brackets is what arrives after the pause is sent: "
-            "a packet that the port was sending, the cable both ways, MAC and PHY, and what the peer may still send "
-            "(pause quanta, IEEE 802.3 31B.3.7). It fills cells badly; pattern is one more packet of the traffic."
-        )
-        yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
-
-
-def _part(key: str, value: float) -> str:
-    return f"× {value:g}" if key == "cell_occupancy" else str(value)
 
 
 def _marking_rows(of: Facts) -> Rows:

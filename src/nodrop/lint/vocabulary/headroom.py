@@ -3,14 +3,9 @@
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown, UnknownFact, known
-from nodrop.hardware import switch, switches
-from nodrop.hardware.dynamic import budget, chip, compensates
-from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
+from nodrop.hardware.bounds import bounds, row_xoff
+from nodrop.hardware.dynamic import budget
 from nodrop.lint.vocabulary import word
-
-STATIC_PATTERN_MTU_BYTES = 1024
-STATIC_SMALL_PACKET_PERCENT = 100
-"""The pattern by which the formula gives the static tables of NVIDIA's newer SKUs (every row of ACS-SN5600)."""
 
 
 @word("function", rests_on=("cables",))
@@ -34,9 +29,8 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
     length = cable_m(device, interface, index=index)
     if known(device.buffer_model, "device.buffer_model") == "dynamic":
         return budget(device, interface, length_m=length).xoff
-    model, speed = known(device.model, "device.model"), known(interface.speed_mbps, "interface.speed_mbps")
-    rows = switch(model).sonic.headroom_table if model in switches() else ()
-    xoff = None if speed is None else table_xoff(rows, speed, length)
+    speed = known(interface.speed_mbps, "interface.speed_mbps")
+    xoff = None if speed is None else row_xoff(device, speed, length)
     if xoff is None:
         raise UnknownFact("device.model")
     return xoff
@@ -46,30 +40,7 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
 def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """The xoff by the ASIC's published formula for a static profile, else the lower bound of IEEE 802.1Q."""
     length = cable_m(device, interface, index=index)
-    speed = known(interface.speed_mbps, "interface.speed_mbps")
-    mtu = known(interface.mtu_bytes, "interface.mtu_bytes")
-    lanes = known(interface.lanes, "interface.lanes")
-    if speed is None or mtu is None:
+    published = bounds(device, interface, length_m=length).published
+    if published is None:
         raise UnknownFact("interface.speed_mbps")
-    bound = ieee_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length)
-    try:
-        return computed(
-            chip(device),
-            speed_mbps=speed,
-            lanes=lanes or 1,
-            mtu_bytes=mtu,
-            cable_length_m=length,
-            pattern_mtu_bytes=STATIC_PATTERN_MTU_BYTES,
-            small_packet_percent=STATIC_SMALL_PACKET_PERCENT,
-            shared=False,
-            compensated=_compensated(device),
-        ).xoff
-    except UnknownFact:
-        if bound is None:
-            raise UnknownFact("interface.speed_mbps") from None
-        return bound
-
-
-def _compensated(device: Device) -> bool:
-    """Whether the release compensates; at 100 % small packets that changes nothing but the ASIC's own extra."""
-    return False if isinstance(device.version, Unknown) else compensates(device.version)
+    return published

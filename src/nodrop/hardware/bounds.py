@@ -1,0 +1,79 @@
+"""What a lossless priority group's xoff is held against: the SKU's own table, the ASIC's formula, IEEE 802.1Q.
+
+A static headroom below its SKU's row is too small; one below the formula, or where none is published below the IEEE
+bound, holds for less traffic than a GPU cluster has.
+"""
+
+from typing import NamedTuple
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.hardware import switch, switches
+from nodrop.hardware.dynamic import chip, compensates
+from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
+
+STATIC_PATTERN_MTU_BYTES = 1024
+STATIC_SMALL_PACKET_PERCENT = 100
+"""The pattern by which the formula gives the static tables of NVIDIA's newer SKUs (every row of ACS-SN5600)."""
+
+
+class Bounds(NamedTuple):
+    """The least xoff by each source, in bytes; None where it says nothing of the port."""
+
+    row: int | None
+    """The SKU's own table, the cable rounded up to its next row."""
+    formula: int | None
+    """The ASIC's published formula, of small packets alone."""
+    ieee: int | None
+    """IEEE 802.1Q Annex N, a lower bound."""
+
+    @property
+    def published(self) -> int | None:
+        """The formula's, else the IEEE bound."""
+        return self.ieee if self.formula is None else self.formula
+
+
+def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
+    """Return what a port's xoff is held against with a cable of `length_m`.
+
+    UnknownFact where the port's speed or MTU, or the release of a switch whose formula depends on it, is not known.
+    """
+    speed = known(interface.speed_mbps, "interface.speed_mbps")
+    mtu = known(interface.mtu_bytes, "interface.mtu_bytes")
+    lanes = known(interface.lanes, "interface.lanes")
+    if speed is None or mtu is None:
+        raise UnknownFact("interface.speed_mbps")
+    try:
+        formula = computed(
+            chip(device),
+            speed_mbps=speed,
+            lanes=lanes or 1,
+            mtu_bytes=mtu,
+            cable_length_m=length_m,
+            pattern_mtu_bytes=STATIC_PATTERN_MTU_BYTES,
+            small_packet_percent=STATIC_SMALL_PACKET_PERCENT,
+            shared=False,
+            compensated=_compensated(device),
+        ).xoff
+    except UnknownFact:
+        formula = None
+    return Bounds(
+        row=None if isinstance(device.model, Unknown) else row_xoff(device, speed, length_m),
+        formula=formula,
+        ieee=ieee_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m),
+    )
+
+
+def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
+    """Return the xoff of the device's own SKU for a cable, rounded up to the next row; None where it has no such row.
+
+    UnknownFact where the device's model is not known.
+    """
+    model = known(device.model, "device.model")
+    rows = switch(model).sonic.headroom_table if model in switches() else ()
+    return table_xoff(rows, speed_mbps, length_m)
+
+
+def _compensated(device: Device) -> bool:
+    """Whether the release compensates; at 100 % small packets that changes nothing but the ASIC's own extra."""
+    return False if isinstance(device.version, Unknown) else compensates(device.version)

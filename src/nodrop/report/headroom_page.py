@@ -1,0 +1,122 @@
+"""Headroom as tables for a terminal: what each kind of port has, what it is made of, what it is held against."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nodrop.report.escape import terminal
+from nodrop.report.table import WIDTH, section
+from nodrop.units import show_speed
+
+Facts = dict[str, Any]
+
+
+def text(fabric: str, rows: Sequence[Facts]) -> str:
+    """Return the page of `nodrop show --headroom`, every line ended; `rows` are those of `buffering.headroom`."""
+    if not rows:
+        return f"{terminal(fabric)}: no port is lossless, so none has headroom\n"
+    lines = (f"{terminal(fabric)}: headroom of lossless ports", *tables(rows), *_against(rows))
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def metres(length: int | None) -> str:
+    """Spell the length of a cable."""
+    return "unknown" if length is None else f"{length} m"
+
+
+def tables(rows: Sequence[Facts]) -> Iterator[str]:
+    """Yield the headroom of every kind of port, and the terms of what switches work out."""
+    yield from section("Headroom of a port, bytes", _HEADROOM, _headroom_rows(rows))
+    yield from _headroom_parts(rows)
+
+
+def _count(value: int | None) -> str:
+    return "unknown" if value is None else str(value)
+
+
+_HEADROOM = ("at", "from", "ports", "model", "speed", "length", "priority group", "xoff", "xon", "size")
+
+
+def _headroom_rows(rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
+    for row in rows:
+        yield (
+            row["at"],
+            row["from"],
+            str(row["ports"]),
+            str(row["model"]),
+            "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
+            metres(row["length_m"]),
+            str(row["priority_group"]),
+            *map(_count, (row["xoff"], row["xon"], row["size"])),
+        )
+
+
+_PARTS = {
+    "port_mtu": "port MTU",
+    "cable": "cable",
+    "mac_phy": "MAC/PHY",
+    "peer_response": "peer",
+    "tile": "tile",
+    "cell_occupancy": "in cells",
+    "pattern_mtu": "pattern",
+    "rounding": "rounding",
+}
+"""The terms of xoff, in the order of the formula."""
+
+
+def _headroom_parts(rows: Sequence[Facts]) -> Iterator[str]:
+    made = [row for row in rows if row["parts"]]
+    shown = [key for key in _PARTS if key != "tile" or any(row["parts"][key] for row in made)]
+    cells = (
+        (
+            row["at"],
+            row["from"],
+            metres(row["length_m"]),
+            *(_part(key, row["parts"][key]) for key in shown),
+            str(row["xoff"]),
+        )
+        for row in made
+    )
+    heads = [_PARTS[key] for key in shown]
+    yield from section(
+        "What xoff is made of, as the switch works it out", ("at", "from", "length", *heads, "xoff"), cells
+    )
+    if made:
+        sum_of = " + ".join(_PARTS[key] for key in shown[: shown.index("cell_occupancy")])
+        said = (
+            f"xoff = ({sum_of}) × in cells + pattern + rounding. In brackets is what arrives after the pause is sent: "
+            "a packet that the port was sending, the cable both ways, MAC and PHY, and what the peer may still send "
+            "(pause quanta, IEEE 802.3 31B.3.7). It fills cells badly; pattern is one more packet of the traffic."
+        )
+        yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _part(key: str, value: float) -> str:
+    return f"× {value:g}" if key == "cell_occupancy" else str(value)
+
+
+_AGAINST = ("at", "from", "model", "speed", "length", "xoff", "", "SKU's row", "formula", "IEEE 802.1Q")
+
+
+def _against(rows: Sequence[Facts]) -> Iterator[str]:
+    """Yield what each xoff is held against: of a stated one, the SKU's own row, the formula, the IEEE bound."""
+    cells = (
+        (
+            row["at"],
+            row["from"],
+            str(row["model"]),
+            "unknown" if row["speed_mbps"] is None else show_speed(row["speed_mbps"]),
+            metres(row["length_m"]),
+            _count(row["xoff"]),
+            "computed" if row["computed"] else "stated",
+            *("none" if bound is None else str(bound) for bound in row["bounds"].values()),
+        )
+        for row in rows
+    )
+    yield from section("What xoff is held against, bytes", _AGAINST, cells)
+    said = (
+        "A computed xoff follows from the traffic pattern that the switch is told. A stated one is an error below the "
+        "row of the SKU's own table (the cable rounded up to its next row), and a warning below the ASIC's published "
+        "formula for small packets alone or, where none is published, below the bound of IEEE 802.1Q Annex N."
+    )
+    yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
