@@ -60,6 +60,40 @@ def locate(
     return Pointed(tuple(filled), tuple(atlas.notes), atlas.lines)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stands:
+    """Where a part stands, or the nearest part around it that has a place, and the line there."""
+
+    part: Subject
+    located: Located
+    line: str | None
+
+
+def place_of(part: Subject, reading: Reading, where: Where) -> Stands | None:
+    """Return where a part of a fabric stands, a link at the end that was read; None where no file was read for it.
+
+    InputProblems where a file has changed since it was read.
+    """
+    aimed = _Aim(reading).at_part(part[:3] if part[0] == subject.FABRIC else part)
+    if aimed is None:
+        return None
+    device, part = aimed
+    platform = next(one.platform for one in reading.fabric.devices if one.name == device)
+    loaded = {source: _load(source) for source in reading.sources[device]}
+    find = where(platform, {source.name: raw for source, raw in loaded.items()})
+    displays = {source.name: source.display for source in loaded}
+    lines = _LinesOf({source.display: raw for source, raw in loaded.items()})
+    for length in range(len(part), 0, -1):
+        if (place := find(part[:length])) is not None:
+            file = displays[place.file]
+            return Stands(
+                part=part[:length],
+                located=Located(file=file, span=place.span),
+                line=lines.get(file, place.span.line) if place.span else None,
+            )
+    return None
+
+
 _Target = Subject | Located
 """What to look up: a part of a device, or a place that is known already and lacks only its line."""
 
@@ -82,6 +116,11 @@ class _Aim:
     def at_related(self, related: Related) -> tuple[str, _Target] | None:
         """What the finding also speaks of."""
         return self._at(related.subject, related.located, None)
+
+    def at_part(self, part: Subject) -> tuple[str, Subject] | None:
+        """On which device a part is to be looked for, and as what."""
+        aimed = self._at(part, None, None)
+        return None if aimed is None or isinstance(aimed[1], Located) else (aimed[0], aimed[1])
 
     def _at(self, part: Subject, located: Located | None, device: str | None) -> tuple[str, _Target] | None:
         sources = self._reading.sources

@@ -107,3 +107,24 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
     return (*artifacts, *nodrop.rack(fabric)), nodrop.read_back(artifacts, fabric, below)
+
+
+def reading_at(path: str) -> "Reading":
+    """Return what stands at one path: configurations, or an intent, of which what its switches would be given."""
+    from nodrop.collect import read_inputs
+    from nodrop.errors import InputProblems, Problem
+    from nodrop.fabric.declared import Declared
+    from nodrop.inputs import find
+
+    inputs = find((path,))
+    if intents := inputs.all_intents():
+        text, *others = intents
+        if others or inputs.bundles:
+            found = "several intents, or an intent and configurations"
+            raise InputProblems([Problem(path=path, found=found, expected="one fabric")])
+        return built(intent_of(text)[1], text.display, text.display)[1]
+    reading = read_inputs(inputs.only(), Declared())
+    if not reading.fabric.devices:
+        nothing = Problem(path=path, found="no configuration", expected="files of switches, or an intent")
+        raise InputProblems(reading.problems or [nothing])
+    return reading

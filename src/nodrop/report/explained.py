@@ -1,0 +1,141 @@
+"""What a fabric has at a subject, and where that comes from: what `nodrop explain --at` prints."""
+
+import dataclasses
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from nodrop.fabric import subject
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.fabric.edit import get_value
+from nodrop.fabric.fabric import Interface
+from nodrop.fabric.qos import PriorityGroup
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.fabric.types import key_of
+from nodrop.locate import Stands
+from nodrop.report.buffering import held_against, parts
+from nodrop.report.escape import terminal
+from nodrop.report.table import WIDTH
+
+_INLINE = 68
+_ASSUMED = {"mode": ("mode",), "RDMA": ("classes",)}
+"""The part of the fabric that an assumption is about."""
+
+
+def text(reading: Reading, at: Subject, stands: Stands | None) -> str:
+    """Return what stands at a subject, as lines; ValueError where the fabric has no such part."""
+    value = get_value(reading.fabric, at)
+    return "\n".join(line.rstrip() for line in _lines(reading, at, value, stands)) + "\n"
+
+
+def _lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
+    yield terminal(subject.text(at))
+    yield ""
+    yield "Value"
+    yield from (f"  {terminal(line)}" for line in _value(value))
+    yield ""
+    yield "Where it comes from"
+    for said in _origin(reading, at, value, stands):
+        yield from textwrap.wrap(terminal(said), WIDTH, initial_indent="  ", subsequent_indent="    ")
+    if stands is not None and stands.line is not None:
+        yield f"    {terminal(stands.line.strip())[: WIDTH - 4]}"
+    yield from _headroom(reading, at)
+
+
+def _value(value: Any) -> Iterator[str]:
+    if dataclasses.is_dataclass(value):
+        for one in dataclasses.fields(value):
+            yield f"{one.name}: {_spell(getattr(value, one.name))}"
+    else:
+        yield _spell(value)
+
+
+def _spell(value: Any) -> str:
+    """Spell a value of the model in one line; of a long list of rows, their names."""
+    whole = _whole(value)
+    if len(whole) <= _INLINE or not isinstance(value, tuple) or hasattr(value, "_fields"):
+        return whole if len(whole) <= 4 * _INLINE else f"{len(dataclasses.fields(value))} parts"
+    if any(map(dataclasses.is_dataclass, value)):
+        names = ", ".join(key_of(each, place) for place, each in enumerate(value))
+        return f"{len(value)} rows: {textwrap.shorten(names, _INLINE, placeholder=' ...')}"
+    return whole
+
+
+def _whole(value: Any) -> str:
+    if isinstance(value, Unknown):
+        return "unknown"
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if dataclasses.is_dataclass(value):
+        stated = ((one.name, getattr(value, one.name)) for one in dataclasses.fields(value))
+        return "{" + ", ".join(f"{name}: {_whole(each)}" for name, each in stated if each is not None) + "}"
+    if isinstance(value, frozenset):
+        return "[" + ", ".join(sorted(map(_whole, value))) + "]"
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return "[" + ", ".join(map(_whole, value)) + "]"
+    return str(value)
+
+
+def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
+    """Yield in words where a value comes from: what was worked out, taken from a default, assumed, read."""
+    if _is_computed(reading, at, value):
+        yield "sizes: worked out by the switch, and so by nodrop; no file states them"
+    for length in range(len(at), 0, -1):
+        if reason := reading.derived.get(at[:length]):
+            yield f"derived: {reason}"
+            break
+    if at[0] == FABRIC:
+        assumed = [one for one in reading.assumed if _ASSUMED.get(one.fact) == at[1:2]]
+        for one in assumed:
+            yield f"assumed: {one.fact} is {one.value}, because: {one.because}"
+        if not assumed and at[1:2] == ("links",):
+            yield "stated, else concluded from shared subnets, neighbor tables and descriptions at the end below"
+        elif not assumed:
+            yield "stated: by the intent, a flag, or the fabric.yaml beside the files"
+        if stands is None or len(stands.part) == 1:
+            return
+    if len(at) == 3 and at[2] == "side":
+        yield "follows from what the port's cable leads to"
+    if stands is None:
+        yield "no file that was read states it"
+        return
+    span = stands.located.span
+    place = stands.located.file + (f":{span.line}:{span.column}" if span else "")
+    yield place if stands.part == at else f"{place}, which states {subject.text(stands.part)}"
+
+
+def _is_computed(reading: Reading, at: Subject, value: Any) -> bool:
+    """Whether a part, or one around it, is a headroom or a pool's size that the switch works out."""
+    wanted: list[Any] = [value]
+    for length in range(len(at) - 1, 1, -1):
+        try:
+            wanted.append(get_value(reading.fabric, at[:length]))
+        except ValueError:
+            continue
+    return any(isinstance(one, Headroom | BufferPool) and one.computed for one in wanted)
+
+
+def _headroom(reading: Reading, at: Subject) -> Iterator[str]:
+    """Yield what a headroom is made of and held against, at a port's priority group or a part of its buffer."""
+    if len(at) < 5 or at[1].startswith("@") or at[2:4] != ("qos", "priority_groups"):
+        return
+    group = get_value(reading.fabric, at[:5])
+    port = get_value(reading.fabric, at[:2])
+    device = next(one for one in reading.fabric.devices if one.name == at[0])
+    assert isinstance(group, PriorityGroup)
+    assert isinstance(port, Interface)
+    if not isinstance(group.buffer, BufferProfile) or not isinstance(group.buffer.headroom, Headroom):
+        return
+    computed = group.buffer.headroom.computed
+    terms = parts(device, port) if computed else None
+    if terms is not None:
+        yield ""
+        yield "What xoff is made of, bytes (xoff = the sum of the first five × cell_occupancy + the rest)"
+        yield from (f"  {name}: {term}" for name, term in terms.items())
+    yield ""
+    yield f"What xoff is held against with a cable of {_whole(port.cable_length_m)} m, bytes"
+    yield from (f"  {name}: {_whole(bound)}" for name, bound in held_against(device, port).items())

@@ -1,0 +1,106 @@
+"""`nodrop explain --at`: what stands at a subject, and where that comes from."""
+
+from pathlib import Path
+
+import pytest
+
+from command import built, nodrop
+
+INTENT = "intents/two-by-two.yaml"
+
+
+def explained(at: str, path: str | Path = INTENT) -> dict[str, list[str]]:
+    """Return the page's lines by their heading."""
+    done = nodrop("explain", "--at", at, path)
+    assert (done.code, done.err) == (0, "")
+    first, *blocks = done.out.rstrip("\n").split("\n\n")
+    assert first == at
+    return {block.splitlines()[0]: [line.strip() for line in block.splitlines()[1:]] for block in blocks}
+
+
+def line_of(file: Path, text: str, after: str) -> int:
+    """Return the number of the first line with `text` after the first with `after`."""
+    lines = file.read_text().splitlines()
+    start = next(number for number, line in enumerate(lines) if after in line)
+    return next(number for number, line in enumerate(lines) if number > start and text in line) + 1
+
+
+def test_headroom_has_its_terms_and_bounds() -> None:
+    page = explained("leaf1/Ethernet0/qos/priority_groups/3/buffer/headroom/xoff_bytes")
+    made, held = (next(lines for head, lines in page.items() if head.startswith(f"What xoff is {kind}"))
+                  for kind in ("made of", "held against"))  # fmt: skip
+    assert page["Value"] == ["87040"]
+    assert page["Where it comes from"][0] == "sizes: worked out by the switch, and so by nodrop; no file states them"
+    assert made == [
+        "port_mtu: 9216",
+        "cable: 1515",
+        "mac_phy: 819",
+        "peer_response: 57920",
+        "tile: 0",
+        "cell_occupancy: 1.2353",
+        "pattern_mtu: 1024",
+        "rounding: 200",
+    ]
+    assert held == ["sku_row: 38912", "formula: 209920", "ieee: 77976"]
+
+
+def test_what_a_file_states_has_its_line(tmp_path: Path) -> None:
+    built(INTENT, tmp_path / "build")
+    file = tmp_path / "build/leaf1/config_db.json"
+    line = line_of(file, '"mtu"', '"PORT": {')
+    page = explained("leaf1/Ethernet0/mtu_bytes", file)
+    assert page["Value"] == ["9216"]
+    place, text = page["Where it comes from"]
+    assert place.startswith(f"{file}:{line}:")
+    assert text == '"mtu": "9216",'
+    assert not any(head.startswith("What xoff") for head in page)
+
+
+def test_what_stands_in_another_part() -> None:
+    """A link is no row of any file: the end that was read stands for it."""
+    page = explained("@fabric/links/gpu1:nic1--leaf1:Ethernet0/length_m")
+    assert page["Value"] == ["3"]
+    assert page["Where it comes from"][0].startswith("stated, else concluded")
+    assert page["Where it comes from"][1].endswith("states leaf1/Ethernet0")
+
+
+def test_stated_assumed_and_derived(tmp_path: Path) -> None:
+    stated = "stated: by the intent, a flag, or the fabric.yaml beside the files"
+    assert explained("@fabric/mode")["Where it comes from"] == [stated]
+    built(INTENT, tmp_path / "build")
+    alone = tmp_path / "config_db.json"
+    alone.write_bytes((tmp_path / "build/leaf1/config_db.json").read_bytes())
+    assert explained("@fabric/mode", alone) == {
+        "Value": ["lossless"],
+        "Where it comes from": [
+            "assumed: mode is lossless, because: ports have PFC, a lossless priority group or a PFC",
+            "watchdog",
+        ],
+    }
+    vendor = explained("leaf1/@buffer_model", "intents/reference-256-nvue-leaves.yaml")
+    assert vendor["Value"] == ["dynamic"]
+    assert vendor["Where it comes from"][0].startswith("derived: ")
+
+
+def test_rows_are_named_and_unknown_is_said() -> None:
+    value = explained("leaf1")["Value"]
+    assert "buffer_pools: 4 rows: egress_lossless, egress_lossy, ingress_lossless, ingress_lossy" in value
+    assert "extra: unknown" in value
+    assert "mac: none" in value
+
+
+@pytest.mark.parametrize(
+    ("at", "path", "said"),
+    [
+        ("leaf1/Ethernet1", INTENT, "leaf1/Ethernet1: there is no `Ethernet1` (did you mean `Ethernet16`?)"),
+        ("leaf1/Ethernet0/mtu", INTENT, "leaf1/Ethernet0/mtu: an interface has no `mtu`"),
+        ("leaf1", "intents", "several intents, or an intent and configurations"),
+        ("leaf1", "docs", "no configuration"),
+        ("leaf1", "absent", "no such file or folder"),
+    ],
+)
+def test_what_is_not_there(at: str, path: str, said: str) -> None:
+    done = nodrop("explain", "--at", at, path)
+    assert done.code == 2
+    assert said in done.err
+    assert done.out == ""
