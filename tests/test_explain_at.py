@@ -73,8 +73,7 @@ def test_stated_assumed_and_derived(tmp_path: Path) -> None:
     assert explained("@fabric/mode", alone) == {
         "Value": ["lossless"],
         "Where it comes from": [
-            "assumed: mode is lossless, because: ports have PFC, a lossless priority group or a PFC",
-            "watchdog",
+            "assumed: mode is lossless, because: ports have PFC, a lossless priority group or a PFC watchdog"
         ],
     }
     vendor = explained("leaf1/@buffer_model", "intents/reference-256-nvue-leaves.yaml")
@@ -93,7 +92,7 @@ def test_rows_are_named_and_unknown_is_said() -> None:
     ("at", "path", "said"),
     [
         ("leaf1/Ethernet1", INTENT, "leaf1/Ethernet1: there is no `Ethernet1` (did you mean `Ethernet16`?)"),
-        ("leaf1/Ethernet0/mtu", INTENT, "leaf1/Ethernet0/mtu: an interface has no `mtu`"),
+        ("leaf1/Ethernet0/mtu", INTENT, "leaf1/Ethernet0/mtu: Interface has no `mtu`"),
         ("leaf1", "intents", "several intents, or an intent and configurations"),
         ("leaf1", "docs", "no configuration"),
         ("leaf1", "absent", "no such file or folder"),
