@@ -371,3 +371,31 @@ def test_lossless_groups_of_a_switch_that_is_not_in_the_catalogue() -> None:
         PriorityGroup(index=3, buffer=UNKNOWN),
         PriorityGroup(index=4, buffer=UNKNOWN),
     )
+
+
+@pytest.mark.parametrize(
+    ("profile", "found"),
+    [
+        ({"dynamic_th": "0", "pool": "ingress_lossless_pool", "size": "4096"}, UNKNOWN),
+        (
+            {"dynamic_th": "0", "pool": "ingress_lossless_pool", "size": "4096", "xoff": "1000"},
+            BufferProfile(
+                pool="ingress_lossless",
+                size_bytes=4096,
+                dynamic_th=0,
+                headroom=Headroom(xoff_bytes=1000, xon_bytes=None),
+            ),
+        ),
+    ],
+)
+def test_a_stated_group_of_a_switch_that_is_not_in_the_catalogue_is_known_by_its_headroom(
+    profile: dict[str, str], found: Any
+) -> None:
+    """Shipped defaults bind a profile without headroom, over which buffermgrd puts the row of a table."""
+    config = with_row("DEVICE_METADATA", "localhost", hwsku="Some-Other") | {
+        "CABLE_LENGTH": CABLES,
+        "BUFFER_PG": {"Ethernet0|3-4": {"profile": "mine"}},
+        "BUFFER_PROFILE": stock()["BUFFER_PROFILE"] | {"mine": profile},
+    }
+    groups = read(config).device.interfaces[0].qos.priority_groups
+    assert groups == tuple(PriorityGroup(index=index, buffer=found) for index in (3, 4))

@@ -65,6 +65,11 @@ def test_a_table_that_is_not_known_is_noted_and_one_that_is_ignored_is_not() -> 
     assert reading.remarks == ()
 
 
+def test_a_map_or_profile_that_nothing_names_is_understood() -> None:
+    kept = ("DEVICE_METADATA", "PORT", "SCHEDULER", "WRED_PROFILE", "BUFFER_PROFILE", "MAP_PFC_PRIORITY_TO_QUEUE")
+    assert read({table: rows for table, rows in stock().items() if table in kept}).notes == ()
+
+
 def test_numbers_and_lists_may_stand_for_text() -> None:
     rows = {"Ethernet0": {"admin_status": "up", "lanes": ["0", "1"], "mtu": 9216, "speed": 100000, "index": 1}}
     reading = read(stock(PORT=rows))

@@ -70,6 +70,7 @@ class QosReader:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        config.read.update(TABLES)
         self._by_key: dict[Any, QosProfile | None | Unknown] = {}
         self._by_port: dict[str, list[Any]] = defaultdict(lambda: [None] * 4 + [[], [], []])
         self._gather()

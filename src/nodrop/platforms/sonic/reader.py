@@ -254,6 +254,7 @@ class _Device:
 
         Each number of pfc_enable gets pg_lossless_<speed>_<cable>_profile: yours if there is one of that name, else
         the row of the SKU's table; where the table has no row, all stays as it is (sonic-swss cfgmgr/buffermgr.cpp).
+        Without the table, a group that is stated with headroom is taken as it is, and any other is not known.
         """
         if isinstance(dynamic, Unknown) or dynamic != "traditional" or not enabled or not self._config.whole:
             return ()
@@ -264,7 +265,7 @@ class _Device:
         wanted = [index for index in qos.pause(name) if stated.get(index) != made]
         buffer: Any = qos.profile_named(made) if wanted else None
         if isinstance(self._model, Unknown):
-            wanted = [index for index in wanted if index not in stated]
+            wanted = [index for index in wanted if not self._has_headroom(qos, stated.get(index))]
             buffer = buffer or UNKNOWN
         elif wanted:
             from_table = self._from_table(speed, cable)
@@ -275,6 +276,11 @@ class _Device:
         for index in wanted:
             self._derived[self.name, name, "qos", "priority_groups", str(index)] = reason
         return tuple(PriorityGroup(index=index, buffer=buffer) for index in wanted)
+
+    def _has_headroom(self, qos: QosReader, name: str | None) -> bool:
+        """Whether a profile is one for a lossless priority group, by which a switch that is not known is judged."""
+        profile = qos.profile_named(name) if name else None
+        return profile is not None and profile.headroom is not None
 
     def _from_table(self, speed: int, cable: int) -> BufferProfile | None:
         """Return the lossless profile of the SKU's table; None where it has no row, or the pool is not there yet."""
