@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from designs import Data, build, changed, links_between, load, port, shipped
+from nodrop import design
 from nodrop.design.blocks import halving
 from nodrop.design.defaults import defaulted
 from nodrop.design.endpoints import places
@@ -338,6 +339,34 @@ def test_alpha(alpha: str, exponent: int) -> None:
     fabric = build(shipped("two-by-two", {"buffers.alpha": alpha}))
     assert headroom(fabric, "leaf1", "Ethernet0").dynamic_th == exponent
     assert fabric.device("leaf1").dynamic_buffers.dynamic_th == exponent  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("stated", "ratio", "pool"),
+    [
+        ("off", None, None),
+        ("on", 1, 607_232),  # 3 × 87040 + 4 × 104448 of xoff, less 7 ports × 10240 of their own
+        ("2", 2, 303_616),
+        ("5", 5, 121_447),  # rounded up
+    ],
+)
+def test_shared_headroom(stated: str, ratio: int | None, pool: int | None) -> None:
+    leaf = build(shipped("two-by-two", {"buffers.shared_headroom": stated})).device("leaf1")
+    pools: Any = leaf.buffer_pools
+    found = leaf.interfaces[0].qos.priority_groups[1].buffer  # type: ignore[union-attr,index]
+    assert leaf.dynamic_buffers.over_subscribe_ratio == ratio  # type: ignore[union-attr]
+    assert next(one.shared_headroom_bytes for one in pools if one.name == "ingress_lossless") == pool
+    assert (found.headroom.xoff_bytes, found.size_bytes) == (87040, 38912 if ratio else 135168)  # type: ignore[union-attr]
+
+
+def test_ports_with_headroom_of_their_own_where_a_platform_shares_none() -> None:
+    changes = {"buffers.shared_headroom": "2", "topology.leaves.platform": "nvue", "topology.leaves.version": "5.14"}
+    intent = load(shipped("two-by-two", changes))
+    fabric = design.build(intent)
+    notes = {(note.path, note.wanted, note.made) for note in design.adaptations(intent)}
+    assert fabric.device("leaf1").dynamic_buffers.over_subscribe_ratio is None  # type: ignore[union-attr]
+    assert fabric.device("spine1").dynamic_buffers.over_subscribe_ratio == 2  # type: ignore[union-attr]
+    assert ("leaf*/@dynamic_buffers/over_subscribe_ratio", "2", "none") in notes
 
 
 def test_the_lossless_pool_takes_its_share() -> None:

@@ -208,6 +208,22 @@ def test_later_keys_are_no_keys_yet(key: str) -> None:
     assert not any(key in model.model_fields for model in models(BaseModel) if model.__module__ == Intent.__module__)
 
 
+@pytest.mark.parametrize(("text", "ratio"), [("off", None), ("on", 1), ("1", 1), ("2", 2), ("256", 256)])
+def test_shared_headroom(text: str, ratio: int | None) -> None:
+    assert load(shipped("two-by-two", {"buffers.shared_headroom": text})).buffers.over_subscription == ratio
+
+
+@pytest.mark.parametrize("text", ["0", "257", "1.5", "yes", "2:1"])
+def test_what_is_no_ratio_of_shared_headroom(text: str) -> None:
+    with pytest.raises(InputProblems) as raised:
+        load(shipped("two-by-two", {"buffers.shared_headroom": text}))
+    (problem,) = raised.value.problems
+    assert (problem.where, problem.expected) == (
+        "buffers.shared_headroom",
+        "off, on or a whole number from 1 to 256",
+    )
+
+
 @pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in LATER_VALUES.items() for value in values])
 def test_later_values_are_refused_by_name(key: str, value: str) -> None:
     paths = {
@@ -217,7 +233,6 @@ def test_later_values_are_refused_by_name(key: str, value: str) -> None:
         "spread": "endpoints.gpu.spread",
         "protocol": "routing.protocol",
         "balancing": "routing.balancing",
-        "shared_headroom": "buffers.shared_headroom",
     }
     with pytest.raises(InputProblems) as raised:
         load(changed(shipped("two-by-two"), {paths[key]: value}))

@@ -63,9 +63,11 @@ class Adapter:
                 paths = min(paths, held.most_paths)
             changes["bgp"] = changed(bgp, session_dscp=dscp, maximum_paths=paths)
         if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:
-            changes["dynamic_buffers"] = changed(
+            dynamic = changes["dynamic_buffers"] = changed(
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent
             )
+        if isinstance(dynamic, DynamicBuffers) and not held.shared_headroom:
+            dynamic = changes["dynamic_buffers"] = changed(dynamic, over_subscribe_ratio=None)
         if isinstance(device.trimming, Trimming) and held.trimming.by_priority:
             changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
         if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:

@@ -90,6 +90,7 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
             dynamic_th=exponent,
             pattern_mtu_bytes=pattern_mtu(intent, role, model),
             small_packet_percent=SMALL_PACKET_PERCENT,
+            over_subscribe_ratio=intent.buffers.over_subscription,
         ),
         lossless_group=lossless,
         ingress=(_lossy(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *ingress),

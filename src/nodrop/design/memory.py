@@ -10,7 +10,8 @@ from nodrop.design.modes import has_pfc
 from nodrop.design.ports import Wires
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Device, Interface, Port
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.hardware.sharing import limit_bytes, taken_bytes
 from nodrop.intent.schema import Intent
 from nodrop.units import show_bytes
 
@@ -25,6 +26,37 @@ def memory_faults(
         node = min(tier, key=lambda node: _left_bytes(devices[node.name]))
         if _left_bytes(devices[node.name]) <= 0:
             yield _fault(intent, node, devices[node.name], cables[node.name])
+        elif intent.buffers.over_subscription is not None:
+            yield from _sharing_faults(intent, node, devices[node.name], cables[node.name])
+
+
+def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) -> Iterator[Problem]:
+    """Yield a ratio beyond the ports that there are, and the worst port that takes more of the pool than one may."""
+    keys, ports, ratio = ("buffers", "shared_headroom"), len(device.interfaces), intent.buffers.over_subscription
+    if ratio is not None and ratio > ports:
+        yield intent.problem(keys, str(ratio), f"at most {ports}, the ports of {node.name}")
+    over = [port for port in device.interfaces if _beyond(device, port) > 0]
+    if over:
+        worst = max(over, key=lambda port: _beyond(device, port))
+        most = limit_bytes(device, worst)
+        assert most is not None
+        wire = next(wire for wire in wires.values() if wire.port == worst.port)
+        lengths = range(1, wire.cabling.length_m)
+        fits = bisect_left(lengths, True, key=lambda length: _beyond_with(device, worst, length) > 0)
+        taken = f"{worst.name} of {node.name} takes {show_bytes(taken_bytes(worst))} of the shared headroom"
+        found = f"{taken}, and a port may take {show_bytes(most)}"
+        yield intent.problem((*wire.cabling.keys, "length"), found, f"at most {fits}m", "or shared_headroom: off")
+
+
+def _beyond(device: Device, port: Interface) -> int:
+    """Return by how much a port takes more of the shared headroom than it may; less than nothing where it does not."""
+    limit = limit_bytes(device, port)
+    return 0 if limit is None else taken_bytes(port) - limit
+
+
+def _beyond_with(device: Device, port: Interface, length_m: int) -> int:
+    changed = _with_length(device, {port.port} if isinstance(port.port, Port) else set(), length_m)
+    return _beyond(changed, next(one for one in changed.interfaces if one.name == port.name))
 
 
 def _fault(intent: Intent, node: Node, device: Device, wires: Wires) -> Problem:
@@ -51,4 +83,4 @@ def _with_length(device: Device, ports: Set[Port], length_m: int) -> Device:
     def changed(interface: Interface) -> Interface:
         return replace(interface, cable_length_m=length_m) if interface.port in ports else interface
 
-    return resolve(replace(device, interfaces=tuple(map(changed, device.interfaces))))
+    return resolve(as_configured(replace(device, interfaces=tuple(map(changed, device.interfaces)))))

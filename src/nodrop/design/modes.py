@@ -11,7 +11,7 @@ from nodrop.platforms.traits import traits
 from nodrop.units import show_bytes
 
 WITH_PFC = ("lossless", "pfc-only")
-_OF_LOSSLESS_POOL = ("lossless_pool", "alpha", "pattern_mtu")
+_OF_LOSSLESS_POOL = ("lossless_pool", "alpha", "shared_headroom", "pattern_mtu")
 
 
 def has_pfc(intent: Intent) -> bool:

@@ -37,6 +37,9 @@ class Asic(Facts):
     private_headroom_bytes: int = 10240
     egress_mirror_bytes: int = 10240
     management_pool_bytes: int = 262144
+    port_most_shared_cells: int | None = None
+    port_reserved_shared_cells: int | None = None
+    """What a port may take of shared headroom, in cells; a port of eight lanes has the second twice."""
 
 
 class Split(Facts):

@@ -27,7 +27,6 @@ LATER_VALUES: Mapping[str, Sequence[str]] = {
     "platform": ("cumulus", "onyx"),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("adaptive", "dlb"),
-    "shared_headroom": ("on",),
 }
 """Values of the design that this release refuses by name."""
 

@@ -37,6 +37,7 @@ from nodrop.intent.types import (
     percentage,
     raw,
     whole,
+    whole_or,
 )
 
 MOST_PER_SPINE = 64
@@ -195,6 +196,10 @@ class Pfc(Part):
     watchdog: Watchdog = Field(default_factory=Watchdog)
 
 
+MOST_SHARING = 256
+"""The most by which shared headroom may be less than that of all ports at once."""
+
+
 class Buffers(Part):
     """How the packet memory is shared out."""
 
@@ -206,11 +211,22 @@ class Buffers(Part):
     alpha: Annotated[str, one_of("1/8", "1/4", "1/2", "1", "2", "4", "8")] = Field(
         "1", description="dynamic threshold: alpha times the free pool"
     )
-    shared_headroom: Literal["off"] = Field("off", description="only off is built by this release")
+    shared_headroom: Annotated[int | Literal["off", "on"], whole_or(1, MOST_SHARING, "off", "on")] = Field(
+        "off",
+        description="off: each lossless port has its own; on: one pool that holds the headroom of all at once; "
+        "a whole number: one that holds so many times less",
+    )
     pattern_mtu: Annotated[int, whole(64, 9216)] | None = Field(
         None,
         description="MTU of the lossless traffic pattern; default: 1024 or the RoCE MTU, whichever needs more",
     )
+
+    @property
+    def over_subscription(self) -> int | None:
+        """How many times less shared headroom there is than all ports need at once; None where it is not shared."""
+        if isinstance(self.shared_headroom, int):
+            return self.shared_headroom
+        return 1 if self.shared_headroom == "on" else None
 
 
 class Trimming(Part):

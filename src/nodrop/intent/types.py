@@ -92,6 +92,16 @@ def number(low: float, high: float) -> Scalar:
     return _text(read, units.NUMBER, numeric="number", minimum=low, maximum=high)
 
 
+def whole_or(low: int, high: int, *words: str) -> Scalar:
+    """Return the type of a whole number within bounds, or one of these words."""
+    bounded = _within(units.integer, low, high, f"{', '.join(words)} or a whole number")
+
+    def read(value: Any) -> object:
+        return value if value in words else bounded(value if isinstance(value, str) else "")
+
+    return Scalar(read, {"anyOf": [{"enum": [*words]}, {"type": "integer", "minimum": low, "maximum": high}]})
+
+
 def percentage(low: int, high: int) -> Scalar:
     """Return the type of a percentage within bounds."""
     return _text(_within(units.percent, low, high, "a percentage", "%"), units.PERCENT)

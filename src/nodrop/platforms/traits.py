@@ -74,6 +74,8 @@ class Traits:
     """What a port has whose auto-negotiation is not set; None where that is a state of its own."""
     fec: str | None
     """What a port has whose FEC is not set; None where that is a state of its own."""
+    shared_headroom: bool
+    """Whether ports can share headroom."""
     pattern_mtu_bytes: int | None
     """The packet size that headroom is worked out with; None where it can be set."""
     small_packet_percent: int

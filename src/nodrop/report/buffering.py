@@ -179,5 +179,6 @@ def pools(fabric: Fabric) -> Iterator[Facts]:
                     "pool": pool.name,
                     "size": plain(pool.size_bytes),
                     "percentage": pool.percentage,
+                    "shared_headroom": pool.shared_headroom_bytes,
                     "computed": pool.computed,
                 }

@@ -166,5 +166,7 @@ def _pool_rows(of: Facts) -> Rows:
         size = (
             "unknown" if row["size"] is None else f"{show_bytes(row['size'])}{', computed' if row['computed'] else ''}"
         )
+        if row["shared_headroom"]:
+            size += f", {show_bytes(row['shared_headroom'])} of it for headroom"
         share = "" if row["percentage"] is None else f"{row['percentage']}% of what is left"
         yield (f"{row['role']} ({row['platform']})", str(row["model"]), row["pool"], size, share)

@@ -8,6 +8,7 @@ from nodrop.platforms.traits import Traits, TrimmingTraits, WatchdogTraits
 
 _OF_SWITCH = "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
 _HEADROOM = "NVUE takes no traffic pattern: what follows is the formula of the ASIC for small packets only"
+_NOT_SHARED = "NVUE's ports have headroom of their own in these releases: sharing it begins with 5.18"
 
 TRAITS = Traits(
     title="NVUE",
@@ -30,6 +31,7 @@ TRAITS = Traits(
     red_marks=False,
     autoneg=True,
     fec="auto",
+    shared_headroom=False,
     pattern_mtu_bytes=1024,
     small_packet_percent=100,
     otlp=True,
@@ -66,7 +68,9 @@ TRAITS = Traits(
         "@bgp/maximum_paths": "NVUE takes 128 equal paths at most",
         "@bgp/session_dscp": "NVUE has no setting for it: BGP's packets leave with FRR's own CS6, DSCP 48",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",
+        "@dynamic_buffers/over_subscribe_ratio": _NOT_SHARED,
         "@dynamic_buffers": _HEADROOM,
+        "@buffer_pools/*/shared_headroom_bytes": _NOT_SHARED,
         "@buffer_pools/*/size_bytes": "what headroom leaves; NVUE reserves no more for each port",
         "@watchdog_polling_ms": "NVUE's detection is polling × robustness, in whole numbers",
         "@trimming/tc": "NVUE gives cut packets a switch priority, whose queue they take",

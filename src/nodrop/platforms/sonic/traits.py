@@ -37,6 +37,7 @@ TRAITS = Traits(
     red_marks=True,
     autoneg=None,
     fec=None,
+    shared_headroom=True,
     pattern_mtu_bytes=None,
     small_packet_percent=50,
     otlp=False,

@@ -1,0 +1,43 @@
+"""How much of a shared headroom pool one port may take (sonic-swss cfgmgr/buffer_check_headroom_mellanox.lua).
+
+A port takes from the pool what its lossless priority groups need and do not reserve; an ASIC lets it take so many
+cells, those twice over that each of its two buffer units has where the port has eight lanes. A switch refuses headroom
+beyond that, and leaves the priority group without any.
+"""
+
+from nodrop.fabric.buffers import BufferProfile, Headroom
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import known
+from nodrop.hardware.dynamic import chip
+
+_WIDE_LANES = 8
+
+
+def taken_bytes(interface: Interface) -> int:
+    """Return what a port takes of the shared headroom; UnknownFact where a headroom of it is not known."""
+    qos = known(interface.qos, "interface.qos")
+    return 0 if qos is None else _of_profile(qos)
+
+
+def _of_profile(qos: QosProfile) -> int:
+    buffers = [known(group.buffer, "priority_group.buffer") for group in known(qos.priority_groups)]
+    return sum(_of_buffer(buffer) for buffer in buffers if buffer is not None)
+
+
+def _of_buffer(buffer: BufferProfile) -> int:
+    headroom: Headroom | None = known(buffer.headroom, "priority_group.buffer.headroom")
+    if headroom is None:
+        return 0
+    xon = known(headroom.xon_bytes, "priority_group.buffer.headroom") or 0
+    xoff = known(headroom.xoff_bytes, "priority_group.buffer.headroom")
+    return max(xon + xoff - known(buffer.size_bytes, "priority_group.buffer.size_bytes"), 0)
+
+
+def limit_bytes(device: Device, interface: Interface) -> int | None:
+    """Return the most that a port may take; None where the ASIC's limit is not known."""
+    facts = chip(device)
+    most, reserved, cell = facts.port_most_shared_cells, facts.port_reserved_shared_cells, facts.cell_bytes
+    if most is None or reserved is None or cell is None:
+        return None
+    return (most + reserved * (2 if interface.lanes == _WIDE_LANES else 1)) * cell

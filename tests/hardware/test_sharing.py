@@ -1,0 +1,46 @@
+"""What a port takes of shared headroom, and may take: as sonic-swss buffer_check_headroom_mellanox.lua has it."""
+
+import pytest
+
+from nodrop.fabric.buffers import BufferProfile, Headroom
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import PriorityGroup, QosProfile
+from nodrop.hardware.sharing import limit_bytes, taken_bytes
+
+LOSSY = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=3)
+
+
+def lossless(size: int, xon: int | None, xoff: int) -> BufferProfile:
+    headroom = Headroom(xoff_bytes=xoff, xon_bytes=xon)
+    return BufferProfile(pool="ingress_lossless", size_bytes=size, dynamic_th=0, headroom=headroom)
+
+
+def port(*buffers: BufferProfile, lanes: int = 8) -> Interface:
+    groups = tuple(PriorityGroup(index=index, buffer=buffer) for index, buffer in enumerate(buffers))
+    return Interface(name="Ethernet0", lanes=lanes, qos=QosProfile(trust=None, priority_groups=groups))
+
+
+@pytest.mark.parametrize(
+    ("buffers", "taken"),
+    [
+        ((LOSSY,), 0),
+        ((LOSSY, lossless(38912, 38912, 104448)), 104448),
+        ((lossless(38912, 38912, 104448), lossless(38912, 38912, 87040)), 191488),
+        ((lossless(152576, 38912, 104448),), 0),  # reserves it all itself
+        ((lossless(0, None, 5000),), 5000),
+    ],
+)
+def test_what_a_port_takes(buffers: tuple[BufferProfile, ...], taken: int) -> None:
+    assert taken_bytes(port(*buffers)) == taken
+
+
+@pytest.mark.parametrize(
+    ("model", "lanes", "limit"),
+    [
+        ("SN4700", 8, (8192 + 2 * 20) * 144),
+        ("SN4700", 4, (8192 + 20) * 144),
+        ("SN5600", 8, (8192 + 2 * 20) * 192),
+    ],
+)
+def test_what_a_port_may_take(model: str, lanes: int, limit: int) -> None:
+    assert limit_bytes(Device(name="leaf1", platform="sonic", model=model), port(lanes=lanes)) == limit
