@@ -21,11 +21,13 @@ def command(path: str, platform: str, model: str) -> None:
     """
     from nodrop import platforms
     from nodrop.cli.output import tell
-    from nodrop.hardware import switches
+    from nodrop.hardware import buildable, obstacle, switch, switches
     from nodrop.intent.first import first
 
     _check("--platform", platform, platforms.written())
     _check("--model", model, switches())
+    if (reason := obstacle(switch(model), platform)) is not None:
+        raise click.BadParameter(f"{reason}; known: {', '.join(buildable(platform))}", param_hint="'--model'")
     if not path:
         raise click.UsageError("the path is empty; expected a folder or a file")
     target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FILE

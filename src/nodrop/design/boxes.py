@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nodrop.design.splits import leaf_splits, most_ports, spine_split, usable
 from nodrop.errors import Problem
-from nodrop.hardware import nearest, switch, switches
+from nodrop.hardware import nearest, obstacle, switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import MOST_PER_SPINE, Intent, Tier
 from nodrop.units import show_ids
@@ -77,6 +77,10 @@ def _tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tup
         problems.append(intent.problem(keys, tier.model, "a switch model of the catalogue", hint))
         return ()
     model = switch(tier.model)
+    if (reason := obstacle(model, tier.platform)) is not None:
+        keys = ("topology", KEYS[role], "model")
+        problems.append(intent.problem(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
+        return ()
     into = spine_split(intent)
     splits = leaf_splits(intent) if role == LEAF else dict.fromkeys(usable(model, into), into)
     ports = most_ports(model, splits)

@@ -81,7 +81,7 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
     share = intent.buffers.lossless_pool
     return Buffers(
         pools=(
-            BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=model.buffer_bytes),
+            BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=_memory(model)),
             _pool(EGRESS_LOSSY, "egress", 100 - share),
             _pool(INGRESS_LOSSLESS, "ingress", share),
             _pool(INGRESS_LOSSY, "ingress", 100 - share),
@@ -96,6 +96,11 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
         ingress=(_lossy(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *ingress),
         egress=(_lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *egress),
     )
+
+
+def _memory(model: Switch) -> int:
+    assert model.buffer_bytes is not None
+    return model.buffer_bytes
 
 
 def _pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -> BufferPool:

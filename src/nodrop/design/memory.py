@@ -64,7 +64,7 @@ def _fault(intent: Intent, node: Node, device: Device, wires: Wires) -> Problem:
     ports = {wire.port for wire in wires.values() if wire.cabling is longest}
     lengths = range(1, longest.length_m)
     fits = bisect_left(lengths, True, key=lambda length: _left_bytes(_with_length(device, ports, length)) <= 0)
-    memory = show_bytes(node.model.buffer_bytes)
+    memory = show_bytes(node.model.buffer_bytes or 0)
     found = f"the headroom of {len(ports)} ports at {longest.length_m}m fills the {memory} of {node.name}"
     return intent.problem((*longest.keys, "length"), found, f"at most {fits}m" if fits else "fewer lossless ports")
 

@@ -17,9 +17,14 @@ _HERE = Path(__file__).parent
 _M = TypeVar("_M", bound=BaseModel)
 
 
-def _load(kind: type[_M], path: Path) -> _M:
-    document = parse(path.read_bytes(), path.name)
-    return kind.model_validate({"name": path.stem, **document.data})
+def _load(kind: type[_M], folder: str, name: str) -> _M:
+    document = parse(_text(folder, name), f"{name}.yaml")
+    return kind.model_validate({"name": name, **document.data})
+
+
+@cache
+def _text(folder: str, name: str) -> bytes:
+    return (_HERE / folder / f"{name}.yaml").read_bytes()
 
 
 @cache
@@ -42,7 +47,7 @@ def switch(model: str) -> Switch:
     """Return the facts of a switch model; KeyError where it is not known."""
     if model not in switches():
         raise KeyError(model)
-    return _load(Switch, _HERE / "switches" / f"{model}.yaml")
+    return _load(Switch, "switches", model)
 
 
 @cache
@@ -50,7 +55,7 @@ def asic(name: str) -> Asic:
     """Return the facts of an ASIC; KeyError where it is not known."""
     if name not in _names("asics"):
         raise KeyError(name)
-    return _load(Asic, _HERE / "asics" / f"{name}.yaml")
+    return _load(Asic, "asics", name)
 
 
 @cache
@@ -58,7 +63,7 @@ def nic(model: str) -> Nic:
     """Return the facts of a NIC; KeyError where it is not known."""
     if model not in nics():
         raise KeyError(model)
-    return _load(Nic, _HERE / "nics" / f"{model}.yaml")
+    return _load(Nic, "nics", model)
 
 
 @cache
@@ -70,11 +75,31 @@ def media() -> dict[str, Medium]:
 
 @cache
 def model_of_sku(hwsku: str) -> str | None:
-    """Return the switch model that a SONiC HWSKU stands for; None where it is not in the catalogue."""
+    """Return the switch model that a SONiC HWSKU stands for; None where it is not in the catalogue.
+
+    Only the files that contain the name are parsed.
+    """
+    name = hwsku.encode()
     for model in switches():
-        if hwsku in switch(model).sonic.hwskus:
+        if name in _text("switches", model) and hwsku in switch(model).sonic.hwskus:
             return model
     return None
+
+
+def obstacle(model: Switch, platform: str) -> str | None:
+    """Return why nothing can be designed for a model under a network OS; None where it can."""
+    if platform not in model.platforms:
+        return f"{model.name} is not known under {platform}"
+    if model.buffer_bytes is None:
+        return f"the memory of {model.name} is not known"
+    if not asic(model.asic).computes:
+        return f"the formula of the headroom of {model.name} ({model.asic}) is not known"
+    return None
+
+
+def buildable(platform: str) -> tuple[str, ...]:
+    """Return the models for which fabrics can be designed under a network OS, sorted."""
+    return tuple(model for model in switches() if obstacle(switch(model), platform) is None)
 
 
 def nearest(word: str, known: tuple[str, ...]) -> str:

@@ -37,11 +37,14 @@ def compensates(version: str | None | Unknown) -> bool:
 
 
 def chip(device: Device) -> Asic:
-    """Return the device's ASIC; UnknownFact where its model is not known or not in the catalogue."""
+    """Return the device's ASIC; UnknownFact where its model or the formula of its headroom is not in the catalogue."""
     model = known(device.model, "device.model")
     if model not in switches():
         raise UnknownFact("device.model")
-    return asic(switch(model).asic)
+    found = asic(switch(model).asic)
+    if not found.computes:
+        raise UnknownFact("device.model")
+    return found
 
 
 def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_bytes: int | None = None) -> Budget:
@@ -195,8 +198,8 @@ def _sized(pool: BufferPool, memory: _Memory, even: float) -> BufferPool:
 def _available(device: Device, pools: tuple[BufferPool, ...], ratio: int | None) -> _Memory:
     """Return the memory that profiles and reserves leave for the pools."""
     facts = chip(device)
-    reserve = int(facts.pipeline_latency_kib * 1024)
-    reserve_wide = int((2 * facts.pipeline_latency_kib - 1) * 1024)
+    latency_kib = facts.pipeline_latency_kib or 0
+    reserve, reserve_wide = int(latency_kib * 1024), int((2 * latency_kib - 1) * 1024)
     ingress = frozenset(pool.name for pool in pools if pool.direction == "ingress")
     occupied = facts.management_pool_bytes
     uses: dict[tuple[int, int], _Use] = {}
@@ -261,4 +264,7 @@ def _memory_bytes(device: Device, pools: tuple[BufferPool, ...]) -> int:
     """Return the switch's packet memory: what the SAI reports, which SONiC's egress lossless pool equals."""
     sizes = [pool.size_bytes for pool in pools if pool.name == "egress_lossless" and not pool.computed]
     stated = next((size for size in sizes if isinstance(size, int)), None)
-    return stated or switch(known(device.model)).buffer_bytes
+    memory = stated or switch(known(device.model)).buffer_bytes
+    if memory is None:
+        raise UnknownFact("device.model")
+    return memory

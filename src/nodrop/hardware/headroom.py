@@ -8,7 +8,8 @@ of IEEE 802.1Q for chips whose formula is not public.
 import math
 from dataclasses import dataclass
 
-from nodrop.hardware.schema import Asic
+from nodrop.fabric.states import UnknownFact
+from nodrop.hardware.schema import Asic, HeadroomRow
 
 # IEEE 802.3 31B.3.7, pause quanta (512 bit times) until a peer must have stopped; 800G as SONiC has it.
 PAUSE_QUANTA = {
@@ -61,6 +62,14 @@ def _worst_case_factor(cell_bytes: int) -> int:
     return math.ceil(2 * cell_bytes / (1 + cell_bytes))
 
 
+def _terms(asic: Asic) -> tuple[int, float, float]:
+    """Return cell size, pipeline latency and MAC and PHY delay."""
+    cell, pipeline, mac_phy = asic.cell_bytes, asic.pipeline_latency_kib, asic.mac_phy_delay_kib
+    if cell is None or pipeline is None or mac_phy is None:
+        raise UnknownFact(f"asic.{asic.name}")
+    return cell, pipeline, mac_phy
+
+
 def computed(
     asic: Asic,
     *,
@@ -78,9 +87,10 @@ def computed(
     `pattern_mtu_bytes` and `small_packet_percent` are the lossless traffic pattern; `shared` says that a shared
     headroom pool exists, which leaves `size` at xon alone. `compensated` is whether the release adds 2 KiB where
     the pattern's small packets leave xoff more than that below the worst case (SONiC from 202605; 202505 and 202511
-    do not) and the ASIC's own extra.
+    do not) and the ASIC's own extra. UnknownFact where the formula's terms of the ASIC are not known.
     """
-    factor = _worst_case_factor(asic.cell_bytes)
+    cell_bytes, pipeline_kib, mac_phy_kib = _terms(asic)
+    factor = _worst_case_factor(cell_bytes)
     small_bytes = small_packet_percent * MINIMAL_PACKET_BYTES + (100 - small_packet_percent) * pattern_mtu_bytes
     small_share = 100 * MINIMAL_PACKET_BYTES / (small_bytes / 100)
     occupancy = (100 - small_share + small_share * factor) / 100
@@ -88,7 +98,7 @@ def computed(
     quanta = PAUSE_QUANTA.get(speed_mbps)
     peer_response = quanta * 512 / 8 if quanta is not None else _DEFAULT_PEER_RESPONSE_BYTES
     cable = 2 * cable_length_m * speed_mbps * 1_000_000_000 / LIGHT_IN_FIBER_M_PER_S / 8000
-    mac_phy = asic.mac_phy_delay_kib * 1024
+    mac_phy = mac_phy_kib * 1024
     tile = speed_mbps / 1000 * asic.tile_bytes_per_gbps
     propagation = mtu_bytes + cable + mac_phy + peer_response + tile
 
@@ -101,7 +111,7 @@ def computed(
         if xoff + _COMPENSATION_BYTES < worst:
             xoff += _COMPENSATION_BYTES
     wide = lanes == 8
-    xon = _kib(asic.pipeline_latency_kib * 1024 * (2 if wide else 1))
+    xon = _kib(pipeline_kib * 1024 * (2 if wide else 1))
     size = xon if shared else _kib(xoff + xon + (mtu_bytes if wide else 0))
     return Budget(
         mtu=mtu_bytes,
@@ -132,7 +142,7 @@ def ieee_bound_bytes(*, speed_mbps: int, mtu_bytes: int, cable_length_m: int) ->
     return math.ceil((2 * frame_bits + 672 + cable_bits + quanta * 512) / 8)
 
 
-def table_xoff(rows: tuple[tuple[int, int, int, int, int], ...], speed_mbps: int, length_m: int) -> int | None:
+def table_xoff(rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> int | None:
     """Return the xoff of the SKU's own table for a cable, rounded up to the next row; None where no row reaches."""
-    fitting = [(row[1], row[4]) for row in rows if row[0] == speed_mbps and row[1] >= length_m]
+    fitting = [(row.cable_m, row.xoff_bytes) for row in rows if row[0] == speed_mbps and row.cable_m >= length_m]
     return min(fitting)[1] if fitting else None

@@ -25,16 +25,14 @@ class NvuePort(NamedTuple):
 def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
     """Return the name of a port that is one of `splits` parts of its panel port, 1 where that is not broken out.
 
-    KeyError for an unknown platform or, where names follow the lanes, an unknown model.
+    KeyError for an unknown platform or, where names follow the lanes, an unknown model or a port that it has not.
     """
     return {"sonic": _sonic_name, "nvue": _nvue_name}[platform](model, port, splits)
 
 
 def _sonic_name(model: str, port: Port, splits: int) -> str:
-    facts = switch(model)
-    group = facts.group(port.panel)
-    lanes = group.lanes if group else 1
-    return f"Ethernet{(port.panel - 1) * facts.sonic.lane_stride + port.split * lanes // splits}"
+    known = switch(model).sonic_ports[port.panel]
+    return f"Ethernet{known.number + port.split * len(known.lanes) // splits}"
 
 
 def _nvue_name(model: str, port: Port, splits: int) -> str:
@@ -56,9 +54,8 @@ def sonic_port(model: str, name: str, splits: int = 1) -> Port | None:
     found = _SONIC.fullmatch(name)
     if not found or model not in switches():
         return None
-    facts = switch(model)
-    panel, offset = divmod(int(found[1]), facts.sonic.lane_stride)
-    group = facts.group(panel + 1)
-    if group is None or offset >= group.lanes:
+    place = switch(model).sonic_numbers.get(int(found[1]))
+    if place is None:
         return None
-    return Port(panel + 1, offset * splits // group.lanes)
+    panel, offset, lanes = place
+    return Port(panel, offset * splits // lanes)

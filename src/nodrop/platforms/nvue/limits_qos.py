@@ -9,7 +9,7 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredProfile
-from nodrop.fabric.states import known
+from nodrop.fabric.states import UNKNOWN, Unknown, known
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
 from nodrop.hardware import switch
@@ -298,7 +298,7 @@ def _check_pools(device: Device) -> None:
     assert lossy is not None
     if lossy + (of_lossless or 0) > 100:
         raise refuse(["buffer_pools"], "have more than all of the memory together")
-    _check_as_made(device, effects.buffer_pools(lossy, of_lossless, switch(str(device.model)).buffer_bytes), threshold)
+    _check_as_made(device, effects.buffer_pools(lossy, of_lossless, _memory(device)), threshold)
 
 
 def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: int) -> None:
@@ -328,3 +328,8 @@ def _check_as_made(device: Device, pools: tuple[BufferPool, ...], dynamic_th: in
 def _there(found: Difference) -> Subject:
     """Return the path of what is different, as far as the device at hand has it."""
     return found.path[:-1] if found.b is None else found.path
+
+
+def _memory(device: Device) -> int | Unknown:
+    memory = switch(str(device.model)).buffer_bytes
+    return UNKNOWN if memory is None else memory

@@ -64,8 +64,10 @@ def pools(qos: View, defaults: Defaults, model: str | Unknown) -> tuple[tuple[Bu
     derived = [] if stated["default-lossy"] else ["ingress_lossy", "egress_lossy"]
     if lossless and not of_lossless:
         derived.append("ingress_lossless")
-    memory = UNKNOWN if isinstance(model, Unknown) else switch(model).buffer_bytes
-    found = effects.buffer_pools(lossy, lossless, memory, one_ingress=defaults.one_ingress_pool)
+    memory = None if isinstance(model, Unknown) else switch(model).buffer_bytes
+    found = effects.buffer_pools(
+        lossy, lossless, UNKNOWN if memory is None else memory, one_ingress=defaults.one_ingress_pool
+    )
     return found, tuple(derived)
 
 

@@ -289,14 +289,14 @@ class _Device:
         mode = self._config.rows("BUFFER_POOL").get("ingress_lossless_pool", {}).get("mode")
         if row is None or mode is None:
             return None
-        _, _, size, xon, xoff = row
-        threshold = sku.headroom_dynamic_th
         return BufferProfile(
             pool="ingress_lossless",
-            size_bytes=size,
-            dynamic_th=None if mode == "static" else threshold,
-            static_th_bytes=threshold if mode == "static" else None,
-            headroom=Headroom(xoff_bytes=xoff, xon_bytes=xon),
+            size_bytes=row.size_bytes,
+            dynamic_th=None if mode == "static" else row.threshold,
+            static_th_bytes=row.threshold if mode == "static" else None,
+            headroom=Headroom(
+                xoff_bytes=row.xoff_bytes, xon_bytes=row.xon_bytes, xon_offset_bytes=row.xon_offset_bytes
+            ),
         )
 
     def _metres(self, name: str, port: str, row: Row) -> int | None:

@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile
@@ -22,7 +21,6 @@ from nodrop.platforms.sonic import additions
 from nodrop.platforms.sonic.limits import breakouts, check
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
-from nodrop.units import show_speed
 
 _CACHED_DESIGNS = 128
 
@@ -126,7 +124,7 @@ class _PortRow(NamedTuple):
 
     name: str
     alias: str
-    panel: int
+    front_index: int
     lanes: str
     speed: int | None
     enabled: bool
@@ -145,13 +143,14 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
     port, lanes, qos = known(interface.port), known(interface.lanes), interface.qos
     assert port is not None
     assert lanes is not None
-    first = (port.panel - 1) * facts.sonic.lane_stride + port.split * lanes
-    split = way_of(facts, interface).into > 1
+    way, known_port = way_of(facts, interface), facts.sonic_ports[port.panel]
+    split = way.into > 1
+    first = port.split * len(known_port.lanes) // way.into
     return _PortRow(
         name=interface.name,
-        alias=facts.sonic.alias.replace("{panel}", str(port.panel)) + ("abcdefgh"[port.split] if split else ""),
-        panel=port.panel,
-        lanes=_lanes(first, lanes),
+        alias=known_port.alias_of(port.panel, first, port.split if split else None),
+        front_index=known_port.front_index,
+        lanes=",".join(map(str, known_port.lanes[first : first + lanes])),
         speed=known(interface.speed_mbps),
         enabled=known(interface.enabled),
         mtu=known(interface.mtu_bytes),
@@ -165,11 +164,6 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
     )
 
 
-@lru_cache(maxsize=4096)
-def _lanes(first: int, count: int) -> str:
-    return ",".join(str(lane) for lane in range(first, first + count))
-
-
 def way_of(facts: Switch, interface: Interface) -> Split:
     """Return how the panel port of a port that can be written is used."""
     port = known(interface.port)
@@ -179,12 +173,15 @@ def way_of(facts: Switch, interface: Interface) -> Split:
 
 def _breakouts(facts: Switch, device: Device) -> Iterator[tuple[str, str]]:
     """Yield (first port, breakout mode) of every panel port in the words of platform.json, if any is broken out."""
-    ways = {port.panel: way_of(facts, one) for one in device.interfaces if (port := known(one.port)) is not None}
-    if all(way.into == 1 for way in ways.values()):
+    ways = {
+        port.panel: (way_of(facts, one), known(one.speed_mbps))
+        for one in device.interfaces
+        if (port := known(one.port)) is not None
+    }
+    if all(way.into == 1 for way, _ in ways.values()):
         return
-    for panel, way in ways.items():
-        fastest, *others = map(show_speed, way.speeds)
-        yield port_name("sonic", facts.name, Port(panel)), f"{way.into}x{fastest}[{','.join(others)}]"
+    for panel, (way, speed) in ways.items():
+        yield port_name("sonic", facts.name, Port(panel)), way.mode(speed)
 
 
 def on_off(value: bool | None) -> str | None:
