@@ -1,8 +1,8 @@
 """Random devices that SONiC can be told to be, sensible or not: what the round trip is tried with."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, cast
 
 from hypothesis import strategies as st
 
@@ -24,6 +24,7 @@ from nodrop.fabric.states import UNKNOWN
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
+from nodrop.platforms.sonic.releases import RELEASES
 from random_routing import bgps, static_routes
 
 ALL = tuple(range(8))
@@ -293,7 +294,7 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
     device = Device(
         name=name,
         platform="sonic",
-        version=draw(st.sampled_from(["202505", "202511", "202605"])),
+        version=draw(st.sampled_from([*RELEASES, list(RELEASES)[-1]])),
         model=model,
         role=role,
         mac=draw(maybe(st.just("00:11:22:33:44:55"))),
@@ -314,7 +315,42 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         syslog_servers=draw(servers),
         gnmi_port=draw(maybe(st.integers(1, 65535))),
     )
-    return resolve(device)
+    return resolve(device if device.version == list(RELEASES)[-1] else _older(device))
+
+
+def _older(device: Device) -> Device:
+    """The device as the first release can have it; parts that were one object stay one."""
+    made: dict[int, Any] = {}
+
+    def older(part: Any) -> Any:
+        if isinstance(part, tuple) and not hasattr(part, "_fields"):
+            return tuple(map(older, part))
+        if not is_dataclass(part) or isinstance(part, type):
+            return part
+        if id(part) not in made:
+            made[id(part)] = (
+                part,
+                _first(replace(part, **{one.name: older(getattr(part, one.name)) for one in fields(part)})),
+            )
+        return made[id(part)][1]
+
+    return cast("Device", older(device))
+
+
+def _first(part: Any) -> Any:
+    """A part of a device without what the first release lacks."""
+    if isinstance(part, Device):
+        return replace(part, trimming=None)
+    if isinstance(part, Interface) and part.fec == "auto":
+        return replace(part, fec="rs")
+    if isinstance(part, BufferPool):
+        return replace(part, percentage=None, direction="ingress" if part.direction == "both" else part.direction)
+    if isinstance(part, BufferProfile):
+        return replace(part, discard=None)
+    if isinstance(part, QosProfile):
+        queues = part.tc_to_queue and tuple(None if queue is None else min(queue, 7) for queue in part.tc_to_queue)
+        return replace(part, tc_to_dscp=None, tc_to_queue=queues)
+    return part
 
 
 @st.composite

@@ -186,7 +186,7 @@ def endpoints(draw: st.DrawFn, model: str, leaves: list[int], ports: int) -> dic
     return made
 
 
-RELEASES = ("202505",)
+RELEASES = ("202305", "202311", "202405", "202411", "202505", "202511", "202605", "master")
 
 
 @st.composite

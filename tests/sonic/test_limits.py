@@ -57,6 +57,7 @@ ORDER = "are not in the order in which they would be read back"
 WORD = "is not a word that a configuration takes unquoted"
 DIGITS = "has more than 18 digits"
 ONE_END = "a neighbor is an address or an interface, and not both"
+VERSIONS = "is not written; what is: 202305, 202311, 202405, 202411, 202505, 202511, 202605"
 NO_COMMUNITY = "a rule names a community, and a list has a rule"
 NOT_COMPUTED = "only the dynamic buffer model computes headroom"
 THRICE = f"{QOS}/priority_groups/3/buffer/headroom/computed"
@@ -76,9 +77,9 @@ REFUSED = [
     ("role", "border", "role", "border has no DEVICE_METADATA.type; known: leaf, spine, superspine"),
     ("hash_seed", 10, "hash_seed", "ToRRouter has seed 0"),
     ("hash_seed", None, "hash_seed", "ToRRouter has seed 0"),
-    ("version", "master", "version", "VERSIONS names releases by number, such as 202505"),
-    ("version", "2025050", "version", "VERSIONS names releases by number, such as 202505"),
-    ("version", None, "version", "VERSIONS names releases by number, such as 202505"),
+    ("version", "master", "version", VERSIONS),
+    ("version", "2025050", "version", VERSIONS),
+    ("version", None, "version", VERSIONS),
     ("buffer_model", None, "buffer_model", "a switch has one: without a field it is traditional"),
     ("interfaces", (), "interfaces", "a configuration without ports is taken for a part of one"),
     ("bgp", None, "static_routes", "are written into frr.conf, which a device without BGP does not have"),

@@ -20,7 +20,7 @@ from nodrop.fabric.types import KEYS
 from nodrop.fabric.values import changed
 from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
-from nodrop.platforms.traits import traits
+from nodrop.platforms.traits import Traits, traits
 
 
 class Adaptation(NamedTuple):
@@ -39,10 +39,10 @@ class Adapter:
     """Makes of the switches of one tier what their platform can hold; equal profiles stay one object."""
 
     def __init__(
-        self, platform: str, role: str, timers: Timers | None, shut: Callable[[int], QosProfile], length_m: int
+        self, held: Traits, role: str, timers: Timers | None, shut: Callable[[int], QosProfile], length_m: int
     ) -> None:
         """`shut` gives the QoS of a port that is shut by its speed, `length_m` is the length of its cable to be."""
-        self._held, self._role, self._timers = traits(platform), role, timers
+        self._held, self._role, self._timers = held, role, timers
         self._shut, self._length_m = shut, length_m
         self._made: dict[tuple[int, Side | None], tuple[QosProfile, QosProfile]] = {}
 

@@ -17,7 +17,7 @@ from nodrop.fabric.fabric import Counter, Device, Loopback, Management
 from nodrop.fabric.intern import Interner
 from nodrop.hardware.dynamic import Resolved, resolve
 from nodrop.intent.schema import Intent
-from nodrop.platforms.traits import traits
+from nodrop.platforms.traits import named, traits
 
 HASH_SEED = {LEAF: 0, SPINE: 10}
 """One seed per tier, so that no two tiers hash alike (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""
@@ -57,16 +57,15 @@ class Devices:
 
     def _adapter(self, node: Node) -> Adapter:
         profiles, length_m = self._profiles[node.role], self._intent.topology.uplinks.length
-        return Adapter(
-            node.tier.platform, node.role, self._timers, lambda speed_mbps: profiles.of("fabric", speed_mbps), length_m
-        )
+        held = traits(node.tier.platform, node.tier.version)
+        return Adapter(held, node.role, self._timers, lambda speed_mbps: profiles.of("fabric", speed_mbps), length_m)
 
     def _wanted(self, node: Node, cables: Wires) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
         return Device(
             name=node.name,
             platform=node.tier.platform,
-            version=node.tier.version,
+            version=named(node.tier.platform, node.tier.version),
             model=node.model.name,
             role=node.role,
             interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),

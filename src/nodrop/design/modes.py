@@ -7,7 +7,7 @@ from nodrop.errors import Problem
 from nodrop.fabric.fabric import Trimming
 from nodrop.hardware import switch, switches
 from nodrop.intent.schema import Intent
-from nodrop.platforms.traits import traits
+from nodrop.platforms.traits import first_release, traits
 from nodrop.units import show_bytes
 
 WITH_PFC = ("lossless", "pfc-only")
@@ -85,8 +85,16 @@ def _ability_faults(intent: Intent) -> Iterator[Problem]:
             found = f"{asic} of {tier.model} does not trim packets under {held.title}"
             hint = "or mode: lossy"
             yield intent.problem(("topology", KEYS[role], "model"), found, " or ".join(able), hint)
+        elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
+            found = f"{held.title} {tier.version} does not trim packets"
+            expected = f"{_trimming_since(tier.platform, asic)} or later"
+            yield intent.problem(("topology", KEYS[role], "version"), found, expected, "or mode: lossy")
         (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
         if not told and (not low <= size <= high or size % step):
             told = True
             expected = f"{low}B to {high}B, a multiple of {step}"
             yield intent.problem(("trimming", "size"), show_bytes(size), expected)
+
+
+def _trimming_since(platform: str, asic: str) -> str | None:
+    return first_release(platform, lambda held: asic in held.trimming.asics)

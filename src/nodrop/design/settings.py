@@ -29,7 +29,7 @@ def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
 
 def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
     wanted = intent.services.telemetry
-    held = [traits(tier.platform) for tier in (intent.topology.leaves, intent.topology.spines)]
+    held = [traits(tier.platform, tier.version) for tier in (intent.topology.leaves, intent.topology.spines)]
     titles = " and ".join(sorted({one.title for one in held}))
     if wanted.otlp and not any(one.otlp for one in held):
         expected = "collectors that subscribe: gnmi: true"

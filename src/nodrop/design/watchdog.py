@@ -22,7 +22,7 @@ STEP_MS = 100
 """What is cut short is cut to a multiple of it, which has divisors enough for switches that count pollings."""
 
 POLLING_MS = (100, 1000)
-"""Between them is a polling that is not stated (sonic-pfcwd.yang; the most in every release)."""
+"""Between them is a polling that is not stated (sonic-pfcwd.yang; the least and the most that every release takes)."""
 
 _KEYS = ("pfc", "watchdog")
 
@@ -79,19 +79,23 @@ class _Watched:
 
     @property
     def title(self) -> str:
-        return traits(self.tier.platform).title
+        return _held(self.tier).title
+
+
+def _held(tier: Tier) -> Traits:
+    return traits(tier.platform, tier.version)
 
 
 def platforms(intent: Intent) -> dict[str, Traits]:
     """Return what the platform of each role can hold."""
     tiers = intent.topology.leaves, intent.topology.spines
-    return {role: traits(tier.platform) for role, tier in zip((LEAF, SPINE), tiers, strict=True)}
+    return {role: _held(tier) for role, tier in zip((LEAF, SPINE), tiers, strict=True)}
 
 
 def _watched(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
     """Return the tiers that watch each side: a leaf with one set of timers watches its hosts alone."""
     leaf, spine = (
-        _Watched(role=role, tier=tier, of=traits(tier.platform).watchdog)
+        _Watched(role=role, tier=tier, of=_held(tier).watchdog)
         for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))
     )
     return {"hosts": (leaf,), "fabric": (spine,) if leaf.of.robustness else (leaf, spine)}

@@ -5,10 +5,11 @@ can hold, and notes what it made of what was wanted (`design.adapting`); a write
 """
 
 import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 Range = tuple[int, int]
 """The least and the most that a platform takes, both included."""
@@ -45,13 +46,28 @@ class TrimmingTraits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What else holds in all releases before one."""
+
+    release: str
+    traits: Mapping[str, Any]
+    """Fields of `Traits`, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What a platform can hold, and what holds there whatever is configured."""
+    """What a platform can hold, and what holds there whatever is configured: in the newest release."""
 
     title: str
     """What messages call it."""
     releases: tuple[str, ...]
     """The releases that are written, oldest first."""
+    usual: str
+    """The release of a first intent."""
+    same_as: Mapping[str, str] = field(default_factory=dict)
+    """Releases that no configuration names, and by which release theirs are named."""
+    before: tuple[Before, ...] = ()
+    """What is otherwise in older releases, the newest change first."""
     watchdog: WatchdogTraits
     trimming: TrimmingTraits
     loopback: str
@@ -95,8 +111,27 @@ class Traits:
     """
 
 
-def traits(platform: str) -> Traits:
-    """Return what a platform can hold; KeyError where there is no such platform."""
+@cache
+def traits(platform: str, release: str | None = None) -> Traits:
+    """Return what a platform can hold, in a release where one is given that is written, else in the newest.
+
+    KeyError where there is no such platform.
+    """
     if not (_HERE / platform / "traits.py").is_file():
         raise KeyError(platform)
-    return cast("Traits", importlib.import_module(f"nodrop.platforms.{platform}.traits").TRAITS)
+    newest = cast("Traits", importlib.import_module(f"nodrop.platforms.{platform}.traits").TRAITS)
+    if release not in newest.releases:
+        return newest
+    at = newest.releases.index
+    older = [one.traits for one in newest.before if at(release) < at(one.release)]
+    return replace(newest, **{name: value for one in older for name, value in one.items()})
+
+
+def named(platform: str, release: str) -> str:
+    """Return the release by which configurations of a release are named: itself, save where nothing tells two apart."""
+    return traits(platform).same_as.get(release, release)
+
+
+def first_release(platform: str, holds: Callable[[Traits], bool]) -> str | None:
+    """Return the first release of a platform whose traits fulfil a condition; None where there is none."""
+    return next((release for release in traits(platform).releases if holds(traits(platform, release))), None)

@@ -13,6 +13,7 @@ _NOT_SHARED = "NVUE's ports have headroom of their own in these releases: sharin
 TRAITS = Traits(
     title="NVUE",
     releases=("5.14", "5.16"),
+    usual="5.16",
     watchdog=WatchdogTraits(polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000)),
     trimming=TrimmingTraits(
         asics=frozenset({"spectrum-4"}),

@@ -14,10 +14,11 @@ from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, quotable, refuse
+from nodrop.platforms.sonic.release_limits import check_release
+from nodrop.platforms.sonic.releases import RELEASES
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_RELEASE = re.compile(r"[0-9]{6}")
 _LONGEST_CABLE_M = 999_999
 _LARGEST_PORT = 65_535
 _PLAIN = Plain("bgp", "static_routes", "link_pause", "side", "port", "extra", "extra_lines", description=quotable)
@@ -30,6 +31,7 @@ def check(device: Device) -> Switch:
     facts = _check_device(device)
     pools = known(device.buffer_pools)
     _check_pools(device, pools)
+    check_release(device)
     names = {pool.name for pool in pools}
     check_rows(device.interfaces, "interfaces", order=lambda port: natural(port.name))
     checked: set[int] = set()
@@ -58,8 +60,8 @@ def _check_device(device: Device) -> Switch:
     seed = HASH_SEED_OF_TYPE[TYPE_OF_ROLE[role]]
     if device.hash_seed != seed:
         raise refuse(["hash_seed"], f"{TYPE_OF_ROLE[role]} has seed {seed}")
-    if not _RELEASE.fullmatch(str(device.version)):
-        raise refuse(["version"], "VERSIONS names releases by number, such as 202505")
+    if device.version not in RELEASES:
+        raise refuse(["version"], f"is not written; what is: {', '.join(RELEASES)}")
     if device.buffer_model is None:
         raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
     if not device.interfaces:

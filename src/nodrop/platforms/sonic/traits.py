@@ -1,22 +1,41 @@
 """What SONiC can hold: timers for each port, traffic patterns, trimming. A design is made in its terms.
 
-Sources: sonic-pfcwd.yang (watchdog; polling up to 1000 ms holds in every release), init_cfg.json.j2 (counters),
-files/build_templates/buffers_config.j2 (share of small packets), sonic-trimming.yang and the HLD of packet trimming.
+Sources: sonic-pfcwd.yang of every branch (watchdog; polling up to 3000 ms before 202511), init_cfg.json.j2 (counters),
+files/build_templates/buffers_config.j2 (share of small packets), sonic-trimming.yang (from 202505) and the HLD of
+packet trimming, sonic-utilities scripts/db_migrator.py (master's database is that of 202605).
 """
 
-from nodrop.platforms.traits import Traits, TrimmingTraits, WatchdogTraits
+from dataclasses import replace
+
+from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
+from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
+
+_TRIMMING = TrimmingTraits(
+    asics=frozenset({"spectrum-4"}),
+    size_bytes=(256, 1024),
+    size_step_bytes=4,
+    by_priority=False,
+    by_service_port=False,
+)
 
 TRAITS = Traits(
     title="SONiC",
-    releases=("202505",),
-    watchdog=WatchdogTraits(polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000)),
-    trimming=TrimmingTraits(
-        asics=frozenset({"spectrum-4"}),
-        size_bytes=(256, 1024),
-        size_step_bytes=4,
-        by_priority=False,
-        by_service_port=False,
+    releases=(*RELEASES, *SAME_AS),
+    usual="202505",
+    same_as=SAME_AS,
+    before=(
+        Before(
+            release="202511",
+            traits={
+                "watchdog": WatchdogTraits(
+                    polling_ms=(100, 3000), detection_ms=(100, 5000), restoration_ms=(100, 60000)
+                )
+            },
+        ),
+        Before(release=SINCE["packet trimming"], traits={"trimming": replace(_TRIMMING, asics=frozenset())}),
     ),
+    watchdog=WatchdogTraits(polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000)),
+    trimming=_TRIMMING,
     loopback="Loopback0",
     counters=(
         "BUFFER_POOL_WATERMARK",

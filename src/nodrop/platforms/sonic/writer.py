@@ -19,6 +19,7 @@ from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic import additions
 from nodrop.platforms.sonic.limits import breakouts, check
+from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
 
@@ -35,7 +36,7 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
         _render("device", device=device, sonic=facts.sonic, kind=TYPE_OF_ROLE[known(device.role)]),
         _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device))),
         _qos(device, facts),
-        _render("services", device=device, vrf=_services_vrf(device)),
+        _render("services", device=device, vrf=_services_vrf(device), database=RELEASES[str(device.version)]),
     )
     text = additions.config("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
     config = Artifact(device=device.name, path="config_db.json", text=text)
@@ -203,10 +204,17 @@ def _qos(device: Device, facts: Switch) -> str:
         device.watchdog_polling_ms,
         device.buffer_pools,
         device.dynamic_buffers,
+        knows(str(device.version), "PFC without priorities"),
     )
     if key not in _RENDERED:
         spelling = Spelling(device, ports)
-        names = {"device": device, "ports": ports, "cables": cables, "spelling": spelling, "say": _Say(spelling)}
+        names = {
+            "device": device,
+            "ports": ports,
+            "cables": cables,
+            "spelling": spelling,
+            "say": _Say(spelling, none=key[-1]),
+        }
         kept = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
         text = "".join(_render(name, **names) for name in ("maps", "bindings", "buffers"))
         _remember(_RENDERED, key, (kept, spelling, text))
@@ -237,17 +245,18 @@ class _Say:
     ecn = ECN_NAME
     computed = COMPUTED
 
-    def __init__(self, spelling: Spelling) -> None:
-        self._names = spelling
+    def __init__(self, spelling: Spelling, *, none: bool) -> None:
+        """`none` says that the release takes a list without priorities, so that it need not be left out."""
+        self._names, self._none = spelling, none
 
-    def priorities(self, numbers: tuple[int, ...]) -> str:
-        """Spell priorities: `3,4`."""
-        return ",".join(map(str, numbers))
-
-    def pause(self, port: Interface) -> str:
-        """Spell `pfc_enable`."""
+    def masks(self, port: Interface) -> Iterator[tuple[str, str]]:
+        """Yield (field of PORT_QOS_MAP, priorities such as `3,4`) for pause and the watchdog of a port."""
         assert isinstance(port.qos, QosProfile)
-        return self.priorities(known(port.qos.pfc_tx_priorities))
+        watchdog = known(port.qos.pfc_watchdog)
+        watched = () if watchdog is None else known(watchdog.priorities)
+        for field, numbers in (("pfc_enable", known(port.qos.pfc_tx_priorities)), ("pfcwd_sw_enable", watched)):
+            if numbers or self._none:
+                yield field, ",".join(map(str, numbers))
 
     def bound(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (field of PORT_QOS_MAP, name of the map) for a port."""

@@ -1,0 +1,67 @@
+"""What the models of a device's own release have not got, though later ones do: refused with the first that has."""
+
+from collections.abc import Iterator
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import known
+from nodrop.platforms.sayable import refuse
+from nodrop.platforms.sonic.releases import SINCE, knows
+from nodrop.platforms.sonic.traits import TRAITS
+
+_MOST_MBPS = 800_000
+_LAST_QUEUE = 7
+
+_Need = tuple[str, tuple[str, ...]]
+"""What is needed of a release, a key of `SINCE`, and the part of the device that needs it."""
+
+
+def check_release(device: Device) -> None:
+    """Raise Unsupported where a device, whose release is written, has what that release cannot say."""
+    release = str(device.version)
+    if all(knows(release, what) for what in SINCE):
+        return
+    for what, path in _needs(device):
+        if not knows(release, what):
+            raise refuse(path, f"{TRAITS.title} has {what} since {SINCE[what]}, and this is {release}")
+
+
+def _needs(device: Device) -> Iterator[_Need]:
+    if device.trimming is not None:
+        yield "packet trimming", ("trimming",)
+    for pool in known(device.buffer_pools):
+        if pool.percentage is not None:
+            yield "a pool's percentage", ("buffer_pools", pool.name, "percentage")
+        if pool.direction == "both":
+            yield "a pool of both directions", ("buffer_pools", pool.name, "direction")
+    seen: set[int] = set()
+    for port in device.interfaces:
+        yield from _of_port(port)
+        if isinstance(port.qos, QosProfile) and id(port.qos) not in seen:
+            seen.add(id(port.qos))
+            yield from _of_profile(port.qos, ("interfaces", port.name, "qos"))
+
+
+def _of_port(port: Interface) -> Iterator[_Need]:
+    if port.fec == "auto":
+        yield "FEC mode auto", ("interfaces", port.name, "fec")
+    if (known(port.speed_mbps) or 0) > _MOST_MBPS:
+        yield "speeds above 800G", ("interfaces", port.name, "speed_mbps")
+
+
+def _of_profile(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_Need]:
+    if qos.tc_to_dscp is not None:
+        yield "a map of traffic classes to DSCPs", (*path, "tc_to_dscp")
+    for name in ("tc_to_queue", "pfc_to_queue"):
+        if any((queue or 0) > _LAST_QUEUE for queue in known(getattr(qos, name)) or ()):
+            yield "queues 8 and 9", (*path, name)
+    queues = [(("queues", str(queue.index), "buffer"), known(queue.buffer)) for queue in known(qos.queues)]
+    groups = [(("priority_groups", str(one.index), "buffer"), known(one.buffer)) for one in known(qos.priority_groups)]
+    lists = [
+        ((name, str(position)), buffer)
+        for name in ("ingress_buffers", "egress_buffers")
+        for position, buffer in enumerate(known(getattr(qos, name)))
+    ]
+    for where, buffer in (*queues, *groups, *lists):
+        if buffer is not None and buffer.discard is not None:
+            yield "a packet's discard action", (*path, *where, "discard")

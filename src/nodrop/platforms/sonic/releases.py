@@ -1,0 +1,38 @@
+"""The releases of SONiC that are written: how each names its database, and since when it knows what.
+
+Sources, by branch: sonic-utilities scripts/db_migrator.py (CURRENT_VERSION), sonic-buildimage
+src/sonic-yang-models/yang-models (tables, fields, ranges), sonic-swss orchagent (SWITCH_HASH, whose model is older than
+the code that reads it).
+"""
+
+RELEASES = {
+    "202305": "version_202305_01",
+    "202311": "version_202311_03",
+    "202405": "version_202405_02",
+    "202411": "version_202411_02",
+    "202505": "version_202505_01",
+    "202511": "version_202511_01",
+    "202605": "version_202605_01",
+}
+"""VERSIONS.DATABASE.VERSION by release, oldest first."""
+
+SAME_AS = {"master": "202605"}
+"""Branches whose database is still that of a release: nothing in a file tells them apart."""
+
+SINCE = {
+    "FEC mode auto": "202311",
+    "a pool's percentage": "202405",
+    "a pool of both directions": "202405",
+    "a map of traffic classes to DSCPs": "202411",
+    "queues 8 and 9": "202411",
+    "PFC without priorities": "202505",
+    "packet trimming": "202505",
+    "a packet's discard action": "202505",
+    "speeds above 800G": "202511",
+}
+"""The first release whose models hold something; what is not here they all hold."""
+
+
+def knows(release: str, what: str) -> bool:
+    """Whether a release that is written knows of something that is not in all of them; KeyError for anything else."""
+    return release >= SINCE[what]
