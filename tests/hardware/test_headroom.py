@@ -9,7 +9,7 @@ from nodrop.fabric.buffers import BufferPool, DynamicBuffers
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.hardware import asic, switch
-from nodrop.hardware.dynamic import budget, compensates
+from nodrop.hardware.dynamic import budget, compensates, is_early
 from nodrop.hardware.headroom import Budget, computed, ieee_bound_bytes, table_xoff
 
 ACS_SN5600 = [
@@ -118,6 +118,44 @@ def test_what_a_budget_is_made_of() -> None:
         xon=38912,
         size=187392,
     )
+
+
+EARLY = [
+    # what the Lua of branch 202305 prints (202311 has the same): chip, speed, cable, mtu, lanes, pattern, small, ratio
+    (3, 400000, 40, 9100, 8, 1024, 50, None, (37888, 143360, 190464)),
+    (4, 800000, 30, 9100, 8, 1024, 50, None, (37888, 196608, 243712)),
+    (4, 800000, 30, 9100, 8, 1024, 50, 2, (37888, 196608, 37888)),
+    (3, 100000, 5, 9216, 4, 4096, 50, None, (19456, 62464, 81920)),
+    (4, 400000, 300, 9216, 4, 1024, 100, None, (19456, 649216, 668672)),
+]
+
+
+@pytest.mark.parametrize(("chip", "speed", "cable", "mtu", "lanes", "pattern", "small", "ratio", "expected"), EARLY)
+def test_headroom_of_releases_before_202405(
+    chip: int, speed: int, cable: int, mtu: int, lanes: int, pattern: int, small: int, ratio: int | None,
+    expected: tuple[int, int, int],
+) -> None:  # fmt: skip
+    found = computed(
+        asic(f"spectrum-{chip}"),
+        speed_mbps=speed,
+        lanes=lanes,
+        mtu_bytes=mtu,
+        cable_length_m=cable,
+        pattern_mtu_bytes=pattern,
+        small_packet_percent=small,
+        shared=bool(ratio),
+        compensated=False,
+        early=True,
+    )
+    assert (found.xon, found.xoff, found.size) == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("202305", True), ("202311", True), ("202405", False), ("202505", False), ("master", False), ("5.14", False)],
+)
+def test_releases_of_the_early_formula(version: str, expected: bool) -> None:
+    assert is_early(version) is expected
 
 
 @pytest.mark.parametrize(

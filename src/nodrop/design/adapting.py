@@ -68,6 +68,8 @@ class Adapter:
             )
         if isinstance(dynamic, DynamicBuffers) and not held.shared_headroom:
             dynamic = changes["dynamic_buffers"] = changed(dynamic, over_subscribe_ratio=None)
+        if isinstance(device.buffer_pools, tuple) and not held.pool_shares:
+            changes["buffer_pools"] = tuple(changed(pool, percentage=None) for pool in device.buffer_pools)
         if isinstance(device.trimming, Trimming) and held.trimming.by_priority:
             changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
         if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:

@@ -10,6 +10,7 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Hea
 from nodrop.fabric.qos import PriorityGroup
 from nodrop.fabric.states import UNKNOWN
 from nodrop.hardware import asic
+from nodrop.hardware.dynamic import is_early
 from nodrop.hardware.headroom import computed
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
@@ -122,6 +123,8 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
     kinds = [(uplinks.speed, up, uplinks.length), *((one.speed, one.split, one.length) for one in groups)]
     links = {(speed, lanes_by_speed(model, into)[speed], length) for speed, into, length in kinds}
 
+    version = (intent.topology.leaves if role == LEAF else intent.topology.spines).version
+
     def total(mtu: int) -> int:
         return sum(
             computed(
@@ -134,6 +137,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
                 small_packet_percent=SMALL_PACKET_PERCENT,
                 shared=False,
                 compensated=False,
+                early=is_early(version),
             ).xoff
             for speed, lanes, length in links
         )

@@ -20,6 +20,7 @@ from nodrop.hardware.headroom import Budget, computed
 from nodrop.hardware.schema import Asic
 
 _COMPENSATED_SINCE = 202605
+_PRESENT_SINCE = 202405
 _LEAST_SHARED_HEADROOM_BYTES = 655360
 _LOSSLESS_POOL = "ingress_lossless"
 
@@ -30,10 +31,24 @@ def compensates(version: str | None | Unknown) -> bool:
     The Lua of SONiC's branches 202505 and 202511 has none, that of 202605 and master does. Of other systems on these
     ASICs (releases such as 5.14) nothing is published; they are taken to compute as the earlier branches do.
     """
+    name = _release(version)
+    return name == "master" or ("." not in name and int(name) >= _COMPENSATED_SINCE)
+
+
+def is_early(version: str | None | Unknown) -> bool:
+    """Whether a release's headroom formula is that of SONiC before 202405; UnknownFact where the release is not known.
+
+    The Lua of the branches 202305 and 202311 is one text, that of 202405 to 202511 another.
+    """
+    name = _release(version)
+    return name != "master" and "." not in name and int(name) < _PRESENT_SINCE
+
+
+def _release(version: str | None | Unknown) -> str:
     name = known(version, "device.version")
     if name is None:
         raise UnknownFact("device.version")
-    return name == "master" or ("." not in name and int(name) >= _COMPENSATED_SINCE)
+    return name
 
 
 def chip(device: Device) -> Asic:
@@ -69,6 +84,7 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
         small_packet_percent=small,
         shared=_shares_headroom(device, settings),
         compensated=compensates(device.version),
+        early=is_early(device.version),
     )
 
 

@@ -56,10 +56,16 @@ def _kib(count: float) -> int:
     return math.ceil(count / 1024) * 1024
 
 
-def _worst_case_factor(cell_bytes: int) -> int:
+def _worst_case_factor(cell_bytes: int) -> float:
     if cell_bytes > 2 * MINIMAL_PACKET_BYTES:
-        return math.ceil(cell_bytes / MINIMAL_PACKET_BYTES)
-    return math.ceil(2 * cell_bytes / (1 + cell_bytes))
+        return cell_bytes / MINIMAL_PACKET_BYTES
+    return 2 * cell_bytes / (1 + cell_bytes)
+
+
+def _small_share(small_packet_percent: int, pattern_mtu_bytes: int) -> float:
+    """Return the share of small packets by bytes, in percent, from their share by number."""
+    small_bytes = small_packet_percent * MINIMAL_PACKET_BYTES + (100 - small_packet_percent) * pattern_mtu_bytes
+    return 100 * MINIMAL_PACKET_BYTES / (small_bytes / 100)
 
 
 def _terms(asic: Asic) -> tuple[int, float, float]:
@@ -81,25 +87,28 @@ def computed(
     small_packet_percent: int,
     shared: bool,
     compensated: bool,
+    early: bool = False,
 ) -> Budget:
     """Return the headroom that the switch computes for a port.
 
     `pattern_mtu_bytes` and `small_packet_percent` are the lossless traffic pattern; `shared` says that a shared
     headroom pool exists, which leaves `size` at xon alone. `compensated` is whether the release adds 2 KiB where
     the pattern's small packets leave xoff more than that below the worst case (SONiC from 202605; 202505 and 202511
-    do not) and the ASIC's own extra. UnknownFact where the formula's terms of the ASIC are not known.
+    do not) and the ASIC's own extra. `early` is the formula of SONiC before 202405: small packets are taken by
+    bytes, cells are not rounded up, a kilobit of cable is 1024 bits, the ASIC's tiles take nothing. UnknownFact where
+    the formula's terms of the ASIC are not known.
     """
     cell_bytes, pipeline_kib, mac_phy_kib = _terms(asic)
     factor = _worst_case_factor(cell_bytes)
-    small_bytes = small_packet_percent * MINIMAL_PACKET_BYTES + (100 - small_packet_percent) * pattern_mtu_bytes
-    small_share = 100 * MINIMAL_PACKET_BYTES / (small_bytes / 100)
+    factor = factor if early else math.ceil(factor)
+    small_share = small_packet_percent if early else _small_share(small_packet_percent, pattern_mtu_bytes)
     occupancy = (100 - small_share + small_share * factor) / 100
 
     quanta = PAUSE_QUANTA.get(speed_mbps)
     peer_response = quanta * 512 / 8 if quanta is not None else _DEFAULT_PEER_RESPONSE_BYTES
-    cable = 2 * cable_length_m * speed_mbps * 1_000_000_000 / LIGHT_IN_FIBER_M_PER_S / 8000
+    cable = 2 * cable_length_m * speed_mbps * 1_000_000_000 / LIGHT_IN_FIBER_M_PER_S / (8192 if early else 8000)
     mac_phy = mac_phy_kib * 1024
-    tile = speed_mbps / 1000 * asic.tile_bytes_per_gbps
+    tile = 0 if early else speed_mbps / 1000 * asic.tile_bytes_per_gbps
     propagation = mtu_bytes + cable + mac_phy + peer_response + tile
 
     exact = pattern_mtu_bytes + propagation * occupancy
@@ -111,7 +120,7 @@ def computed(
         if xoff + _COMPENSATION_BYTES < worst:
             xoff += _COMPENSATION_BYTES
     wide = lanes == 8
-    xon = _kib(pipeline_kib * 1024 * (2 if wide else 1))
+    xon = _kib(pipeline_kib * 1024 * (2 if wide else 1) - (1024 if early and wide else 0))
     size = xon if shared else _kib(xoff + xon + (mtu_bytes if wide else 0))
     return Budget(
         mtu=mtu_bytes,

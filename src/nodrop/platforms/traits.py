@@ -78,6 +78,8 @@ class Traits:
     """Whether ports that are shut have the switch's QoS too, and so a cable length."""
     lossy_cable_length: bool
     """Whether a port without PFC has a cable length."""
+    pool_shares: bool
+    """Whether pools have shares of the memory that are theirs to state; else those of a direction share it evenly."""
     port_buffers: bool
     """Whether a port has lists of buffers beside those of its priority groups and queues."""
     most_paths: int | None

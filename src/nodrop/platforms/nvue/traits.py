@@ -26,6 +26,7 @@ TRAITS = Traits(
     counters=(),
     qos_on_every_port=True,
     lossy_cable_length=False,
+    pool_shares=True,
     port_buffers=False,
     most_paths=128,
     session_dscp=False,

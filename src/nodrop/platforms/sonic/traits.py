@@ -32,6 +32,7 @@ TRAITS = Traits(
                 )
             },
         ),
+        Before(release=SINCE["a pool's percentage"], traits={"pool_shares": False}),
         Before(release=SINCE["packet trimming"], traits={"trimming": replace(_TRIMMING, asics=frozenset())}),
     ),
     watchdog=WatchdogTraits(polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000)),
@@ -50,6 +51,7 @@ TRAITS = Traits(
     ),
     qos_on_every_port=False,
     lossy_cable_length=True,
+    pool_shares=True,
     port_buffers=True,
     most_paths=None,
     session_dscp=True,
@@ -63,5 +65,8 @@ TRAITS = Traits(
     gnmi_beside_otlp=False,
     additions=frozenset({"tables", "lines"}),
     taken={},
-    reasons={"@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI"},
+    reasons={
+        "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
+        "@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI",
+    },
 )
