@@ -238,7 +238,8 @@ class _Finder:
         inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
 
     def _nothing_in(self, folder: Path) -> Note:
-        canonical = sorted({name for one in self._platforms for name in platforms.reader(one).FILES})
+        every = [(one, name) for one in self._platforms for name in platforms.reader(one).FILES]
+        canonical = sorted({name for one, name in every if _canonical(one, Path(name)) == name})
         message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
         return Note(kind="nothing", message=message, file=str(folder))
 
@@ -335,7 +336,7 @@ def _is_json(name: str) -> bool:
 
 def _canonical(platform: str, path: Path) -> str:
     """Return the canonical name under which a file of another name is read: one of its kind, else the first."""
-    names = sorted(platforms.reader(platform).FILES)
+    names = platforms.reader(platform).FILES
     return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 
 

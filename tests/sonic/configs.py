@@ -95,8 +95,12 @@ def read(config: Tables | str | None, frr: str | None = None, name: str = NAME) 
         "config_db.json": config if isinstance(config, str | None) else json.dumps(config, indent=2),
         "frr.conf": frr,
     }
-    bundle = [(Source(name=file, display=file), text.encode()) for file, text in texts.items() if text is not None]
-    return read_files(name, bundle)
+    return read_bundle({file: text for file, text in texts.items() if text is not None}, name)
+
+
+def read_bundle(texts: Mapping[str, str], name: str = NAME) -> DeviceReading:
+    """Read the files of a device, by canonical name."""
+    return read_files(name, [(Source(name=file, display=file), text.encode()) for file, text in texts.items()])
 
 
 def said(remark: Remark) -> str:

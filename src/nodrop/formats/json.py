@@ -20,6 +20,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\(?:u\w{0,4}|.)", re.DOTALL)
 # Possessive: a text of any length is skipped without a stack of alternatives to come back to.
 _BRACKET_OR_TEXT = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)("?)|[\[\]{}]', re.DOTALL)
+_NEWLINES = (r"\n", r"\u000a", r"\u000A")
 _OPENED = {"{": "an object", "[": "a list", '"': "a text"}
 # What orjson says at the place of a fault, and what was expected there.
 _EXPECTED = (
@@ -196,6 +197,28 @@ class Locator:
         """The value at `keys`, the whole document for no keys; None where there is none."""
         member = self._find(keys)
         return self._lines.span(member.start, member.end) if member else None
+
+    def inner_span(self, keys: Sequence[str | int], span: Span) -> Span | None:
+        """Where a part of the text at `keys` stands, given by its lines and columns in that text itself."""
+        member = self._find(keys)
+        if member is None or self._text[member.start : member.start + 1] != '"':
+            return None
+        ends = [self._inside(member, span.line, span.column), self._inside(member, span.end_line, span.end_column)]
+        return self._lines.span(*ends)
+
+    def _inside(self, member: _Member, line: int, column: int) -> int:
+        """The offset of a line and column of a text, whose newlines and other characters may be escaped."""
+        at, escapes = member.start + 1, _ESCAPE.finditer(self._text, member.start + 1, member.end - 1)
+        for escape in escapes:
+            if line == 1:
+                break
+            if escape[0] in _NEWLINES:
+                line, at = line - 1, escape.end()
+        for escape in _ESCAPE.finditer(self._text, at, member.end - 1):
+            if escape.start() >= at + column - 1:
+                break
+            column += len(escape[0]) - 1
+        return min(at + column - 1, member.end - 1)
 
     def _find(self, keys: Sequence[str | int]) -> _Member | None:
         try:

@@ -18,8 +18,8 @@ _HERE = Path(__file__).parent
 class Reader(Protocol):
     """A platform's `reader.py`."""
 
-    FILES: frozenset[str]
-    """Canonical file names: in one folder they are one device."""
+    FILES: tuple[str, ...]
+    """Canonical file names: in one folder they are one device; any other file is read as the first of its suffix."""
 
     def detect(self, name: str, head: bytes) -> bool:
         """Whether a file of that name that begins so is of this platform."""

@@ -30,8 +30,10 @@ IGNORED = (
     "zebra",
     "fpm",
     "banner",
+    "Building",
+    "Current",
 )
-"""First words of commands that do not bear on what the model holds."""
+"""First words of commands that do not bear on what the model holds, and of what vtysh prints above them."""
 
 _ASN_WORDS = ("external", "internal")
 _OWN = frozenset({"address", "interface", "description"})

@@ -35,7 +35,7 @@ from nodrop.platforms.nvue.read_settings import check
 from nodrop.platforms.nvue.read_values import FILE, Config, said
 from nodrop.platforms.nvue.tree import Tree
 
-FILES = frozenset({FILE})
+FILES = (FILE,)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ENTRY = re.compile(rb"""^-[ \t]+["']?(?:header|set)["']?[ \t]*:""", re.MULTILINE)

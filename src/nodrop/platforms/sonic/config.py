@@ -1,19 +1,18 @@
-"""Access to a config_db.json: tables and rows of the expected shape, and a remark for every one that is not."""
+"""Access to a device's tables: tables and rows of the expected shape, and a remark for every one that is not."""
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import Place, Remark
 from nodrop.fabric.subject import Subject
-from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
+from nodrop.formats.json import Duplicate
 from nodrop.formats.places import shown
+from nodrop.platforms.sonic.document import FILE as FILE
+from nodrop.platforms.sonic.document import Document, merged, place
 
-FILE = "config_db.json"
 WHOLE = frozenset({"DEVICE_METADATA", "PORT"})
-"""A file with these tables is a whole configuration; any other is a part, silent about the tables that it lacks."""
+"""Files with these tables are a whole configuration; any others are a part, silent about the tables that they lack."""
 
 _NUMBER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
@@ -26,18 +25,13 @@ Row = Mapping[str, str]
 
 
 class Config:
-    """One config_db.json, opened: `rows` never raises, whatever stands in the file."""
+    """A device's tables, opened: `rows` never raises, whatever stands in the files."""
 
-    def __init__(self, device: str, raw: bytes = b"{}", display: str = FILE) -> None:
-        """Raise InputProblems, naming the file `display`, where it is no JSON object."""
-        data, self._keys = parse_counting(raw, display)
-        if not isinstance(data, dict):
-            found = "a list" if isinstance(data, list) else "a value"
-            raise InputProblems([Problem(path=display, line=1, column=1, found=found, expected="an object of tables")])
+    def __init__(self, device: str, documents: Sequence[Document] = ()) -> None:
         self.device = device
-        self.data: Mapping[str, Any] = data
-        self._raw = raw
-        self.whole = data.keys() >= WHOLE
+        self.documents = documents
+        self.data: Mapping[str, Any] = merged(documents)
+        self.whole = self.data.keys() >= WHOLE
         self.remarks: list[Remark] = []
         self._remarked: set[tuple[object, ...]] = set()
         self.read: set[str] = set()
@@ -158,31 +152,23 @@ class Config:
 
     def place(self, keys: tuple[str, ...]) -> Place | None:
         """Return where the nearest existing part of a path stands: a field's value, else a row's or table's key."""
-        for length in range(len(keys), 0, -1):
-            path = keys[:length]
-            span = self._locator.value_span(path) if length == 3 else self._locator.key_span(path)
-            if span is not None:
-                return Place(FILE, span)
-        return None
-
-    @cached_property
-    def _locator(self) -> Locator:
-        return Locator(self._raw)
+        return place(self.documents, keys)
 
     def check_text(self) -> None:
         """Remark doubled keys, and keys that hide characters."""
-        for double in duplicate_keys(self._raw, self._keys):
-            self._double(double)
-        if (b"\\" in self._raw and b"\\u" in self._raw) or not self._raw.isascii() or b"\x7f" in self._raw:
+        for document in self.documents:
+            for double in document.duplicates():
+                self._double(document.name, double)
+        if any(document.hides_characters() for document in self.documents):
             for table, rows in self.data.items():
                 for key in (table, *(rows if isinstance(rows, dict) else ())):
                     if _ODD.search(key):
                         path = (table,) if key is table else (table, key)
                         self.remark("odd-name", (), path, name=shown(key))
 
-    def _double(self, double: Duplicate) -> None:
+    def _double(self, name: str, double: Duplicate) -> None:
         facts = {"path": "/".join(map(str, double.keys)), "first": str(double.first.line)}
-        place = Place(FILE, double.span)
+        place = Place(name, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
 
 

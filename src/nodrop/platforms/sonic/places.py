@@ -1,15 +1,16 @@
 """Where a subject stands in SONiC's files: the reverse of the reader, for findings only."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
-from nodrop.formats.json import Locator, parse
-from nodrop.formats.places import BOM, Span
+from nodrop.formats.places import BOM
 from nodrop.platforms import frr
-from nodrop.platforms.sonic.config import FILE, bare
-from nodrop.platforms.sonic.reader import FRR_FILE
+from nodrop.platforms.sonic.config import bare
+from nodrop.platforms.sonic.document import CONFIG_FILES, Document, merged, place
+from nodrop.platforms.sonic.frr_text import FRR_FILES, frr_text
 from nodrop.platforms.sonic.tables import MAPS, POOL_SUFFIX
 
 Path = tuple[str, ...]
@@ -66,7 +67,7 @@ _DYNAMIC_FIELDS = {
 }
 _TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
 _COUNTER_FIELDS = {"enabled": "FLEX_COUNTER_STATUS", "interval_ms": "POLL_INTERVAL"}
-_LOCALHOST: Path = ("DEVICE_METADATA", "localhost")
+_LOCALHOST = ("DEVICE_METADATA", "localhost")
 _DEVICE_PATHS: Mapping[str, Path] = {
     "@watchdog_polling_ms": ("PFC_WD", "GLOBAL", "POLL_INTERVAL"),
     "@buffer_model": (*_LOCALHOST, "buffer_model"),
@@ -82,36 +83,38 @@ _PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
-    config = bundle.get(FILE)
-    find_in_config = _Finder(config) if config is not None else None
-    routing = bundle.get(FRR_FILE)
-    find_in_frr = frr.where(routing.decode(errors="replace").removeprefix(BOM)) if routing is not None else None
+    documents = []
+    for name in CONFIG_FILES:
+        with suppress(InputProblems):
+            documents += [Document(name, bundle[name], name)] if name in bundle else []
+    find_in_config = _Finder(documents)
+    texts = {name: bundle[name].decode(errors="replace").removeprefix(BOM) for name in FRR_FILES if name in bundle}
+    routing = frr_text(texts, documents, find_in_config.routing_mode())
+    find_in_frr = frr.where(routing.text) if routing is not None else None
 
     def find(subject: Subject) -> Place | None:
         part = subject[1:]
-        if find_in_frr and (span := find_in_frr(part)):
-            return Place(FRR_FILE, span)
-        if find_in_config and (span := find_in_config(part)):
-            return Place(FILE, span)
-        return None
+        if routing and find_in_frr and (span := find_in_frr(part)):
+            return routing.place(span)
+        return find_in_config(part)
 
     return find
 
 
 class _Finder:
-    def __init__(self, raw: bytes) -> None:
-        self._locator = Locator(raw)
-        try:
-            data = parse(raw, FILE)
-        except InputProblems:
-            data = None
-        self._data: Mapping[str, object] = data if isinstance(data, dict) else {}
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+        self._data: Mapping[str, object] = merged(documents)
 
-    def __call__(self, subject: Subject) -> Span | None:
-        return next((span for path in self._paths(subject) if (span := self._span(path))), None)
+    def routing_mode(self) -> str:
+        """Return which files FRR starts with."""
+        return str(self._row(*_LOCALHOST).get("docker_routing_config_mode", ""))
 
-    def _span(self, path: Path) -> Span | None:
-        return self._locator.value_span(path) if len(path) == 3 else self._locator.key_span(path)
+    def __call__(self, subject: Subject) -> Place | None:
+        return next((found for path in self._paths(subject) if (found := self._place(path))), None)
+
+    def _place(self, path: Path) -> Place | None:
+        return place(self._documents, path, exactly=True)
 
     def _paths(self, subject: Subject) -> Iterator[Path]:
         """Yield the paths of tables, rows and fields at which the subject may stand, the most exact first."""

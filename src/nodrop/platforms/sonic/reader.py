@@ -12,12 +12,14 @@ from nodrop.fabric.qos import PriorityGroup, QosProfile
 from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, natural
-from nodrop.formats.places import decode, shown
+from nodrop.formats.places import Span, decode, shown
 from nodrop.hardware import model_of_sku, switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import sonic_port
 from nodrop.platforms import frr
-from nodrop.platforms.sonic.config import FILE, Config, Row
+from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.document import CONFIG_FILES, Document
+from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
 from nodrop.platforms.sonic.read_services import (
@@ -30,41 +32,41 @@ from nodrop.platforms.sonic.read_services import (
 )
 from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, NOT_READ, ROLE_OF_TYPE
 
-FRR_FILE = "frr.conf"
-FILES = frozenset({FILE, FRR_FILE})
+FILES = (*CONFIG_FILES, *FRR_FILES)
 DEFAULT_MTU_BYTES = 9100
 """portmgrd's MTU for a port without one (sonic-swss cfgmgr/portmgr.h)."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_TABLE = re.compile(rb'"[A-Z][A-Z0-9_]+"\s*:\s*\{')
+_TABLE = re.compile(rb'"(?:[A-Z][A-Z0-9_]+|(?:DEVICE_METADATA|PORT|FEATURE|BUFFER_PROFILE|QUEUE)\|[^"\n]+)"\s*:\s*\{')
+_OPENING = re.compile(rb"^\{", re.MULTILINE)
 _FECS: dict[str, Any] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
 _ON_OFF = {"on": True, "off": False}
 _UP_DOWN = {"up": True, "down": False}
 
 
 def detect(name: str, head: bytes) -> bool:
-    """Whether a file is SONiC's: a JSON object of tables in capitals, or frr.conf in a device's folder."""
-    if name == FRR_FILE:
+    """Whether a file is SONiC's: a JSON object of tables in capitals, be it printed in a terminal, or FRR's files."""
+    if name in FRR_FILES:
         return True
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and bool(_TABLE.search(head))
+    return bool(_OPENING.search(head.lstrip(b"\xef\xbb\xbf \t\r\n"))) and bool(_TABLE.search(head))
 
 
 def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading, the others count."""
     problems: list[Problem] = []
-    config: tuple[Source, Config] | None = None
-    routing: tuple[Source, frr.Routing] | None = None
+    documents: list[Document] = []
+    routing: dict[str, str] = {}
     sources = []
     for source, raw in bundle:
         sources.append(source)
         try:
-            if source.name == FRR_FILE:
-                routing = source, frr.read(decode(raw, source.display))
+            if source.name in FRR_FILES:
+                routing[source.name] = decode(raw, source.display)
             else:
-                config = source, Config(name, raw, source.display)
+                documents.append(Document(source.name, raw, source.display))
         except InputProblems as error:
             problems.extend(error.problems)
-    return _Device(name, tuple(sources), config, routing, problems).read()
+    return _Device(name, tuple(sources), documents, routing, problems).read()
 
 
 class _Device:
@@ -72,23 +74,23 @@ class _Device:
         self,
         name: str,
         sources: tuple[Source, ...],
-        config: tuple[Source, Config] | None,
-        routing: tuple[Source, frr.Routing] | None,
+        documents: list[Document],
+        routing: dict[str, str],
         problems: list[Problem],
     ) -> None:
-        self._sources, self._problems, self._routing = sources, problems, routing
+        self._sources, self._problems = sources, problems
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
-        self._source: Source | None
-        self._source, self._config = config or (None, Config(name))
-        localhost = self._config.rows("DEVICE_METADATA").get("localhost", {})
-        self._localhost: Row = localhost
+        self._config = Config(name, documents)
+        self._localhost: Row = self._config.rows("DEVICE_METADATA").get("localhost", {})
+        mode = self._localhost.get("docker_routing_config_mode", "")
+        self._frr: FrrText | None = frr_text(routing, documents, mode)
+        self._routing = frr.read(self._frr.text) if self._frr else None
         self.name = self._config.device = self._hostname(name)
 
     def read(self) -> DeviceReading:
         config = self._config
-        if self._source is not None:
-            config.check_text()
+        config.check_text()
         device = self._device()
         cables = tuple(self._cables())
         self._note_tables()
@@ -105,7 +107,7 @@ class _Device:
     def _hostname(self, name: str) -> str:
         stated = self._localhost.get("hostname")
         if stated is None and self._routing is not None:
-            stated = self._routing[1].hostname
+            stated = self._routing.hostname
         if stated is None or stated == name:
             return name
         if not _NAME.fullmatch(stated):
@@ -117,7 +119,7 @@ class _Device:
         config = self._config
         qos = qos_reader(config)
         dynamic = self._buffer_model()
-        routing = self._routing[1] if self._routing else None
+        routing = self._routing
         self._model = self._known_model()
         interfaces = tuple(self._interfaces(qos, dynamic))
         device = Device(
@@ -322,33 +324,28 @@ class _Device:
 
     def _note_tables(self) -> None:
         config = self._config
-        display = self._source.display if self._source else None
         for table in config.data:
             if table not in config.read and table not in NOT_READ:
-                place = config.place((table,))
                 message = f"table {shown(table)} is not understood and was not looked at"
-                line = place.span.line if place else None
-                self._notes.append(
-                    Note(kind="not-understood", message=message, device=self.name, file=display, line=line)
-                )
-        for statement in self._routing[1].not_understood if self._routing else ():
-            source = self._routing[0] if self._routing else None
-            self._notes.append(
-                Note(
-                    kind="not-understood",
-                    message=f"command {shown(statement.text)} is not understood and was not looked at",
-                    device=self.name,
-                    file=source.display if source else None,
-                    line=statement.span.line,
-                )
-            )
+                self._note("not-understood", message, config.place((table,)))
+        for statement in self._routing.not_understood if self._routing else ():
+            message = f"command {shown(statement.text)} is not understood and was not looked at"
+            self._note("not-understood", message, self._frr.place(statement.span) if self._frr else None)
+        for name in self._frr.unused if self._frr else ():
+            message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"
+            self._note("not-read", message, Place(name, Span(1, 1, 1, 1)))
+
+    def _note(self, kind: str, message: str, place: Place | None) -> None:
+        display = {source.name: source.display for source in self._sources}
+        file, line = (display.get(place.file), place.span.line) if place else (None, None)
+        self._notes.append(Note(kind=kind, message=message, device=self.name, file=file, line=line))
 
     def _routing_remarks(self) -> Iterator[Remark]:
-        for statement, kind, name in self._routing[1].undefined if self._routing else ():
+        for statement, kind, name in self._routing.undefined if self._routing else ():
             yield Remark(
                 kind="dangling-reference",
                 subject=(self.name, "@bgp"),
-                place=Place(FRR_FILE, statement.span),
+                place=self._frr.place(statement.span) if self._frr else None,
                 facts={"kind": kind, "name": name, "field": statement.text},
             )
 

@@ -1,0 +1,173 @@
+"""A SONiC configuration as JSON, whichever program wrote it: its tables, and where in the text each of them stands.
+
+`config save` and `sonic-cfggen -d --print-data` write tables of rows; `show runningconfiguration all` adds what FRR
+says, and stands in a log with the prompt around it; a dump of the database has a key `TABLE|row` for each row.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.reading import Place
+from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
+from nodrop.formats.places import BOM
+
+FILE = "config_db.json"
+GOLDEN_FILE = "golden_config_db.json"
+CONFIG_FILES = (FILE, "init_cfg.json", "buffers.json", "qos.json", GOLDEN_FILE)
+"""Files of tables that make up one device; the first is what a file of another name is read as."""
+
+_LAYERS = ("init_cfg.json", FILE, "buffers.json", "qos.json", GOLDEN_FILE)
+"""The order in which SONiC lays them over each other: `config load_minigraph` starts with init_cfg.json, `config qos
+reload` adds buffers and QoS, the golden configuration replaces tables as a whole (sonic-utilities config/main.py)."""
+
+_RUNNING_FRR = "bgpraw"
+"""What `show runningconfiguration all` adds: the output of vtysh (sonic-utilities show/main.py)."""
+_HOST = "localhost"
+_ASIC = re.compile(r"asic[0-9]{1,3}")
+_OPENING = re.compile(rb"^\{", re.MULTILINE)
+_NOT_NEWLINE = re.compile(rb"[^\r\n]")
+
+Tables = dict[str, Any]
+
+
+class Document:
+    """One file of tables, opened; raises InputProblems, naming the file `display`, where it is no JSON object."""
+
+    def __init__(self, name: str, raw: bytes, display: str) -> None:
+        self.name, self.display = name, display
+        self.raw = json_alone(raw)
+        data, self._counted = parse_counting(self.raw, display)
+        if not isinstance(data, dict):
+            found = "a list" if isinstance(data, list) else "a value"
+            raise InputProblems([Problem(path=display, line=1, column=1, found=found, expected="an object of tables")])
+        self._base: tuple[str, ...] = ()
+        self._dumped = False
+        self.running_frr: str | None = None
+        self.tables: Tables = self._unwrapped(data)
+
+    def _unwrapped(self, data: Tables) -> Tables:
+        if _HOST in data and data.keys() - {_HOST} == {one for one in data if _ASIC.fullmatch(one)}:
+            asics = sorted(data.keys() - {_HOST})
+            if asics:
+                found, hint = f"the configurations of {', '.join(asics)}", "save each ASIC's into a file of its own"
+                problem = Problem(path=self.display, line=1, column=1, found=found, expected="one ASIC's", hint=hint)
+                raise InputProblems([problem])
+            inner = data[_HOST]
+            self._base, data = (_HOST,), inner if isinstance(inner, dict) else {}
+        if isinstance(data.get(_RUNNING_FRR), str):
+            self.running_frr = data[_RUNNING_FRR]
+            data = {table: rows for table, rows in data.items() if table != _RUNNING_FRR}
+        self._dumped = any("|" in key for key in data)
+        return _from_dump(data) if self._dumped else data
+
+    @cached_property
+    def locator(self) -> Locator:
+        """Places in the text."""
+        return Locator(self.raw)
+
+    @property
+    def frr_keys(self) -> tuple[str, ...]:
+        """Where the text of FRR stands."""
+        return (*self._base, _RUNNING_FRR)
+
+    def place(self, keys: Sequence[str], *, exactly: bool = False) -> tuple[int, Place] | None:
+        """Return where the nearest existing part of (table, row, field) stands, and how much of it that is.
+
+        That of a field is its value, else it is a key; with `exactly`, None unless all of it is there.
+        """
+        for length in range(len(keys), len(keys) - 1 if exactly else 0, -1):
+            for path in self._written(tuple(keys[:length])):
+                span = self.locator.value_span(path) if length == 3 else self.locator.key_span(path)
+                if span is not None:
+                    return length, Place(self.name, span)
+        return None
+
+    def _written(self, keys: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        """Return the paths at which (table, row, field) may stand."""
+        if not self._dumped:
+            return ((*self._base, *keys),)
+        table, *rest = keys
+        if not rest:
+            first = next((row for row in self.tables.get(table, ())), "")
+            return ((*self._base, f"{table}|{first}"), (*self._base, table))
+        row = (*self._base, f"{table}|{rest[0]}")
+        fields = [field for name in rest[1:] for field in (name, f"{name}@")]
+        if not fields:
+            return (row, (*self._base, *keys))
+        return tuple((*row, *inside, field) for field in fields for inside in ((), ("value",)))
+
+    def duplicates(self) -> list[Duplicate]:
+        """Return the keys that stand twice in one object."""
+        return duplicate_keys(self.raw, self._counted)
+
+    def hides_characters(self) -> bool:
+        """Whether the text may hold characters that are not seen."""
+        raw = self.raw
+        return (b"\\" in raw and b"\\u" in raw) or not raw.isascii() or b"\x7f" in raw
+
+
+def merged(documents: Sequence[Document]) -> Mapping[str, Any]:
+    """Return the tables of a device's files, laid over each other as SONiC does it."""
+    if len(documents) == 1:
+        return documents[0].tables
+    found: Tables = {}
+    for document in in_order(documents):
+        for table, rows in document.tables.items():
+            under = found.get(table)
+            if document.name == GOLDEN_FILE or not isinstance(rows, dict) or not isinstance(under, dict):
+                found[table] = rows
+            else:
+                found[table] = {**under, **{key: _over(under.get(key), row) for key, row in rows.items()}}
+    return found
+
+
+def in_order(documents: Sequence[Document]) -> list[Document]:
+    """Return documents in the order in which they are laid over each other, the last the strongest."""
+    return sorted(documents, key=lambda document: _LAYERS.index(document.name))
+
+
+def place(documents: Sequence[Document], keys: Sequence[str], *, exactly: bool = False) -> Place | None:
+    """Return where the nearest existing part of a path stands, in the strongest of the files that have it."""
+    best: tuple[int, Place] | None = None
+    for document in reversed(in_order(documents)):
+        found = document.place(keys, exactly=exactly)
+        if found is not None and (best is None or found[0] > best[0]):
+            best = found
+    return best and best[1]
+
+
+def json_alone(raw: bytes) -> bytes:
+    """Return a text with blanks for what stands around its JSON: the prompt and command before, the prompt after."""
+    text = raw.removeprefix(BOM.encode())
+    if text[:64].lstrip()[:1] not in (b"{", b"[") and (opening := _OPENING.search(text)):
+        raw = text = _NOT_NEWLINE.sub(b" ", text[: opening.start()]) + text[opening.start() :]
+    if not text.rstrip().endswith((b"}", b"]")):
+        end = max(text.rfind(b"\n}\n"), text.rfind(b"\n}\r")) + 2
+        if end > 1 and b'"' not in text[end:]:
+            return text[:end] + _NOT_NEWLINE.sub(b" ", text[end:])
+    return raw
+
+
+def _from_dump(data: Tables) -> Tables:
+    """Return the rows of a dump by table; the database marks lists by `@`, and a row without fields by NULL."""
+    found: Tables = {}
+    for key, row in data.items():
+        table, bar, name = key.partition("|")
+        if not bar:
+            found[table] = row
+            continue
+        if isinstance(row, dict) and isinstance(row.get("value"), dict) and "type" in row:
+            row = row["value"]
+        if isinstance(row, dict):
+            row = {field.removesuffix("@"): value for field, value in row.items() if field != "NULL"}
+        rows = found.setdefault(table, {})
+        if isinstance(rows, dict):
+            rows[name] = row
+    return found
+
+
+def _over(under: Any, row: Any) -> Any:
+    return {**under, **row} if isinstance(under, dict) and isinstance(row, dict) else row

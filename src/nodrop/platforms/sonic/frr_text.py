@@ -1,0 +1,64 @@
+"""What FRR runs on a SONiC switch: one text from the files or the field that hold it, and where each line stands.
+
+Which files the bgp container starts with, DEVICE_METADATA.docker_routing_config_mode says (sonic-buildimage
+dockers/docker-fpm-frr/docker_init.sh): `split` keeps those of the daemons and removes frr.conf, `split-unified` the
+other way round. What a running FRR says of itself, in `show runningconfiguration all`, is stronger than any file.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from nodrop.fabric.reading import Place
+from nodrop.formats.places import Span
+from nodrop.platforms.sonic.document import Document
+
+FRR_FILE = "frr.conf"
+DAEMON_FILES = ("zebra.conf", "staticd.conf", "bgpd.conf")
+"""A file for each daemon, in the order in which they are read here as one text."""
+FRR_FILES = (FRR_FILE, *DAEMON_FILES)
+_BETWEEN = "\nend\n"
+"""What closes the blocks of one file before the next."""
+
+
+class _Finds(Protocol):
+    def __call__(self, span: Span) -> Place | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FrrText:
+    """The text, and for each part of it the number of its first line and how a span of the part becomes a place."""
+
+    text: str
+    parts: tuple[tuple[int, _Finds], ...]
+    unused: tuple[str, ...] = ()
+    """Files that FRR does not start with."""
+
+    def place(self, span: Span) -> Place | None:
+        """Return where a span of the text stands."""
+        first, finds = next(part for part in reversed(self.parts) if part[0] <= span.line)
+        before = first - 1
+        return finds(Span(span.line - before, span.column, span.end_line - before, span.end_column))
+
+
+def frr_text(files: Mapping[str, str], documents: Sequence[Document], mode: str) -> FrrText | None:
+    """Return what FRR runs, of the files' texts by name; None where none of them says it."""
+    running = next((document for document in documents if document.running_frr is not None), None)
+    if running is not None and running.running_frr is not None:
+        return FrrText(running.running_frr, ((1, partial(_inside, running)),), tuple(sorted(files)))
+    daemons = [name for name in DAEMON_FILES if name in files]
+    whole = [FRR_FILE] if FRR_FILE in files else []
+    used, other = (daemons, whole) if daemons and (mode == "split" or not whole) else (whole, daemons)
+    if not used:
+        return None
+    parts, line = [], 1
+    for name in used:
+        parts.append((line, partial(Place, name)))
+        line += files[name].count("\n") + _BETWEEN.count("\n")
+    return FrrText(_BETWEEN.join(files[name] for name in used), tuple(parts), tuple(other))
+
+
+def _inside(document: Document, span: Span) -> Place | None:
+    found = document.locator.inner_span(document.frr_keys, span)
+    return None if found is None else Place(document.name, found)
