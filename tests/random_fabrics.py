@@ -227,6 +227,7 @@ def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], tradi
                     link_training=draw(maybe(st.booleans())),
                     mtu_bytes=draw(st.integers(68, 9216)),
                     addresses=tuple(draw(st.lists(st.sampled_from(ADDRESSES), max_size=3, unique=True))),
+                    link_local=draw(st.booleans()),
                     description=draw(maybe(free_texts)),
                     link_pause=draw(st.sampled_from([None, True, False, UNKNOWN])),
                     cable_length_m=draw(
@@ -365,7 +366,12 @@ def fabrics(draw: st.DrawFn) -> Fabric:
 
 def _apart(device: Device, number: int) -> Device:
     ports = (
-        replace(port, addresses=tuple(one.replace("10.0.", f"10.{number}.") for one in port.addresses))
+        replace(
+            port,
+            addresses=tuple(
+                one.replace("10.0.", f"10.{number}.").replace("db8::", f"db8:{number}::") for one in port.addresses
+            ),
+        )
         for port in device.interfaces
     )
     return replace(device, interfaces=tuple(ports))

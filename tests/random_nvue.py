@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from nodrop.fabric.fabric import Collector, Device, Fabric, Interface, Loopback, Management, Port, Trimming
 from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, Scheduler, WredColor, WredProfile
-from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, RouteMapRule, StaticRoute
+from nodrop.fabric.routing import (
+    Bgp,
+    BgpNeighbor,
+    CommunityList,
+    Ipv6Unicast,
+    PrefixList,
+    RouteMap,
+    RouteMapRule,
+    StaticRoute,
+)
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
@@ -233,6 +242,7 @@ def prefix_lists(draw: st.DrawFn) -> tuple[PrefixList, ...]:
 
 
 V4_PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
+V6_PREFIXES = ("2001:db8::/32", "fd00::1/128", "::/0")
 communities = some(["graceful-shutdown", "65000:1", "no-export"], 2, 1)
 community_rules = st.lists(st.tuples(st.sampled_from(["permit", "deny"]), communities), min_size=1, max_size=2)
 
@@ -253,6 +263,13 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbo
             export_policy=draw(policy),
             bfd=draw(st.booleans()),
             allowas_in=draw(maybe(st.integers(1, 10))),
+            ipv6=Ipv6Unicast(
+                active=draw(st.booleans()),
+                import_policy=draw(policy),
+                export_policy=draw(policy),
+                allowas_in=draw(maybe(st.integers(1, 10))),
+            ),
+            extended_next_hop=not end.startswith("swp") and draw(st.booleans()),
         )
         for end in sorted(ends, key=natural)
     )
@@ -266,7 +283,8 @@ def bgps(draw: st.DrawFn) -> Bgp:
     return Bgp(
         asn=draw(asns),
         router_id=draw(maybe(st.just("10.0.0.1"))),
-        networks=draw(some(V4_PREFIXES, 2).map(ordered)),
+        networks=(*draw(some(V4_PREFIXES, 2).map(ordered)), *draw(some(V6_PREFIXES, 2).map(ordered))),
+        maximum_paths_ipv6=draw(maybe(st.integers(1, 128))),
         maximum_paths=draw(maybe(st.integers(1, 128))),
         multipath_relax=draw(st.booleans()),
         graceful_shutdown=draw(st.booleans()),

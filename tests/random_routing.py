@@ -9,6 +9,7 @@ from nodrop.fabric.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,
+    Ipv6Unicast,
     PrefixList,
     PrefixRule,
     RouteMap,
@@ -17,6 +18,7 @@ from nodrop.fabric.routing import (
 )
 
 PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
+PREFIXES6 = ("2001:db8::/32", "fd00::1/128", "::/0")
 LISTS = ("A", "FABRIC", "GSHUT", "own_1", "x.y-z")
 asns = st.sampled_from([1, 65000, 4200000000, 4294967294])
 clean_texts = st.lists(
@@ -88,6 +90,7 @@ def route_maps(
             ("community", "graceful-shutdown additive"),
             ("as-path prepend", "65000 65000"),
             ("ip next-hop", "10.0.0.1"),
+            ("ipv6 next-hop", "prefer-global"),
             ("weight", "5"),
             ("origin", "igp"),
             ("tag", "9"),
@@ -129,6 +132,13 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbo
             export_policy=draw(policy),
             bfd=draw(st.booleans()),
             allowas_in=draw(maybe(st.integers(1, 10))),
+            ipv6=Ipv6Unicast(
+                active=draw(st.booleans()),
+                import_policy=draw(policy),
+                export_policy=draw(policy),
+                allowas_in=draw(maybe(st.integers(1, 10))),
+            ),
+            extended_next_hop=not end.startswith("Eth") and draw(st.booleans()),
         )
         for end in ends
     )
@@ -141,8 +151,13 @@ def _bgps(draw: st.DrawFn) -> Bgp:
     return Bgp(
         asn=draw(asns),
         router_id=draw(maybe(st.just("10.0.0.1"))),
-        networks=tuple(draw(st.lists(st.sampled_from(PREFIXES), max_size=2, unique=True))),
+        networks=tuple(
+            network
+            for prefixes_of in (PREFIXES, PREFIXES6)
+            for network in draw(st.lists(st.sampled_from(prefixes_of), max_size=2, unique=True))
+        ),
         maximum_paths=draw(maybe(st.integers(1, 256))),
+        maximum_paths_ipv6=draw(maybe(st.integers(1, 256))),
         multipath_relax=draw(st.booleans()),
         session_dscp=draw(maybe(st.integers(0, 63))),
         default_ipv4_unicast=draw(st.booleans()),

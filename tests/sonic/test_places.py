@@ -126,7 +126,8 @@ def facts() -> dict[str, Any]:
 NOT_SAID = re.compile(
     r"name|platform|interfaces|bgp|bgp/neighbors"
     r"|.*/(name|index|sequence|group|family|address|interface|key)"  # what a row is called, not what it says
-    r"|.*/neighbors/.*/(enabled|bfd)|.*/computed|.*/wred/(yellow|red|green)"  # true without a word
+    r"|.*/link_local|.*/neighbors/.*/(enabled|bfd|ipv6|ipv6/active|extended_next_hop)"  # true without a word
+    r"|.*/computed|.*/wred/(yellow|red|green)"  # these too
 )
 SAID = [name for name in facts() if not NOT_SAID.fullmatch(name)]
 

@@ -10,6 +10,7 @@ from nodrop.fabric.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,
+    Ipv6Unicast,
     PrefixList,
     PrefixRule,
     RouteMap,
@@ -238,7 +239,6 @@ def test_two_blocks_of_one_process_are_one() -> None:
         "router bgp ²",
         "router bgp 65000 vrf Vrf-a",
         "router ospf",
-        "interface Ethernet0",
         "nonsense",
         "ip prefix-list",
         "ip prefix-list A",
@@ -282,7 +282,7 @@ def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> N
         "neighbor 10.0.0.1 description",
         "neighbor 10.0.0.1 timers 1 3",
         "maximum-paths x",
-        "address-family ipv6 unicast",
+        "address-family l2vpn evpn",
         "bgp bestpath compare-routerid",
     ],
 )
@@ -353,3 +353,59 @@ def test_without_its_file_routing_is_known_to_be_none_or_not_known(
         "None" if none[0] else "UNKNOWN",
         "()" if none[1] else "UNKNOWN",
     )
+
+
+def test_both_families_of_a_session_are_read_with_the_policies_of_each() -> None:
+    text = (
+        "ipv6 prefix-list P6 seq 5 permit fd00::/48 ge 128\n"
+        "route-map A permit 10\n match ipv6 address prefix-list P6\n set ipv6 next-hop prefer-global\n"
+        "route-map B permit 10\n"
+        "interface Ethernet0\n no ipv6 nd suppress-ra\n ipv6 nd ra-interval 5\n ip ospf cost 3\n"
+        "router bgp 65000\n"
+        " neighbor UP peer-group\n neighbor UP remote-as external\n neighbor UP capability extended-nexthop\n"
+        " neighbor Ethernet0 interface peer-group UP\n"
+        " neighbor fd00:1::1 remote-as 65001\n neighbor fd00:1::1 capability extended-nexthop\n"
+        " address-family ipv6 unicast\n"
+        "  network fd00::1/128\n  neighbor UP activate\n  neighbor UP route-map A in\n"
+        "  neighbor Ethernet0 allowas-in 2\n  neighbor fd00:1::1 route-map B out\n  maximum-paths 32\n"
+        "  neighbor fd00:1::1 description no\n"
+        " exit-address-family\n"
+        " address-family ipv4 unicast\n  network 10.0.0.1/32\n  neighbor UP route-map B in\n exit-address-family\n"
+    )
+    reading = read(None, text)
+    assert notes(reading) == [("ip ospf cost 3", 9), ("neighbor fd00:1::1 description no", 24)]
+    assert reading.remarks == ()
+    bgp = reading.device.bgp
+    assert (bgp.networks, bgp.maximum_paths, bgp.maximum_paths_ipv6) == (("10.0.0.1/32", "fd00::1/128"), None, 32)
+    assert bgp.route_maps[0].rules[0].sets == (("ipv6 next-hop", "prefer-global"),)
+    assert bgp.neighbors == (
+        BgpNeighbor(
+            interface="Ethernet0",
+            remote_asn="external",
+            import_policy="B",
+            ipv6=Ipv6Unicast(active=True, import_policy="A", allowas_in=2),
+        ),
+        BgpNeighbor(
+            address="fd00:1::1",
+            remote_asn=65001,
+            ipv6=Ipv6Unicast(active=False, export_policy="B"),
+            extended_next_hop=True,
+        ),
+    )
+
+
+def test_ipv6_is_carried_by_every_session_where_that_is_the_default() -> None:
+    text = (
+        "router bgp 65000\n bgp default ipv6-unicast\n neighbor fd00::1 remote-as 1\n neighbor fd00::2 remote-as 2\n"
+        " address-family ipv6 unicast\n  no neighbor fd00::2 activate\n exit-address-family\n"
+    )
+    assert [one.ipv6.active for one in read(None, text).device.bgp.neighbors] == [True, False]
+
+
+def test_a_prefix_list_of_the_other_family_is_none() -> None:
+    text = (
+        "router bgp 1\nip prefix-list P permit 10.0.0.0/8\nroute-map A permit 10\n match ipv6 address prefix-list P\n"
+    )
+    assert [dict(one.facts) for one in read(None, text).remarks] == [
+        {"kind": "IPv6 prefix list", "name": "P", "field": "match ipv6 address prefix-list P"}
+    ]

@@ -1,7 +1,7 @@
 """From devices as they were read to one fabric: what is stated is folded in, the rest is inferred and said so.
 
-Evidence for a link, best first: stated cables, two ends in one /31 or /30, a neighbor table. A port that no source
-names has an UNKNOWN side: it is neither a host's nor the fabric's.
+Evidence for a link, best first: stated cables, two ends in one /31 or /30 (IPv6: /127 or /126), a neighbor table.
+A port that no source names has an UNKNOWN side: it is neither a host's nor the fabric's.
 """
 
 import ipaddress
@@ -103,20 +103,25 @@ def _links(devices: list[Device], readings: Sequence[DeviceReading], declared: D
     return links
 
 
+_OF_TWO = ("/31", "/30", "/127", "/126")
+"""How the addresses of a link between two ports end."""
+
+
 def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[Link]:
-    """Yield a link for every two ports not `cabled`, and no third, with addresses in one /31 or /30."""
+    """Yield a link for every two ports not `cabled`, and no third, with addresses in one /31 or /30, /127 or /126."""
     found: dict[object, list[End]] = {}
     for device in devices:
         for interface in device.interfaces:
             if isinstance(interface.addresses, Unknown) or (device.name, interface.name) in cabled:
                 continue
             for text in interface.addresses:
-                if text.endswith(("/31", "/30")):
+                if text.endswith(_OF_TWO):
                     try:
                         network = ipaddress.ip_interface(text).network
                     except ValueError:
                         continue
-                    found.setdefault(network, []).append(End(device.name, interface.name))
+                    if network.version == 4 or (network.prefixlen >= 126 and not network.is_link_local):
+                        found.setdefault(network, []).append(End(device.name, interface.name))
     for ends in found.values():
         if len(ends) == 2 and ends[0].node != ends[1].node:
             yield Link(a=min(ends), b=max(ends))

@@ -51,6 +51,8 @@ class Interface:
     link_training: bool | None | Unknown = None
     mtu_bytes: int | None | Unknown = None
     addresses: tuple[str, ...] | Unknown = ()
+    link_local: bool | Unknown = False
+    """Whether the port is told to route with its IPv6 link-local address, which BGP over an interface needs."""
     vrf: str | None | Unknown = None
     description: str | None | Unknown = None
     link_pause: bool | None | Unknown = None

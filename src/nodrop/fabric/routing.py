@@ -68,10 +68,21 @@ class StaticRoute:
 
 
 @value
+class Ipv6Unicast:
+    """What a BGP session does with IPv6 unicast; policies as those of BgpNeighbor, which are for IPv4 unicast."""
+
+    active: bool = False
+    """Whether the session carries IPv6 unicast."""
+    import_policy: str | None = None
+    export_policy: str | None = None
+    allowas_in: int | None = None
+
+
+@value
 class BgpNeighbor:
     """A BGP session: to an `address`, or over an `interface` (unnumbered); exactly one of the two is set.
 
-    `import_policy` and `export_policy` name route maps; None means that there is no policy.
+    `import_policy` and `export_policy` name route maps of IPv4 unicast; None means that there is no policy.
     """
 
     address: str | None = None
@@ -85,6 +96,10 @@ class BgpNeighbor:
     export_policy: str | None = None
     bfd: bool = False
     allowas_in: int | None = None
+    ipv6: Ipv6Unicast = Ipv6Unicast()
+    extended_next_hop: bool = False
+    """Whether IPv4 prefixes may have IPv6 next hops (RFC 8950) on a session to an address; one over an interface
+    always has it."""
 
     @property
     def key(self) -> str:
@@ -94,12 +109,14 @@ class BgpNeighbor:
 
 @value
 class Bgp:
-    """A device's BGP process. `networks` are the prefixes that it originates."""
+    """A device's BGP process. `networks` are the prefixes that it originates, those of IPv4 first."""
 
     asn: int
     router_id: str | None = None
     networks: tuple[str, ...] = ()
     maximum_paths: int | None = None
+    """Equal paths of IPv4 unicast."""
+    maximum_paths_ipv6: int | None = None
     multipath_relax: bool = False
     session_dscp: int | None = None
     """DSCP of BGP's own packets; None is the daemon's own choice, CS6 (48) in FRR."""

@@ -1,8 +1,11 @@
 """FRR and the model: written through a template, read from the syntax of `formats.frr`; used by several platforms."""
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from nodrop.fabric.fabric import Device
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import Subject
 from nodrop.formats.frr import Statement, parse, walk
 from nodrop.formats.places import Span
@@ -14,7 +17,35 @@ from nodrop.platforms.rendering import template
 
 def write(device: Device) -> str:
     """Return the device's frr.conf; Unsupported names the model path that FRR cannot express."""
-    return template("frr/frr.conf.j2").render(device=device, bgp=check(device))
+    bgp = check(device)
+    return template("frr/frr.conf.j2").render(device=device, bgp=bgp, families=list(families(bgp)))
+
+
+class Family(NamedTuple):
+    """What an address family of BGP says: `by_default` is what a session does of which it says nothing."""
+
+    name: str
+    networks: list[str]
+    neighbors: list[tuple[BgpNeighbor, BgpNeighbor | Ipv6Unicast]]
+    maximum_paths: int | None
+    by_default: bool | Unknown
+
+
+NOTHING = Ipv6Unicast()
+"""What a session says of IPv6 that does not carry it."""
+
+
+def families(bgp: Bgp) -> Iterator[Family]:
+    """Yield IPv4 unicast, and IPv6 unicast where the device does anything with it."""
+    neighbors = known(bgp.neighbors)
+    old = [network for network in bgp.networks if ":" not in network]
+    yield Family("ipv4", old, [(one, one) for one in neighbors], bgp.maximum_paths, bgp.default_ipv4_unicast)
+    new = list(bgp.networks[len(old) :])
+    carrying: list[tuple[BgpNeighbor, BgpNeighbor | Ipv6Unicast]] = [
+        (one, one.ipv6) for one in neighbors if one.ipv6 is not NOTHING and one.ipv6 != NOTHING
+    ]
+    if new or carrying or bgp.maximum_paths_ipv6 is not None:
+        yield Family("ipv6", new, carrying, bgp.maximum_paths_ipv6, False)
 
 
 def where(text: str) -> Callable[[Subject], Span | None]:
@@ -34,11 +65,13 @@ _NEIGHBOR_WORDS = {
     "enabled": "shutdown",
     "active": "activate",
     "allowas_in": "allowas-in",
+    "extended_next_hop": "extended-nexthop",
 }
 _BGP_WORDS = {
     "asn": ("router", "bgp"),
     "router_id": ("bgp", "router-id"),
     "maximum_paths": ("maximum-paths",),
+    "maximum_paths_ipv6": ("maximum-paths",),
     "multipath_relax": ("bgp", "bestpath"),
     "session_dscp": ("bgp", "session-dscp"),
     "graceful_shutdown": ("bgp", "graceful-shutdown"),
@@ -54,16 +87,26 @@ _POLICIES = {
 _Found = tuple[tuple[Statement, ...], Statement]
 
 
+def _in_ipv6(found: _Found) -> bool:
+    """Whether a command stands in the family of IPv6."""
+    return any(outer.starts("address-family", "ipv6") for outer in found[0])
+
+
 def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
     """Yield the commands that say the subject, the most exact first."""
     head, *rest = subject or ("",)
     if head == "@neighbors":
-        of_neighbor = [one for _, one in statements if rest[:1] and _is_of_neighbor(one, rest[0])]
+        ipv6 = rest[1:2] == ["ipv6"]
+        every = [found for found in statements if rest[:1] and _is_of_neighbor(found[1], rest[0])]
+        of_neighbor = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) != ipv6)]
+        rest = [rest[0], *rest[2:]] if ipv6 else rest
         word = _NEIGHBOR_WORDS.get(rest[1], rest[1]) if len(rest) > 1 else ""
         yield from (one for one in of_neighbor if word in (*one.words[2:4], *one.words[4:5]))
         yield from of_neighbor
     elif head == "@bgp" and rest and rest[0] in _BGP_WORDS:
-        said = [one for _, one in statements if one.starts(*_BGP_WORDS[rest[0]])]
+        last = rest[0] != "maximum_paths_ipv6"
+        every = [found for found in statements if found[1].starts(*_BGP_WORDS[rest[0]])]
+        said = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) == last)]
         position = "".join(rest[1:2])
         yield from said[int(position) :] if position.isascii() and position.isdecimal() else ()
         yield from said

@@ -16,7 +16,17 @@ MATCHES = (
     "community",
     "tag",
 )
-SETS = ("local-preference", "metric", "community", "as-path prepend", "ip next-hop", "weight", "origin", "tag")
+SETS = (
+    "local-preference",
+    "metric",
+    "community",
+    "as-path prepend",
+    "ip next-hop",
+    "ipv6 next-hop",
+    "weight",
+    "origin",
+    "tag",
+)
 """What a route map can match and set, as far as the model goes."""
 
 _PLAIN = Plain("matches", "sets", description=on_one_line)
@@ -38,9 +48,8 @@ def check(device: Device) -> Bgp:
     _PLAIN.check(bgp, "bgp")
     _PLAIN.check(device.static_routes, "static_routes")
     _check_numbers(bgp)
-    for network in bgp.networks:
-        if ":" in network:
-            raise refuse(["bgp", "networks"], f"{network} is not IPv4, the only family that is written")
+    if list(bgp.networks) != sorted(bgp.networks, key=lambda network: ":" in network):
+        raise refuse(["bgp", "networks"], "those of IPv6 are written behind those of IPv4")
     _check_prefix_lists(bgp.prefix_lists)
     _check_community_lists(bgp.community_lists)
     _check_route_maps(bgp.route_maps)
@@ -58,6 +67,7 @@ def _check_range(value: int | None, low: int, high: int, *path: object) -> None:
 def _check_numbers(bgp: Bgp) -> None:
     _check_range(bgp.asn, 1, _LARGEST, "bgp", "asn")
     _check_range(bgp.maximum_paths, 1, 514, "bgp", "maximum_paths")
+    _check_range(bgp.maximum_paths_ipv6, 1, 514, "bgp", "maximum_paths_ipv6")
     _check_range(bgp.session_dscp, 0, 63, "bgp", "session_dscp")
 
 
@@ -116,3 +126,6 @@ def _check_neighbor(neighbor: BgpNeighbor) -> None:
     if isinstance(neighbor.remote_asn, int):
         _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
     _check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
+    _check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
+    if neighbor.extended_next_hop and neighbor.interface is not None:
+        raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")

@@ -8,6 +8,7 @@ from nodrop.fabric.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,
+    Ipv6Unicast,
     PrefixList,
     PrefixRule,
     RouteMap,
@@ -38,6 +39,10 @@ IGNORED = (
 _ASN_WORDS = ("external", "internal")
 _OWN = frozenset({"address", "interface", "description"})
 """What a member does not take over from its peer group."""
+
+_OF_FAMILY = frozenset({"active", "import_policy", "export_policy", "allowas_in"})
+"""What is said of a session in an address family."""
+_NOTHING = Ipv6Unicast()
 
 
 @dataclass(slots=True)
@@ -85,10 +90,12 @@ class _Reader:
         self._routes: list[StaticRoute] = []
         self._neighbors: dict[str, dict[str, Any]] = {}
         self._groups: dict[str, dict[str, Any]] = {}
+        self._ipv6: dict[str, dict[str, Any]] = {}
         self._member_of: dict[str, str] = {}
         self._references: list[tuple[Statement, str, str]] = []
         self._session_dscp: int | None = None
         self._drained = False
+        self._default_ipv6 = False
 
     def read(self) -> Routing:
         for statement in self._top:
@@ -97,6 +104,7 @@ class _Reader:
         if result.bgp is not None:
             result.bgp = replace(
                 result.bgp,
+                networks=tuple(sorted(result.bgp.networks, key=lambda network: ":" in network)),
                 session_dscp=self._session_dscp,
                 graceful_shutdown=self._drained,
                 prefix_lists=tuple(
@@ -114,7 +122,8 @@ class _Reader:
             )
         result.static_routes = tuple(self._routes)
         defined = {
-            "prefix list": {name for _, name in self._prefix_lists},
+            "prefix list": {name for family, name in self._prefix_lists if family != "ipv6"},
+            "IPv6 prefix list": {name for family, name in self._prefix_lists if family == "ipv6"},
             "route map": set(self._route_maps),
             "community list": set(self._community_lists),
         }
@@ -127,7 +136,16 @@ class _Reader:
         group = self._groups.get(self._member_of.get(key, ""), {})
         inherited = {name: value for name, value in group.items() if name not in _OWN}
         unicast = bgp is not None and bgp.default_ipv4_unicast is True
-        return BgpNeighbor(**{"active": unicast} | inherited | own)
+        said = {"active": unicast} | inherited | own
+        if said.get("interface") is not None:
+            said.pop("extended_next_hop", None)
+        return BgpNeighbor(ipv6=self._ipv6_of(key), **said)
+
+    def _ipv6_of(self, key: str) -> Ipv6Unicast:
+        group = self._ipv6.get(self._member_of.get(key, ""), {})
+        own = self._ipv6.get(key, {})
+        said = {"active": self._default_ipv6} | group | own
+        return Ipv6Unicast(**said) if group or own or self._default_ipv6 else _NOTHING
 
     def _understood(self, statement: Statement, reader: Callable[[Statement], None]) -> None:
         try:
@@ -159,9 +177,18 @@ class _Reader:
             self._session_dscp = _number(words[2])
         elif words == ("bgp", "graceful-shutdown"):
             self._drained = True
+        elif words[0] == "interface":
+            for child in statement.children:
+                self._understood(child, self._in_interface)
         elif words[0] == "hostname" and len(words) == 2:
             self._result.hostname = words[1]
         elif words[0] not in IGNORED:
+            raise _NotUnderstood
+
+    def _in_interface(self, statement: Statement) -> None:
+        """Pass over router advertisements: bgpd has zebra send them for a session over an interface in any case."""
+        words = statement.words[1:] if statement.words[0] == "no" else statement.words
+        if words[:2] != ("ipv6", "nd") and words[0] != "description":
             raise _NotUnderstood
 
     def _route(self, words: tuple[str, ...], vrf: str | None) -> None:
@@ -224,7 +251,8 @@ class _Reader:
             value = rest[len(attribute) + 1 :]
             found[kind].append((attribute, value))
             if kind == "match" and attribute.endswith("prefix-list"):
-                self._references.append((child, "prefix list", value))
+                kind_of_list = "IPv6 prefix list" if attribute.startswith("ipv6") else "prefix list"
+                self._references.append((child, kind_of_list, value))
             if kind == "match" and attribute == "community":
                 self._references.append((child, "community list", value.split()[0]))
         rule = replace(rule, matches=tuple(found["match"]), sets=tuple(found["set"]))
@@ -243,9 +271,14 @@ class _Reader:
             self._result.bgp = replace(bgp, default_ipv4_unicast=False)
         elif words == ("bgp", "graceful-shutdown"):
             self._drained = True
+        elif words == ("bgp", "default", "ipv6-unicast"):
+            self._default_ipv6 = True
         elif words in (("address-family", "ipv4", "unicast"), ("address-family", "ipv4")):
             for child in statement.children:
                 self._understood(child, self._in_family)
+        elif words in (("address-family", "ipv6", "unicast"), ("address-family", "ipv6")):
+            for child in statement.children:
+                self._understood(child, self._in_ipv6)
         elif words[:2] != ("bgp", "log-neighbor-changes"):
             self._in_family(statement)
 
@@ -264,7 +297,22 @@ class _Reader:
         else:
             raise _NotUnderstood
 
-    def _neighbor(self, statement: Statement, words: tuple[str, ...], *, negated: bool) -> None:
+    def _in_ipv6(self, statement: Statement) -> None:
+        """Read a command of IPv6 unicast."""
+        words, bgp = statement.words, self._result.bgp
+        assert bgp is not None
+        if words[0] == "maximum-paths" and len(words) == 2:
+            self._result.bgp = replace(bgp, maximum_paths_ipv6=_number(words[1]))
+        elif words[0] == "network" and len(words) == 2:
+            self._result.bgp = replace(bgp, networks=(*bgp.networks, words[1]))
+        elif words[0] == "neighbor":
+            self._neighbor(statement, words[1:], negated=False, ipv6=True)
+        elif words[:2] == ("no", "neighbor"):
+            self._neighbor(statement, words[2:], negated=True, ipv6=True)
+        else:
+            raise _NotUnderstood
+
+    def _neighbor(self, statement: Statement, words: tuple[str, ...], *, negated: bool, ipv6: bool = False) -> None:
         if len(words) < 2:
             raise _NotUnderstood
         key, rest = words[0], words[1:]
@@ -272,7 +320,11 @@ class _Reader:
             self._groups.setdefault(key, {})
             return
         changes = self._changes(statement, key, rest, negated)
-        if key in self._groups:
+        if ipv6:
+            if not _OF_FAMILY.issuperset(changes):
+                raise _NotUnderstood
+            self._ipv6.setdefault(key, {}).update(changes)
+        elif key in self._groups:
             self._groups[key].update(changes)
         else:
             self._neighbors.setdefault(key, {"address" if is_address(key) else "interface": key}).update(changes)
@@ -294,6 +346,8 @@ class _Reader:
                 return {"active": not negated}
             case ("shutdown", *_):
                 return {"enabled": negated}
+            case ("capability", "extended-nexthop"):
+                return {"extended_next_hop": not negated}
             case ("bfd", *_):
                 return {"bfd": not negated}
             case ("allowas-in",) if not negated:

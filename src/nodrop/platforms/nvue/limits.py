@@ -32,8 +32,8 @@ def description(text: str) -> str | None:
 
 
 _PLAIN = Plain(
-    "role", "mac", "counters", "side", "port", "link_training", "extra", "extra_lines", "default_ipv4_unicast",
-    "matches", "sets", description=description,
+    "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines",
+    "default_ipv4_unicast", "matches", "sets", description=description,
 )  # fmt: skip
 """What no file says, and what has a check of its own."""
 

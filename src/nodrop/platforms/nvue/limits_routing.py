@@ -96,11 +96,9 @@ def _check_bgp(bgp: Bgp) -> None:
         raise refuse(["bgp", "session_dscp"], "NVUE has no setting for the DSCP of BGP's own packets")
     _check_range(bgp.asn, 1, _LARGEST, "bgp", "asn")
     _check_range(bgp.maximum_paths, 1, _MOST_PATHS, "bgp", "maximum_paths")
+    _check_range(bgp.maximum_paths_ipv6, 1, _MOST_PATHS, "bgp", "maximum_paths_ipv6")
     check_distinct(bgp.networks, "bgp", "networks")
-    _check_order(bgp.networks, str, "bgp", "networks")
-    for network in bgp.networks:
-        if ":" in network:
-            raise refuse(["bgp", "networks"], f"{network} is not IPv4, the only family that is written")
+    _check_order(bgp.networks, lambda network: (":" in network, network), "bgp", "networks")
     _check_prefix_lists(bgp.prefix_lists)
     _check_community_lists(bgp.community_lists)
     _check_route_maps(bgp.route_maps)
@@ -219,7 +217,10 @@ def _check_neighbor(neighbor: BgpNeighbor) -> None:
         raise refuse((*path, "interface"), f"{neighbor.interface} is no port of the switch")
     if isinstance(neighbor.remote_asn, int):
         _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
-    _check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
-    for name in ("import_policy", "export_policy"):
-        if (policy := getattr(neighbor, name)) is not None:
-            _check_name(policy, *path, name)
+    if neighbor.extended_next_hop and neighbor.interface is not None:
+        raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")
+    for inside, carried in (((), neighbor), (("ipv6",), neighbor.ipv6)):
+        _check_range(carried.allowas_in, 1, 10, *path, *inside, "allowas_in")
+        for name in ("import_policy", "export_policy"):
+            if (policy := getattr(carried, name)) is not None:
+                _check_name(policy, *path, *inside, name)

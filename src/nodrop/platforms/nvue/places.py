@@ -43,11 +43,13 @@ _BGP_FIELDS: Mapping[str, tuple[Path, ...]] = {
     "router_id": ((*BGP, "router-id"), ("router", "bgp", "router-id")),
     "graceful_shutdown": (("router", "bgp", "graceful-shutdown"),),
     "maximum_paths": ((*BGP, *FAMILIES[0], "multipaths", "ebgp"),),
+    "maximum_paths_ipv6": ((*BGP, *FAMILIES[1], "multipaths", "ebgp"),),
     "multipath_relax": ((*BGP, "path-selection", "multipath", "aspath-ignore"),),
 }
 _NEIGHBOR: Mapping[str, tuple[Path, ...]] = {
     "remote_asn": (("remote-as",),),
     "description": (("description",),),
+    "extended_next_hop": (("capabilities", "extended-nexthop"),),
     "active": ((*FAMILIES[0], "state"), (*FAMILIES[0], "enable")),
     "import_policy": ((*FAMILIES[0], "policy", "inbound", "route-map"),),
     "export_policy": ((*FAMILIES[0], "policy", "outbound", "route-map"),),
@@ -234,10 +236,10 @@ class _Finder:
             own = [
                 (*BGP, *family, "network", one) for family in FAMILIES for one in node.below(*family).texts("network")
             ]
-            own.sort(key=lambda path: path[-1])
+            own.sort(key=lambda path: (":" in path[-1], path[-1]))
             yield from _at(key, own)
         elif field == "neighbors" and key:
-            yield from self._neighbor_paths(key, rest[0])
+            yield from self._neighbor_paths(key, *rest)
         elif field in _POLICIES:
             kind, name = _POLICIES[field], key
             inner = [word for word in rest if word]
@@ -250,10 +252,14 @@ class _Finder:
         yield BGP
         yield ("router", "bgp")
 
-    def _neighbor_paths(self, key: str, field: str) -> Iterator[Path]:
+    def _neighbor_paths(self, key: str, field: str, *inside: str) -> Iterator[Path]:
         neighbor = (*BGP, "neighbor", key)
         group = self._top.below(*BGP, "neighbor", key).text("peer-group")
         for node in (neighbor, (*BGP, "peer-group", group or "")):
+            if field == "ipv6":
+                own = (path[2:] for path in _NEIGHBOR.get("".join(inside[:1]), ()) if path[:2] == FAMILIES[0])
+                yield from ((*node, *FAMILIES[1], *path) for path in own)
+                yield (*node, *FAMILIES[1])
             yield from ((*node, *path) for path in _NEIGHBOR.get(field, ()))
         yield neighbor
 

@@ -147,6 +147,7 @@ def interfaces(
             fec=link.fec,
             autoneg=link.autoneg,
             link_training=UNKNOWN,
+            link_local=UNKNOWN,
             mtu_bytes=link.mtu_bytes,
             addresses=addresses(view),
             vrf=vrf(view),

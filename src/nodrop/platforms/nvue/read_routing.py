@@ -8,6 +8,7 @@ from nodrop.fabric.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,
+    Ipv6Unicast,
     PrefixList,
     PrefixRule,
     RouteMap,
@@ -28,6 +29,7 @@ _MAX_SEQUENCE = 65535
 _MAX_SESSIONS = 4096
 _ACTIONS: Mapping[str, Action] = {"permit": "permit", "deny": "deny"}
 _WORDS: Mapping[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
+_ON = ("on", "enabled")
 _OF_ONE = frozenset({"remote-as", "description", "peer-group"})
 """What is said of one session, or has been followed already."""
 _MATCHES = {
@@ -63,8 +65,9 @@ class RoutingReader:
         return Bgp(
             asn=asn,
             router_id=node.text("router-id") or shared.text("router-id"),
-            networks=tuple(sorted(one for own in FAMILIES for one in node.below(*own).texts("network"))),
+            networks=tuple(network for _, network in sorted(_networks(node))),
             maximum_paths=family.below("multipaths").integer("ebgp", 1, 256),
+            maximum_paths_ipv6=node.below(*FAMILIES[1], "multipaths").integer("ebgp", 1, 256),
             multipath_relax=relax is True,
             default_ipv4_unicast=UNKNOWN,
             graceful_shutdown=shared.flag("graceful-shutdown") is True,
@@ -114,20 +117,28 @@ class RoutingReader:
         return BgpNeighbor(
             address=key if by_address else None,
             interface=None if by_address else key,
+            extended_next_hop=by_address and shared["extended_next_hop"],
             remote_asn=_WORDS[stated] if stated in _WORDS else _first(_number(node, "remote-as") for node in nodes),
             description=nodes[0].text("description"),
-            **shared,
+            **{name: value for name, value in shared.items() if name != "extended_next_hop"},
         )
 
     def _settings(self, nodes: list[View]) -> dict[str, Any]:
         """Return what sessions may have in common."""
-        families = [node.below(*FAMILIES[0]) for node in nodes]
+        ipv4, ipv6 = ([node.below(*family) for node in nodes] for family in FAMILIES)
         return {
             "enabled": _first(node.flag("shutdown") for node in nodes) is not True,
-            "active": _first(map(_on, families)) is not False,
+            "active": _first(map(_on, ipv4)) is not False,
+            **self._of_family(ipv4),
+            "bfd": any(_has_bfd(node.below("bfd")) for node in nodes),
+            "ipv6": Ipv6Unicast(active=_first(map(_on, ipv6)) is True, **self._of_family(ipv6)),
+            "extended_next_hop": _first(node.below("capabilities").text("extended-nexthop") for node in nodes) in _ON,
+        }
+
+    def _of_family(self, families: list[View]) -> dict[str, Any]:
+        return {
             "import_policy": _first(self._policy_of(family, "inbound") for family in families),
             "export_policy": _first(self._policy_of(family, "outbound") for family in families),
-            "bfd": any(_has_bfd(node.below("bfd")) for node in nodes),
             "allowas_in": _first(_allowed(family.below("aspath", "allow-my-asn")) for family in families),
         }
 
@@ -207,6 +218,11 @@ def _sets(node: View) -> Iterator[tuple[str, str]]:
         texts = map(communities.name, node.texts(word)) if word == "community" else node.texts(word)
         value = (node.below(word).text("as") or "") if prepended else " ".join(texts)
         yield _SETS.get(word, word), value
+
+
+def _networks(bgp: View) -> Iterator[tuple[bool, str]]:
+    """Yield (whether it is IPv6, prefix) of what is announced."""
+    yield from ((":" in one, one) for own in FAMILIES for one in bgp.below(*own).texts("network"))
 
 
 def _first(values: Iterator[Any]) -> Any:

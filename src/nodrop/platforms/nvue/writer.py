@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 from nodrop.fabric.fabric import Device, Fabric, Interface, Port
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.routing import RouteMapRule
+from nodrop.fabric.routing import BgpNeighbor, Ipv6Unicast, RouteMapRule
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import effects, limits_qos
 from nodrop.platforms.nvue.communities import spelt
@@ -316,6 +317,12 @@ class _Routes:
         self.vrfs = _by_vrf(device)
 
     @staticmethod
+    def carried(neighbor: BgpNeighbor) -> list[tuple[str, BgpNeighbor | Ipv6Unicast]]:
+        """Return (family, what a session does with it), that of IPv6 where anything is said of it."""
+        both: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = [("ipv4", neighbor), ("ipv6", neighbor.ipv6)]
+        return both if neighbor.ipv6 != frr.NOTHING else both[:1]
+
+    @staticmethod
     def community(community: str) -> str:
         """Return a community as NVUE spells it."""
         return spelt(community)
@@ -343,6 +350,7 @@ def _routing(device: Device) -> Iterator[str]:
     names = {
         "bgp": bgp,
         "say": _Routes(device),
+        "families": [] if bgp is None else list(frr.families(bgp)),
         "bfd": bgp is not None and any(one.bfd for one in known(bgp.neighbors)),
     }
     yield _rendered("router", **names)

@@ -186,6 +186,9 @@ class _Finder:
             yield from self._qos_paths(port, part[1:])
         elif part[:1] == ("cable_length_m",):
             yield from self._cable_paths(port)
+        elif part[:1] == ("link_local",):
+            yield ("INTERFACE", port, "ipv6_use_link_local_only")
+            yield from self._address_paths("INTERFACE", port, ())
         elif part[:1] in (("addresses",), ("vrf",)):
             yield from self._address_paths("INTERFACE", port, part)
         elif part and part[0] in _PORT_FIELDS:

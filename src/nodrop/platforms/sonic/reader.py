@@ -44,6 +44,9 @@ _ON_OFF = {"on": True, "off": False}
 _UP_DOWN = {"up": True, "down": False}
 
 
+_ENABLE = {"enable": True, "disable": False}
+
+
 def detect(name: str, head: bytes) -> bool:
     """Whether a file is SONiC's: a JSON object of tables in capitals, be it printed in a terminal, or FRR's files."""
     if name in FRR_FILES:
@@ -211,7 +214,8 @@ class _Device:
                     self._derived[self.name, name, "qos", "pfc_rx_priorities"] = reason
                 found = Interface(
                     name=name, port=UNKNOWN, enabled=UNKNOWN, speed_mbps=UNKNOWN, lanes=UNKNOWN, fec=UNKNOWN,
-                    autoneg=UNKNOWN, link_training=UNKNOWN, mtu_bytes=UNKNOWN, addresses=UNKNOWN, vrf=UNKNOWN,
+                    autoneg=UNKNOWN, link_training=UNKNOWN, mtu_bytes=UNKNOWN, addresses=UNKNOWN, link_local=UNKNOWN,
+                    vrf=UNKNOWN,
                     description=UNKNOWN, link_pause=UNKNOWN, cable_length_m=cable, qos=said,
                 )  # fmt: skip
             else:
@@ -242,6 +246,7 @@ class _Device:
             link_training=config.word(keys, row, "link_training", _ON_OFF),
             mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
             addresses=addresses,
+            link_local=self._link_local(name),
             vrf=config.rows("INTERFACE").get(name, {}).get("vrf_name", None if config.whole else UNKNOWN),
             description=row.get("description"),
             link_pause=UNKNOWN,
@@ -315,6 +320,13 @@ class _Device:
             if address:
                 found[name] = (*found.get(name, ()), address)
         return found
+
+    def _link_local(self, name: str) -> bool | Unknown:
+        config = self._config
+        row = config.rows("INTERFACE").get(name)
+        if not row:
+            return False if row is not None or config.covers("INTERFACE") else UNKNOWN
+        return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", _ENABLE) is True
 
     def _cables(self) -> Iterator[Cable]:
         for port, row in self._config.rows("DEVICE_NEIGHBOR").items():

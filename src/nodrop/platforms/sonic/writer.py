@@ -137,6 +137,7 @@ class _PortRow(NamedTuple):
     description: str | None
     asymmetric: bool
     addresses: tuple[str, ...]
+    link_local: bool
 
 
 def _port(facts: Switch, interface: Interface) -> _PortRow:
@@ -162,6 +163,7 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
         description=known(interface.description),
         asymmetric=isinstance(qos, QosProfile) and qos.pfc_rx_priorities != qos.pfc_tx_priorities,
         addresses=known(interface.addresses),
+        link_local=known(interface.link_local),
     )
 
 
