@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from hypothesis import strategies as st
 
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import (
     MODES,
@@ -21,6 +22,7 @@ from nodrop.fabric.fabric import (
 )
 from nodrop.fabric.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
@@ -228,6 +230,7 @@ def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], tradi
                     mtu_bytes=draw(st.integers(68, 9216)),
                     addresses=tuple(draw(st.lists(st.sampled_from(ADDRESSES), max_size=3, unique=True))),
                     link_local=draw(st.booleans()),
+                    vrf=draw(vrfs),
                     description=draw(maybe(free_texts)),
                     link_pause=draw(st.sampled_from([None, True, False, UNKNOWN])),
                     cable_length_m=draw(
@@ -238,6 +241,52 @@ def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], tradi
                 )
             )
     return tuple(made)
+
+
+vrfs = st.sampled_from([None, None, "Vrf_storage", "Vrf1"])
+
+
+def links() -> dict[str, st.SearchStrategy[Any]]:
+    """What a port channel and a VLAN have alike."""
+    return {
+        "enabled": st.booleans(),
+        "mtu_bytes": st.integers(68, 9216),
+        "addresses": st.lists(st.sampled_from(ADDRESSES), max_size=2, unique=True).map(tuple),
+        "vrf": vrfs,
+        "description": maybe(free_texts),
+    }
+
+
+def port_channels(ports: Sequence[str]) -> st.SearchStrategy[tuple[PortChannel, ...]]:
+    """Port channels of any of the ports, also of the same ones."""
+
+    def channel(number: int) -> st.SearchStrategy[PortChannel]:
+        return st.builds(
+            PortChannel,
+            name=st.just(f"PortChannel{number}"),
+            members=st.sets(st.sampled_from(ports)).map(lambda found: tuple(sorted(found, key=natural))),
+            min_links=maybe(st.integers(1, 1024)),
+            fast_rate=st.booleans(),
+            fallback=st.booleans(),
+            **links(),
+        )
+
+    chosen = st.sets(st.sampled_from([1, 2, 10, 101]), max_size=2).map(sorted)
+    return chosen.flatmap(lambda numbers: st.tuples(*map(channel, numbers)))
+
+
+def vlans(ports: Sequence[str]) -> st.SearchStrategy[tuple[Vlan, ...]]:
+    """VLANs with any of the ports or port channels in them."""
+
+    def vlan(number: int) -> st.SearchStrategy[Vlan]:
+        names = st.sets(st.sampled_from([*ports, "PortChannel1"])).map(lambda found: sorted(found, key=natural))
+        members = names.flatmap(
+            lambda found: st.tuples(*(st.builds(VlanMember, port=st.just(one), tagged=st.booleans()) for one in found))
+        )
+        return st.builds(Vlan, id=st.just(number), members=members, **links())
+
+    chosen = st.sets(st.sampled_from([2, 10, 100, 4094]), max_size=2).map(sorted)
+    return chosen.flatmap(lambda numbers: st.tuples(*map(vlan, numbers)))
 
 
 ADDRESSES = ("10.0.0.0/31", "10.0.0.2/31", "192.0.2.1/24", "2001:db8::1/127", "fe80::1/10")
@@ -265,6 +314,7 @@ loopbacks = st.sets(st.sampled_from(["Loopback0", "Loopback1", "Loopback10", "Lo
                 Loopback,
                 name=st.just(name),
                 addresses=st.lists(st.sampled_from(ADDRESSES), max_size=2, unique=True).map(tuple),
+                vrf=vrfs,
             )
             for name in sorted(names)
         )
@@ -292,6 +342,8 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
     computed_groups = computes and "ingress_lossless" in names
     designs = draw(st.lists(profiles(names, dynamic, computed_groups), max_size=3))
     bgp = draw(maybe(bgps))
+    ports = draw(interfaces(model, designs, not computes))
+    names_of_ports = [port.name for port in ports]
     device = Device(
         name=name,
         platform="sonic",
@@ -299,8 +351,10 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         model=model,
         role=role,
         mac=draw(maybe(st.just("00:11:22:33:44:55"))),
-        interfaces=draw(interfaces(model, designs, not computes)),
+        interfaces=ports,
         loopbacks=draw(loopbacks),
+        port_channels=draw(port_channels(names_of_ports)),
+        vlans=draw(vlans(names_of_ports)),
         management=draw(maybe(managements)),
         bgp=bgp,
         static_routes=() if bgp is None else draw(static_routes),

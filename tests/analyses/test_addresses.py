@@ -39,6 +39,20 @@ def test_addresses_in_other_vrfs_or_of_one_link_only_are_their_own() -> None:
     assert shared(local) == {}
 
 
+def test_a_port_channel_or_vlan_with_the_address_of_a_port() -> None:
+    bundle = {"name": "PortChannel1", "members": ["Ethernet240"], "addresses": ["10.2.1.0/31"]}
+    assert shared({"leaf2/@port_channels/PortChannel1": bundle}) == {
+        "leaf2/@port_channels/PortChannel1": ("10.2.1.0", "leaf1 Ethernet0"),
+    }
+    vlan = {"id": 100, "addresses": ["10.2.1.0/24"]}
+    assert shared({"leaf2/@vlans/100": vlan}) == {"leaf2/@vlans/100": ("10.2.1.0", "leaf1 Ethernet0")}
+
+
+def test_a_gateway_may_be_on_every_switch_that_has_the_vlan() -> None:
+    vlan = {"id": 100, "addresses": ["192.0.2.1/24"]}
+    assert shared({"leaf1/@vlans/100": vlan, "leaf2/@vlans/100": vlan}) == {}
+
+
 def test_ipv6_is_compared_however_it_is_spelt() -> None:
     changes = {
         "leaf1/Ethernet32/addresses": ["fd00::1/64"],

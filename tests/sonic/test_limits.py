@@ -55,6 +55,7 @@ PEER = BgpNeighbor(address="10.0.0.1", remote_asn=1)
 POOL = BufferPool(name="a", direction="ingress", mode="dynamic", size_bytes=1)
 WRED = WredProfile(ecn_colors=("red", "green"), green=WredColor(), yellow=WredColor(), red=WredColor())
 ORDER = "are not in the order in which they would be read back"
+NO_VRF = "blue does not begin with Vrf, as VRFs of SONiC do"
 WORD = "is not a word that a configuration takes unquoted"
 DIGITS = "has more than 18 digits"
 ONE_END = "a neighbor is an address or an interface, and not both"
@@ -107,7 +108,7 @@ REFUSED = [
         "management/interface",
         f"'eth|0' {WORD}",
     ),
-    ("loopbacks/0/vrf", "Vrf1", "loopbacks/Loopback0/vrf", "VRFs are not written"),
+    ("loopbacks/0/vrf", "blue", "loopbacks/Loopback0/vrf", NO_VRF),
     ("loopbacks/0/addresses", ("a", "a"), "loopbacks/Loopback0/addresses", "a is there twice"),
     ("loopbacks", (Loopback(name="b", addresses=()), Loopback(name="a", addresses=())), "loopbacks", ORDER),
     ("loopbacks", (Loopback(name="b", addresses=()),) * 2, "loopbacks", "b is there twice"),
@@ -138,7 +139,7 @@ REFUSED = [
     ("interfaces/0/lanes", 1, "interfaces/0/lanes", "that port of SN4700 can have 8, 4, 2; others are not written"),
     ("interfaces/0/lanes", None, "interfaces/0/lanes", "that port of SN4700 can have 8, 4, 2; others are not written"),
     ("interfaces/0/mtu_bytes", None, "interfaces/0/mtu_bytes", NO_MTU),
-    ("interfaces/0/vrf", "a", "interfaces/0/vrf", "VRFs of fabric ports are not written"),
+    ("interfaces/0/vrf", "blue", "interfaces/0/vrf", NO_VRF),
     ("interfaces/0/cable_length_m", -1, "interfaces/0/cable_length_m", "is no length of a cable"),
     ("interfaces/0/cable_length_m", 10**6, "interfaces/0/cable_length_m", "is no length of a cable"),
     ("interfaces/0/addresses", ("a", "a"), "interfaces/0/addresses", "a is there twice"),

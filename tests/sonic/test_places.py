@@ -11,23 +11,47 @@ import pytest
 import nodrop
 import random_values
 from nodrop import collect, platforms
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.reading import Place
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject, parse
+from nodrop.fabric.values import changed
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 
 LEAF = "leaf1"
 HOST_PORT, FABRIC_PORT = "Ethernet0", "Ethernet128"
+PORT_CHANNELS = (
+    PortChannel(
+        name="PortChannel7",
+        members=("Ethernet120", "Ethernet128"),
+        min_links=2,
+        fast_rate=True,
+        fallback=True,
+        mtu_bytes=9100,
+        addresses=("192.0.2.1/31",),
+        vrf="Vrf7",
+        description="to the border",
+    ),
+)
+VLANS = (
+    Vlan(
+        id=100,
+        members=(VlanMember(port="Ethernet112", tagged=False), VlanMember(port="PortChannel7", tagged=True)),
+        enabled=False,
+        mtu_bytes=9000,
+        addresses=("198.51.100.1/24", "2001:db8::1/64"),
+    ),
+)
 
 
 @cache
 def files() -> dict[str, str]:
     """The reference fabric's leaf1: its files by name."""
     fabric = nodrop.build(nodrop.load(home("intents") / "reference-256.yaml"))
-    leaf = fabric.device(LEAF)
+    leaf = changed(fabric.device(LEAF), port_channels=PORT_CHANNELS, vlans=VLANS)
     return {one.path: one.text for one in platforms.writer("sonic").write(leaf, fabric)}
 
 
@@ -81,6 +105,9 @@ OTHER_WORDS = {
     "drop": "forward",
     "dynamic": "static",
     "ToRRouter": "LeafRouter",
+    "down": "up",
+    "untagged": "tagged",
+    "tagged": "untagged",
     "DWRR": "WRR",
     "STRICT": "DWRR",
     "ecn_all": "ecn_green",
@@ -165,6 +192,16 @@ def test_other_text_at_the_place_is_another_fact(name: str) -> None:
         ("@counters/PFCWD", '"PFCWD"'),
         ("@counters/PFCWD/enabled", '"enable"'),
         ("@loopbacks/Loopback0/addresses/0", '"Loopback0|10.0.0.1/32"'),
+        ("@port_channels/PortChannel7", '"PortChannel7"'),
+        ("@port_channels/PortChannel7/min_links", '"2"'),
+        ("@port_channels/PortChannel7/members/1", '"PortChannel7|Ethernet128"'),
+        ("@port_channels/PortChannel7/addresses/0", '"PortChannel7|192.0.2.1/31"'),
+        ("@port_channels/PortChannel7/vrf", '"Vrf7"'),
+        ("@vlans/100", '"Vlan100"'),
+        ("@vlans/100/mtu_bytes", '"9000"'),
+        ("@vlans/100/members/PortChannel7", '"Vlan100|PortChannel7"'),
+        ("@vlans/100/members/PortChannel7/tagged", '"tagged"'),
+        ("@vlans/100/addresses/1", '"Vlan100|2001:db8::1/64"'),
         ("@management/gateway", '"192.168.100.254"'),
         ("@management/own_vrf", '"true"'),
         ("@ntp_servers/1", '"192.0.2.11"'),
@@ -368,7 +405,7 @@ LAYOUTS = {
 def turned(data: Any) -> Any:
     """Tables and fields in the other order; rows of addresses keep theirs, which is the order of addresses."""
     rows = {table: dict(reversed(row.items())) for table, row in reversed(data.items())}
-    for table in ("INTERFACE", "LOOPBACK_INTERFACE", "MGMT_INTERFACE"):
+    for table in ("INTERFACE", "LOOPBACK_INTERFACE", "MGMT_INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE"):
         rows[table] = data[table]
     return {
         table: {key: dict(reversed(row.items())) if isinstance(row, dict) else row for key, row in own.items()}

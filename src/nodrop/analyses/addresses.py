@@ -1,8 +1,9 @@
-"""Addresses that two holders have: ports, loopbacks, out-of-band ports, and hosts as their owner states them.
+"""Addresses that two holders have: ports, port channels, VLANs, loopbacks, out-of-band ports, and hosts as stated.
 
 Out-of-band ports are compared with one another only, for they are a network of their own; so is every VRF. A loopback
 address that several switches share on purpose (anycast) is one that each has beside another one and none takes for its
-router id. Addresses that mean something on one link only are left out.
+router id; the gateway's address of a VLAN may be on every switch that has the VLAN. Addresses that mean something on
+one link only are left out.
 """
 
 from collections.abc import Iterator
@@ -80,6 +81,7 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
             holder = _Holder(device.name, port.name, (device.name, port.name))
             for address in _plain(port.addresses):
                 yield area, address, holder
+        yield from _of_bridging(device)
         yield from _of_switch(device)
     for host in index.fabric.hosts:
         for host_port in host.ports:
@@ -92,6 +94,18 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
 def _area(vrf: str | None) -> str:
     """The routing table in which an address must be the only one."""
     return f"vrf {vrf}" if vrf else "vrf default"
+
+
+def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
+    """Yield the addresses of port channels and VLANs; where they are not known there is none to compare."""
+    channels = () if isinstance(device.port_channels, Unknown) else device.port_channels
+    vlans = () if isinstance(device.vlans, Unknown) else device.vlans
+    for channel in channels:
+        holder = _Holder(device.name, channel.name, (device.name, "@port_channels", channel.name))
+        yield from ((_area(channel.vrf), address, holder) for address in _plain(channel.addresses))
+    for vlan in vlans:
+        holder = _Holder(device.name, f"VLAN {vlan.id}", (device.name, "@vlans", vlan.key), anycast=True)
+        yield from ((_area(vlan.vrf), address, holder) for address in _plain(vlan.addresses))
 
 
 def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:

@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers
 from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile
 from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
@@ -148,6 +149,8 @@ class Device:
     mac: str | None | Unknown = None
     interfaces: tuple[Interface, ...] = ()
     loopbacks: tuple[Loopback, ...] | Unknown = ()
+    port_channels: tuple[PortChannel, ...] | Unknown = ()
+    vlans: tuple[Vlan, ...] | Unknown = ()
     management: Management | None | Unknown = None
     bgp: Bgp | None | Unknown = None
     static_routes: tuple[StaticRoute, ...] | Unknown = ()

@@ -68,6 +68,9 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["switch_dscp_to_tc"], "NVUE maps DSCP by profiles of ports only")
     if device.buffer_model != "dynamic":
         raise refuse(["buffer_model"], "NVUE works headroom out by itself: its buffer model is dynamic")
+    for name, what in (("port_channels", "bonds"), ("vlans", "bridges")):
+        if getattr(device, name):
+            raise refuse([name], f"{what} are not written")
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
     return switch(model)

@@ -72,6 +72,10 @@ class Ports:
         """Yield the interfaces, as they first appear."""
         return iter(self._nodes)
 
+    def say(self, *words: str) -> bool:
+        """Whether any interface has one of these settings."""
+        return any(word in node for nodes in self._nodes.values() for node in nodes for word in words)
+
     def view(self, name: str) -> View:
         """Return all that is said of an interface."""
         nodes = self._nodes.get(name, [])

@@ -95,7 +95,7 @@ PORT_QOS: _Known = {
     "lldp-tlv": "what LLDP tells the neighbor is not in the model",
 }
 
-_BRIDGED = "bridging, VLANs and bonds are not in the model"
+_BRIDGED = "bridging, VLANs and bonds are not read"
 _ACCESS = "access lists do not touch traffic classes"
 _OVERLAY = "overlays are not in the model"
 _OUTSIDE = "not in the model"

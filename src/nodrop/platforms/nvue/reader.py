@@ -138,6 +138,8 @@ class _Device:
             mac=UNKNOWN,
             interfaces=found,
             loopbacks=loopbacks(top, ports),
+            port_channels=UNKNOWN if ports.say("bond") else (),
+            vlans=UNKNOWN if ports.say("bridge", "vlan") else (),
             management=management(ports),
             bgp=routing.bgp(),
             static_routes=routing.static_routes(),

@@ -14,6 +14,7 @@ from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, quotable, refuse
+from nodrop.platforms.sonic.limits_bridging import check_bridging, check_vrf
 from nodrop.platforms.sonic.release_limits import check_release
 from nodrop.platforms.sonic.releases import RELEASES
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
@@ -87,9 +88,9 @@ def _check_services(device: Device) -> None:
     loopbacks = known(device.loopbacks)
     check_rows(loopbacks, "loopbacks")
     for loopback in loopbacks:
-        if loopback.vrf is not None:
-            raise refuse(["loopbacks", loopback.name, "vrf"], "VRFs are not written")
+        check_vrf(loopback.vrf, "loopbacks", loopback.name, "vrf")
         check_distinct(loopback.addresses, "loopbacks", loopback.name, "addresses")
+    check_bridging(device)
     check_rows(known(device.counters), "counters")
     check_rows(known(device.ntp_servers), "ntp_servers")
     check_rows(known(device.syslog_servers), "syslog_servers")
@@ -126,8 +127,7 @@ def _check_port(facts: Switch, interface: Interface) -> None:
         raise refuse((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
     if interface.mtu_bytes is None:
         raise refuse((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")
-    if interface.vrf is not None:
-        raise refuse((*path, "vrf"), "VRFs of fabric ports are not written")
+    check_vrf(known(interface.vrf), *path, "vrf")
     if not 0 <= (known(interface.cable_length_m) or 0) <= _LONGEST_CABLE_M:
         raise refuse((*path, "cable_length_m"), "is no length of a cable")
     check_distinct(known(interface.addresses), *path, "addresses")

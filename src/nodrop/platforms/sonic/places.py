@@ -5,12 +5,13 @@ from contextlib import suppress
 
 from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Place
-from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import BOM
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document, merged, place
 from nodrop.platforms.sonic.frr_text import FRR_FILES, frr_text
+from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.tables import MAPS, POOL_SUFFIX
 
 Path = tuple[str, ...]
@@ -67,6 +68,15 @@ _DYNAMIC_FIELDS = {
 }
 _TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
 _COUNTER_FIELDS = {"enabled": "FLEX_COUNTER_STATUS", "interval_ms": "POLL_INTERVAL"}
+_BRIDGING = {"@port_channels": "PORTCHANNEL", "@vlans": "VLAN"}
+_BRIDGING_FIELDS = {
+    "enabled": "admin_status",
+    "mtu_bytes": "mtu",
+    "min_links": "min_links",
+    "fast_rate": "fast_rate",
+    "fallback": "fallback",
+    "description": "description",
+}
 _LOCALHOST = ("DEVICE_METADATA", "localhost")
 _DEVICE_PATHS: Mapping[str, Path] = {
     "@watchdog_polling_ms": ("PFC_WD", "GLOBAL", "POLL_INTERVAL"),
@@ -149,6 +159,8 @@ class _Finder:
         elif head == "@loopbacks":
             yield from self._address_paths("LOOPBACK_INTERFACE", key, part[1:])
             yield ("LOOPBACK_INTERFACE",)
+        elif head in _BRIDGING:
+            yield from self._bridging_paths(_BRIDGING[head], key, part[1:])
         elif head == "@management":
             yield from self._management_paths(part)
         elif head in ("@ntp_servers", "@syslog_servers"):
@@ -158,6 +170,22 @@ class _Finder:
         elif head in ("@bgp", "@neighbors"):
             yield ("BGP_NEIGHBOR", key)
             yield (*_LOCALHOST, "bgp_asn")
+
+    def _bridging_paths(self, table: str, key: str, part: Path) -> Iterator[Path]:
+        """Yield where a part of a port channel, named by its name, or of a VLAN, by its number, stands."""
+        name = vlan_name(int(key)) if table == "VLAN" and key.isascii() and key.isdecimal() else key
+        members = [row for row in self._table(f"{table}_MEMBER") if row.startswith(f"{name}|")]
+        if part[:1] == ("members",):
+            at = "".join(part[1:2])
+            chosen = [row for row in members if row == f"{name}|{at}"] or _at(at, sorted(members, key=natural))
+            yield from ((f"{table}_MEMBER", row, "tagging_mode") for row in chosen if part[2:] == ("tagged",))
+            yield from ((f"{table}_MEMBER", row) for row in (*chosen, *members))
+        elif part[:1] in (("addresses",), ("vrf",)):
+            yield from self._address_paths(f"{table}_INTERFACE", name, part)
+        elif part:
+            yield (table, name, _BRIDGING_FIELDS.get(part[0], part[0]))
+        yield (table, name)
+        yield (table,)
 
     def _management_paths(self, part: Path) -> Iterator[Path]:
         keys = [key for key in self._table("MGMT_INTERFACE") if "|" in key]

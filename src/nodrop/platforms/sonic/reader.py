@@ -20,6 +20,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
+from nodrop.platforms.sonic.read_bridging import port_channels, vlans
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
 from nodrop.platforms.sonic.read_services import (
@@ -134,6 +135,8 @@ class _Device:
             mac=self._localhost.get("mac", None if config.whole else UNKNOWN),
             interfaces=interfaces,
             loopbacks=loopbacks(config),
+            port_channels=port_channels(config, self._derived),
+            vlans=vlans(config, self._derived),
             management=management(config),
             bgp=routing.bgp if routing else self._none_unless("bgp_asn", "BGP_NEIGHBOR", None),
             static_routes=routing.static_routes if routing else self._none_unless("", "STATIC_ROUTE", ()),

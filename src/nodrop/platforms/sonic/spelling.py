@@ -134,3 +134,8 @@ def ranges(indexes: Iterable[int]) -> Iterator[str]:
         run = [index]
     if run:
         yield f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}"
+
+
+def vlan_name(number: int) -> str:
+    """Spell a VLAN: `Vlan100`."""
+    return f"Vlan{number}"

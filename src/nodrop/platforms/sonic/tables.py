@@ -77,5 +77,6 @@ NOT_READ: dict[str, str] = {
     "TACPLUS_SERVER": "login",
     "AAA": "login",
     "TELEMETRY": "management service",
+    "VRF": "interfaces say which VRF they are in",
 }
 """Tables that are knowingly not read, and why: they do not bear on what the model holds."""

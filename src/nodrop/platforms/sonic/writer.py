@@ -20,7 +20,7 @@ from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic import additions
 from nodrop.platforms.sonic.limits import breakouts, check
 from nodrop.platforms.sonic.releases import RELEASES, knows
-from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges
+from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges, vlan_name
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
 
 _CACHED_DESIGNS = 128
@@ -34,6 +34,7 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     ports = [_port(facts, interface) for interface in device.interfaces]
     tables = (
         _render("device", device=device, sonic=facts.sonic, kind=TYPE_OF_ROLE[known(device.role)]),
+        _bridging(device),
         _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device))),
         _qos(device, facts),
         _render("services", device=device, vrf=_services_vrf(device), database=RELEASES[str(device.version)]),
@@ -47,6 +48,21 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
 
 def _render(name: str, **names: Any) -> str:
     return tidy(template(f"sonic/{name}.json.j2").render(**names))
+
+
+def _bridging(device: Device) -> str:
+    """Return port channels, VLANs and VRFs, with the addresses that the switch has in them; mostly there are none."""
+    channels, vlans = known(device.port_channels), known(device.vlans)
+    holders: tuple[Any, ...] = (*device.interfaces, *known(device.loopbacks), *channels, *vlans)
+    vrfs = {row.vrf for row in holders} - {None}
+    if not (channels or vlans or vrfs):
+        return ""
+    addresses = {
+        "PORTCHANNEL_INTERFACE": [(row.name, row) for row in channels],
+        "VLAN_INTERFACE": [(vlan_name(row.id), row) for row in vlans],
+    }
+    tables = (_render("addresses", table=table, rows=rows) for table, rows in addresses.items())
+    return _render("bridging", device=device, vrfs=sorted(vrfs), vlan_name=vlan_name) + "".join(tables)
 
 
 def _services_vrf(device: Device) -> str:
@@ -138,6 +154,7 @@ class _PortRow(NamedTuple):
     asymmetric: bool
     addresses: tuple[str, ...]
     link_local: bool
+    vrf: str | None
 
 
 def _port(facts: Switch, interface: Interface) -> _PortRow:
@@ -164,6 +181,7 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
         asymmetric=isinstance(qos, QosProfile) and qos.pfc_rx_priorities != qos.pfc_tx_priorities,
         addresses=known(interface.addresses),
         link_local=known(interface.link_local),
+        vrf=known(interface.vrf),
     )
 
 

@@ -1,0 +1,49 @@
+"""What config_db cannot say of port channels, VLANs and VRFs.
+
+Names and numbers are those of sonic-portchannel.yang, sonic-vlan.yang and sonic-vrf.yang.
+"""
+
+import re
+
+from nodrop.fabric.bridging import PortChannel, Vlan
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
+from nodrop.platforms.sayable import check_distinct, check_rows, refuse
+
+_PORT_CHANNEL = re.compile(r"PortChannel[0-9]{1,4}")
+_VRF = re.compile(r"Vrf[A-Za-z0-9_-]+")
+_VLANS = (2, 4094)
+
+
+def check_bridging(device: Device) -> None:
+    """Raise Unsupported where a port channel or VLAN of the device has no rows that say it."""
+    channels, vlans = known(device.port_channels), known(device.vlans)
+    check_rows(channels, "port_channels", order=lambda row: natural(row.name))
+    check_rows(vlans, "vlans", order=lambda row: row.id)
+    for channel in channels:
+        path = ("port_channels", channel.name)
+        if not _PORT_CHANNEL.fullmatch(channel.name):
+            raise refuse((*path, "name"), "a port channel is called PortChannel and a number of four digits at most")
+        if list(channel.members) != sorted(set(channel.members), key=natural):
+            raise refuse((*path, "members"), "are not in the order in which they would be read back")
+        _check_link(channel, path)
+    for vlan in vlans:
+        path = ("vlans", str(vlan.id))
+        if not _VLANS[0] <= vlan.id <= _VLANS[1]:
+            raise refuse((*path, "id"), f"is not from {_VLANS[0]} to {_VLANS[1]}")
+        check_rows(vlan.members, *path, "members", order=lambda member: natural(member.port))
+        _check_link(vlan, path)
+
+
+def _check_link(row: PortChannel | Vlan, path: tuple[str, str]) -> None:
+    check_vrf(row.vrf, *path, "vrf")
+    check_distinct(row.addresses, *path, "addresses")
+    if row.mtu_bytes is None:
+        raise refuse((*path, "mtu_bytes"), "there is one: without a field it is the switch's default")
+
+
+def check_vrf(name: str | None, *path: str) -> None:
+    """Raise Unsupported where a VRF has a name that SONiC does not take."""
+    if name is not None and not _VRF.fullmatch(name):
+        raise refuse(path, f"{name} does not begin with Vrf, as VRFs of SONiC do")

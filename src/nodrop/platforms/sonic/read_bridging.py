@@ -1,0 +1,116 @@
+"""Port channels and VLANs of a config_db.json: each is a row, its members are rows, and so are its addresses."""
+
+import re
+from collections.abc import Iterator
+
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject, natural
+from nodrop.platforms.sonic.config import Config, Row
+
+DEFAULT_MTU_BYTES = 9100
+"""MTU of a port channel or VLAN without one (sonic-swss cfgmgr/teammgr.cpp, cfgmgr/vlanmgr.cpp)."""
+
+_UP_DOWN = {"up": True, "down": False}
+_TRUE_FALSE = {"true": True, "false": False, "True": True, "False": False}
+_TAGGED = {"tagged": True, "untagged": False, "priority_tagged": True}
+_VLAN = re.compile(r"Vlan([0-9]{1,4})")
+
+Derived = dict[Subject, str]
+
+
+def port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
+    """Return the port channels, sorted by name; what a row leaves out is teammgrd's default."""
+    if not config.covers("PORTCHANNEL"):
+        return UNKNOWN
+    members: dict[str, list[str]] = {}
+    for name, port in _members(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
+        members.setdefault(name, []).append(port)
+    addresses = _addresses(config, "PORTCHANNEL_INTERFACE")
+    return tuple(
+        PortChannel(
+            name=name,
+            members=tuple(sorted(members.get(name, ()), key=natural)),
+            enabled=_enabled(config, ("PORTCHANNEL", name), row, False, derived),
+            min_links=config.integer(("PORTCHANNEL", name), row, "min_links"),
+            fast_rate=config.word(("PORTCHANNEL", name), row, "fast_rate", _TRUE_FALSE) or False,
+            fallback=config.word(("PORTCHANNEL", name), row, "fallback", _TRUE_FALSE) or False,
+            mtu_bytes=_mtu(config, ("PORTCHANNEL", name), row, derived),
+            addresses=addresses.get(name, ()),
+            vrf=config.rows("PORTCHANNEL_INTERFACE").get(name, {}).get("vrf_name"),
+            description=row.get("description"),
+        )
+        for name, row in sorted(config.rows("PORTCHANNEL").items(), key=lambda item: natural(item[0]))
+    )
+
+
+def vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
+    """Return the VLANs, sorted by number; what a row leaves out is vlanmgrd's default."""
+    if not config.covers("VLAN"):
+        return UNKNOWN
+    members: dict[str, list[VlanMember]] = {}
+    modes = config.rows("VLAN_MEMBER")
+    for name, port in _members(config, "VLAN_MEMBER", "VLAN"):
+        keys = ("VLAN_MEMBER", f"{name}|{port}")
+        tagged = config.word(keys, modes[keys[1]], "tagging_mode", _TAGGED)
+        members.setdefault(name, []).append(VlanMember(port=port, tagged=tagged is not False))
+    addresses = _addresses(config, "VLAN_INTERFACE")
+    found = []
+    for name, row in config.rows("VLAN").items():
+        number = _VLAN.fullmatch(name)
+        if number is None:
+            config.malformed(("VLAN", name), name, "Vlan and a number, such as Vlan100")
+            continue
+        found.append(
+            Vlan(
+                id=int(number[1]),
+                members=tuple(sorted(members.get(name, ()), key=lambda member: natural(member.port))),
+                enabled=_enabled(config, ("VLAN", name), row, True, derived),
+                mtu_bytes=_mtu(config, ("VLAN", name), row, derived),
+                addresses=addresses.get(name, ()),
+                vrf=config.rows("VLAN_INTERFACE").get(name, {}).get("vrf_name"),
+                description=row.get("description"),
+            )
+        )
+    return tuple(sorted(found, key=lambda vlan: vlan.id))
+
+
+def _members(config: Config, table: str, of: str) -> Iterator[tuple[str, str]]:
+    """Yield (what a member belongs to, member); one of what is not there is remarked."""
+    for key in config.rows(table):
+        name, _, port = key.partition("|")
+        config.named((table, key), name, of, ())
+        yield name, port
+
+
+def _addresses(config: Config, table: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for key in config.rows(table):
+        name, _, address = key.partition("|")
+        if address:
+            found[name] = (*found.get(name, ()), address)
+    return found
+
+
+def _enabled(config: Config, keys: tuple[str, str], row: Row, default: bool, derived: Derived) -> bool:
+    stated: bool | None = config.word(keys, row, "admin_status", _UP_DOWN)
+    if stated is not None:
+        return stated
+    reason = f"{keys[0]} has no admin_status, which is {'up' if default else 'down'} (sonic-swss cfgmgr)"
+    derived[_subject(config, keys, "enabled")] = reason
+    return default
+
+
+def _mtu(config: Config, keys: tuple[str, str], row: Row, derived: Derived) -> int:
+    stated = config.integer(keys, row, "mtu")
+    if stated is not None:
+        return stated
+    reason = f"{keys[0]} has no mtu, which is {DEFAULT_MTU_BYTES} (sonic-swss cfgmgr)"
+    derived[_subject(config, keys, "mtu_bytes")] = reason
+    return DEFAULT_MTU_BYTES
+
+
+def _subject(config: Config, keys: tuple[str, str], attribute: str) -> Subject:
+    table, name = keys
+    part = ("@port_channels", name) if table == "PORTCHANNEL" else ("@vlans", name.removeprefix("Vlan"))
+    return (config.device, *part, attribute)
