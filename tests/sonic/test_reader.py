@@ -209,6 +209,7 @@ def test_a_part_with_cables_or_ports_alone() -> None:
             port=UNKNOWN,
             mtu_bytes=9216,
             addresses=UNKNOWN,
+            link_local=UNKNOWN,
             vrf=UNKNOWN,
             link_pause=UNKNOWN,
             cable_length_m=UNKNOWN,
