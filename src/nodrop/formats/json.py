@@ -138,7 +138,7 @@ def _opened(text: str, end: int) -> list[int]:
     return opened
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
     """One entry of an object or list: its key or index, and the offsets of key and value; an index has an empty key."""
 
     key: str | int
@@ -148,26 +148,27 @@ class _Member(NamedTuple):
     end: int
 
 
-def _members(text: str, at: int, decoder: json.JSONDecoder) -> Iterator[_Member]:
+def members(text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
     """The entries of the object or list at offset `at`, their values skipped at C speed; none for any other value."""
     opening = text[at : at + 1]
     if opening not in ("{", "["):
         return
-    at, index = _skip_space(text, at + 1), 0
+    at, index = skip_space(text, at + 1), 0
     while text[at] not in "]}":
         key, key_start, key_end = index, at, at
         if opening == "{":
             key, key_end = decoder.raw_decode(text, at)
-            at = _skip_space(text, _skip_space(text, key_end) + 1)
+            at = skip_space(text, skip_space(text, key_end) + 1)
         _, end = decoder.raw_decode(text, at)
-        yield _Member(key, key_start, key_end, at, end)
-        at = _skip_space(text, end)
+        yield Member(key, key_start, key_end, at, end)
+        at = skip_space(text, end)
         if text[at] == ",":
-            at = _skip_space(text, at + 1)
+            at = skip_space(text, at + 1)
         index += 1
 
 
-def _skip_space(text: str, at: int) -> int:
+def skip_space(text: str, at: int) -> int:
+    """The offset of the first character at or after `at` that is no white space."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
 
@@ -184,7 +185,7 @@ class Locator:
         self._text = raw.decode(errors="replace").removeprefix(BOM)
         self._lines = Lines(self._text)
         self._decoder = json.JSONDecoder(strict=False)
-        self._known: dict[int, dict[str | int, _Member]] = {}
+        self._known: dict[int, dict[str | int, Member]] = {}
 
     def key_span(self, keys: Sequence[str | int]) -> Span | None:
         """The key of the entry at `keys`, quotes included; None where there is no entry, and for entries of lists."""
@@ -206,7 +207,7 @@ class Locator:
         ends = [self._inside(member, span.line, span.column), self._inside(member, span.end_line, span.end_column)]
         return self._lines.span(*ends)
 
-    def _inside(self, member: _Member, line: int, column: int) -> int:
+    def _inside(self, member: Member, line: int, column: int) -> int:
         """The offset of a line and column of a text, whose newlines and other characters may be escaped."""
         at, escapes = member.start + 1, _ESCAPE.finditer(self._text, member.start + 1, member.end - 1)
         for escape in escapes:
@@ -220,14 +221,14 @@ class Locator:
             column += len(escape[0]) - 1
         return min(at + column - 1, member.end - 1)
 
-    def _find(self, keys: Sequence[str | int]) -> _Member | None:
+    def _find(self, keys: Sequence[str | int]) -> Member | None:
         try:
-            start = _skip_space(self._text, 0)
+            start = skip_space(self._text, 0)
             if not keys:
-                return _Member(0, start, start, start, self._decoder.raw_decode(self._text, start)[1])
+                return Member(0, start, start, start, self._decoder.raw_decode(self._text, start)[1])
             for step in keys:
                 if start not in self._known:
-                    self._known[start] = {member.key: member for member in _members(self._text, start, self._decoder)}
+                    self._known[start] = {member.key: member for member in members(self._text, start, self._decoder)}
                 member = self._known[start].get(step)
                 if member is None:
                     return None
@@ -262,9 +263,9 @@ def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000)
         doubled += len(pairs) != len(dict(pairs))
 
     def walk(at: int, path: tuple[str | int, ...]) -> None:
-        firsts: dict[str | int, _Member] = {}
+        firsts: dict[str | int, Member] = {}
         doubled_before = doubled
-        for member in _members(text, at, decoder):
+        for member in members(text, at, decoder):
             keys, first = (*path, member.key), firsts.setdefault(member.key, member)
             if first is not member:
                 again = lines.span(member.key_start, member.key_end)
@@ -276,7 +277,7 @@ def duplicate_keys(raw: bytes, counted: int | None = None, *, limit: int = 1000)
             doubled_before = doubled
 
     lines, decoder = Lines(text), json.JSONDecoder(object_pairs_hook=count, strict=False)
-    start = _skip_space(text, 0)
+    start = skip_space(text, 0)
     decoder.raw_decode(text, start)
     if doubled:
         walk(start, ())

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from nodrop.fabric.change import Change, Edit
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.reading import DeviceReading, Place, Source
 from nodrop.fabric.subject import Subject
@@ -35,6 +36,13 @@ class Writer(Protocol):
         """Spell a device; Unsupported where the platform cannot."""
 
 
+class Editor(Protocol):
+    """A platform's `edit.py`."""
+
+    def edit(self, bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+        """Change a device's files, given by canonical name, in nothing but what the changes ask for."""
+
+
 @cache
 def names() -> tuple[str, ...]:
     """Return the platforms there are, sorted."""
@@ -62,6 +70,14 @@ def reader(platform: str) -> Reader:
 def writer(platform: str) -> Writer:
     """Return a platform's writer; KeyError where there is no such platform."""
     return cast("Writer", _module(platform, "writer"))
+
+
+@cache
+def editor(platform: str) -> Editor | None:
+    """Return what changes a platform's given files; None where all is done by hand. KeyError: no such platform."""
+    if platform not in names():
+        raise KeyError(platform)
+    return cast("Editor", _module(platform, "edit")) if (_HERE / platform / "edit.py").exists() else None
 
 
 def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:

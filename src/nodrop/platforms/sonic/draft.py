@@ -1,0 +1,163 @@
+"""The tables of a given config_db.json while they are changed; rows for several ports or queues are split as needed."""
+
+import copy
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nodrop.platforms.sonic.config import bare
+from nodrop.platforms.sonic.spelling import ranges
+
+Cell = tuple[str, int | None]
+"""A port and the queue or priority group of a row; None in tables that know ports only."""
+Fields = Mapping[str, str | None]
+"""What fields of a row are to say; None takes a field out."""
+
+_INDEXES = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
+
+
+class Draft:
+    """Tables that can be changed; `data` is what config_db.json is to hold."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data: dict[str, Any] = copy.deepcopy(dict(data))
+        self._brackets = any("[" in str(value) and bare(str(value)) != value for value in _references(data))
+
+    def rows(self, table: str) -> dict[str, dict[str, Any]]:
+        """Return the rows of a table that have fields at all; nothing where there is no such table."""
+        rows = self.data.get(table)
+        return {key: row for key, row in rows.items() if isinstance(row, dict)} if isinstance(rows, dict) else {}
+
+    def text(self, table: str, key: str, field: str) -> str | None:
+        """Return a field as text, None where it is absent."""
+        value = self.rows(table).get(key, {}).get(field)
+        if value is None:
+            return None
+        return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    def update(self, table: str, key: str, fields: Fields) -> None:
+        """Set or take out fields of a row, which is added if any field is set."""
+        row = self.rows(table).get(key)
+        if row is None:
+            if all(value is None for value in fields.values()):
+                return
+            row = self.data.setdefault(table, {}).setdefault(key, {})
+        for field, value in fields.items():
+            if value is None:
+                row.pop(field, None)
+            else:
+                row[field] = value
+
+    def add(self, table: str, key: str) -> None:
+        """Add a row without fields, if it is not there."""
+        self.data.setdefault(table, {}).setdefault(key, {})
+
+    def remove(self, table: str, key: str) -> None:
+        """Take out a row, and its table with the last one, for a table without rows does not exist on a switch."""
+        rows = self.data.get(table, {})
+        rows.pop(key, None)
+        if not rows:
+            self.data.pop(table, None)
+
+    def reference(self, table: str, name: str, like: str | None) -> str:
+        """Spell a reference as the field did that it stands in, else as the file does."""
+        brackets = bare(like) != like if like else self._brackets
+        return f"[{table}|{name}]" if brackets and name != "NULL" else name
+
+    def cells(self, table: str) -> Iterator[tuple[str, Cell, dict[str, Any]]]:
+        """Yield key, cell and row of a table by ports, every cell of every row that is keyed by ports and a range."""
+        for key, row in self.rows(table).items():
+            for cell in cells_of(key):
+                yield key, cell, row
+
+    def change_cells(self, table: str, wanted: Mapping[Cell, Fields], *, keep_empty: bool = True) -> None:
+        """Give cells other fields: rows are changed as a whole where all their cells are, and split where not.
+
+        A row that is left without fields stays, for it says that there is such a queue, unless it need not.
+        """
+        seen: set[Cell] = set()
+        rows: dict[str, Any] = {}
+        for key, row in self.data.get(table, {}).items():
+            cells = list(cells_of(key)) if isinstance(row, dict) else []
+            seen.update(cells)
+            if not any(cell in wanted for cell in cells):
+                rows[key] = row
+                continue
+            rows.update(_split(key, cells, row, wanted))
+        rows.update(_new_rows({cell: fields for cell, fields in wanted.items() if cell not in seen}))
+        if not keep_empty:
+            rows = {key: row for key, row in rows.items() if row}
+        if rows:
+            self.data[table] = rows
+        else:
+            self.data.pop(table, None)
+
+    def remove_cells(self, table: str, gone: set[Cell]) -> None:
+        """Take cells out of a table; what is left of their rows stays."""
+        rows: dict[str, Any] = {}
+        for key, row in self.data.get(table, {}).items():
+            cells = list(cells_of(key))
+            left = [cell for cell in cells if cell not in gone]
+            if len(left) == len(cells):
+                rows[key] = row
+            else:
+                rows |= {part: dict(row) for part in _keys(left, key)}
+        if rows:
+            self.data[table] = rows
+        else:
+            self.data.pop(table, None)
+
+
+def cells_of(key: str) -> Iterator[Cell]:
+    """Yield the cells of a row's key: `Ethernet0,Ethernet4|3-4` is four; nothing where it is spelt in another way."""
+    ports, bar, span = key.partition("|")
+    if not bar:
+        yield from ((port, None) for port in ports.split(","))
+    elif found := _INDEXES.fullmatch(span):
+        first, last = int(found[1]), int(found[2] or found[1])
+        yield from ((port, index) for port in ports.split(",") for index in range(first, last + 1))
+
+
+def _split(
+    key: str, cells: list[Cell], row: Mapping[str, Any], wanted: Mapping[Cell, Fields]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows that a row becomes, those that stay as they were first."""
+    groups: dict[tuple[tuple[str, str | None], ...], list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: cell in wanted):
+        fields = {field: value for field, value in wanted.get(cell, {}).items() if row.get(field) != value}
+        groups.setdefault(tuple(sorted(fields.items())), []).append(cell)
+    for fields_of_group, group in groups.items():
+        changed = {field: value for field, value in {**row, **dict(fields_of_group)}.items() if value is not None}
+        keys = (key,) if len(groups) == 1 else tuple(_keys(group, key))
+        yield from ((one, dict(changed)) for one in keys)
+
+
+def _keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
+    """Yield keys that spell cells; ports stand together in one key only where they did in `like`."""
+    by_port: dict[str, list[int]] = {}
+    for port, index in cells:
+        by_port.setdefault(port, []).extend([] if index is None else [index])
+    together: dict[tuple[int, ...], list[str]] = {}
+    for port, indexes in by_port.items():
+        together.setdefault(tuple(sorted(indexes)), []).append(port)
+    in_lists = "," in like.partition("|")[0]
+    for indexes_of_all, ports in together.items():
+        for name in [",".join(ports)] if in_lists else ports:
+            yield from ((f"{name}|{span}" for span in ranges(indexes_of_all)) if indexes_of_all else (name,))
+
+
+def _new_rows(wanted: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield rows for cells that no row covers; neighboring queues of a port that say the same share one."""
+    groups: dict[tuple[str, tuple[tuple[str, str | None], ...]], list[Cell]] = {}
+    for cell, fields in wanted.items():
+        groups.setdefault((cell[0], tuple(sorted(fields.items()))), []).append(cell)
+    for (_, fields_of_group), cells in groups.items():
+        stated = {field: value for field, value in fields_of_group if value is not None}
+        yield from ((key, dict(stated)) for key in _keys(cells, ""))
+
+
+def _references(data: Mapping[str, Any]) -> Iterator[object]:
+    for table in ("PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE", "BUFFER_PROFILE"):
+        rows = data.get(table)
+        for row in rows.values() if isinstance(rows, dict) else ():
+            yield from row.values() if isinstance(row, dict) else ()

@@ -1,0 +1,217 @@
+"""Maps and profiles that several ports share, when some of their users are to have others: copied where they must be.
+
+A row is changed in place where all its users change alike. Else those that change get a row that says it already, or
+a copy of theirs, named after it; names that SONiC's own tools look for are kept or taken (see `spelling`).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.qos import COLORS, Map, Scheduler, WredProfile
+from nodrop.fabric.states import Unknown
+from nodrop.platforms.sonic.config import bare
+from nodrop.platforms.sonic.draft import Cell, Draft
+from nodrop.platforms.sonic.read_buffers import pool_identity
+from nodrop.platforms.sonic.spelling import pool_name
+from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME
+
+_NUMBERED = re.compile(r"(.*?)([._-]?)([0-9]+)")
+_LONGEST_NAME = 32
+"""Characters of a map's name (sonic-dscp-tc-map.yang and its like)."""
+
+Said = dict[str, str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Use:
+    """A cell that uses a profile: by which name, what the profile says now and what it is to say (None: none)."""
+
+    cell: Cell
+    name: str | None
+    old: Any
+    new: Any
+    wanted: str
+    """What a new profile for it would best be called."""
+    position: int = 0
+    """Its place in a list of profiles."""
+    table: str = ""
+
+
+def same(old: object, new: object) -> bool:
+    """Whether two parts of the model are equal; UNKNOWN is only itself."""
+    if old is new:
+        return True
+    return not isinstance(old, Unknown) and not isinstance(new, Unknown) and bool(old == new)
+
+
+def settle(draft: Draft, table: str, uses: Iterable[Use], said: Callable[[Any], Said]) -> dict[Use, str | None]:
+    """Bring the rows of a table to what their users want; return the users that get another name, and the name."""
+    by_name: dict[str | None, list[Use]] = {}
+    for use in uses:
+        by_name.setdefault(use.name, []).append(use)
+    if all(same(use.old, use.new) for users in by_name.values() for use in users):
+        return {}
+    values = {name: users[0].old for name, users in by_name.items() if name is not None}
+    left: list[Use] = []
+    for name, users in by_name.items():
+        left.extend(_in_place(draft, table, name, users, values, said))
+    renamed: dict[Use, str | None] = {}
+    for use in left:
+        if use.new is None:
+            renamed[use] = None
+        elif _is_computed(use.new):
+            renamed[use] = COMPUTED
+        else:
+            renamed[use] = _found(draft, table, use, values, said) or _copied(draft, table, use, values, said)
+    return renamed
+
+
+def _in_place(
+    draft: Draft, table: str, name: str | None, users: list[Use], values: dict[str, Any], said: Callable[[Any], Said]
+) -> list[Use]:
+    """Change a row in place if none of its users stays; return the users that must go elsewhere."""
+    moving = [use for use in users if not same(use.old, use.new)]
+    targets: dict[Any, int] = {}
+    for use in moving:
+        if use.new is not None and not _is_computed(use.new):
+            targets[use.new] = targets.get(use.new, 0) + 1
+    if len(moving) < len(users) or not targets or name is None or name not in draft.rows(table):
+        return moving
+    chosen = max(targets, key=lambda value: targets[value])
+    draft.update(table, name, _delta(said, values[name], chosen))
+    values[name] = chosen
+    return [use for use in moving if not same(use.new, chosen)]
+
+
+def _found(draft: Draft, table: str, use: Use, values: Mapping[str, Any], said: Callable[[Any], Said]) -> str | None:
+    """Return the name of a row that says it already."""
+    for name, value in values.items():
+        if name != COMPUTED and same(value, use.new):
+            return name
+    wanted = said(use.new)
+    for name, row in draft.rows(table).items():
+        if name not in values and {field: row.get(field) for field in wanted} == wanted:
+            return name
+    return None
+
+
+def _copied(draft: Draft, table: str, use: Use, values: dict[str, Any], said: Callable[[Any], Said]) -> str:
+    rows = draft.rows(table)
+    base = rows.get(use.name) if use.name else None
+    name = _free(use.wanted if base is None else _derived(use, use.old), rows.keys())
+    fields = said(use.new) if base is None else {**base, **_delta(said, use.old, use.new)}
+    draft.add(table, name)
+    draft.update(table, name, {field: value for field, value in fields.items() if value is not None})
+    values[name] = use.new
+    return name
+
+
+def _derived(use: Use, old: object) -> str:
+    """Return what a copy is best called: as the other copies are, or as buffermgrd would look for it."""
+    assert use.name is not None
+    if use.name.startswith("pg_lossless_"):
+        return use.wanted
+    if isinstance(old, Scheduler) and old.weight is not None and use.name.endswith(f".{old.weight}"):
+        return f"{use.name.removesuffix(str(old.weight))}{use.new.weight}"
+    return use.name
+
+
+def _free(wanted: str, taken: Iterable[str]) -> str:
+    """Return a name, with the next number behind it if it is taken: scheduler.0 goes on as scheduler.2."""
+    names = set(taken)
+    found = _NUMBERED.fullmatch(wanted)
+    stem, mark, number = (found[1], found[2], int(found[3])) if found else (wanted, "_", 1)
+    name = wanted[:_LONGEST_NAME]
+    while name in names:
+        number += 1
+        end = f"{mark}{number}"
+        name = stem[: _LONGEST_NAME - len(end)] + end
+    return name
+
+
+def _delta(said: Callable[[Any], Said], old: Any, new: Any) -> Said:
+    """Return the fields by which a row says the new and not the old; all others stay as they are spelt."""
+    before = {} if old is None or isinstance(old, Unknown) or _is_computed(old) else said(old)
+    return {field: value for field, value in said(new).items() if before.get(field) != value}
+
+
+def _is_computed(value: object) -> bool:
+    headroom = value.headroom if isinstance(value, BufferProfile) else None
+    return headroom is not None and not isinstance(headroom, Unknown) and headroom.computed
+
+
+def map_fields(value: Map) -> Said:
+    """Spell a map."""
+    return {str(index): None if target is None else str(target) for index, target in enumerate(value)}
+
+
+def wred_fields(value: WredProfile) -> Said:
+    """Spell a WRED profile."""
+    said: Said = {"ecn": ECN_NAME[value.ecn_colors]}
+    for color in COLORS:
+        one = getattr(value, color)
+        said[f"wred_{color}_enable"] = "true" if one.enabled else "false"
+        said[f"{color}_min_threshold"] = text(one.min_bytes)
+        said[f"{color}_max_threshold"] = text(one.max_bytes)
+        said[f"{color}_drop_probability"] = text(one.probability_percent)
+    return said
+
+
+def scheduler_fields(value: Scheduler) -> Said:
+    """Spell a scheduler; `meter_type` stays as it is, where rates are in bytes unless it says packets."""
+    return {
+        "type": value.type.upper(),
+        "weight": text(value.weight),
+        "cir": text(value.guaranteed_bytes_per_s),
+        "cbs": text(value.guaranteed_burst_bytes),
+        "pir": text(value.peak_bytes_per_s),
+        "pbs": text(value.peak_burst_bytes),
+    }
+
+
+def buffer_fields(draft: Draft, like: str | None) -> Callable[[BufferProfile], Said]:
+    """Return what spells a buffer profile with the pools that the file has; `like` is a reference to one, as it is."""
+    pools = {pool_identity(name): name for name in draft.rows("BUFFER_POOL")}
+
+    def fields(value: BufferProfile) -> Said:
+        headroom = value.headroom
+        pool = None if value.pool is None else pools.get(value.pool, pool_name(value.pool))
+        parts: tuple[Any, ...] = (None, None, None)
+        if headroom is not None and not isinstance(headroom, Unknown):
+            parts = (headroom.xoff_bytes, headroom.xon_bytes, headroom.xon_offset_bytes)
+        return {
+            "pool": None if pool is None else draft.reference("BUFFER_POOL", pool, like),
+            "size": text(value.size_bytes),
+            "dynamic_th": text(value.dynamic_th),
+            "static_th": text(value.static_th_bytes),
+            "xoff": text(parts[0]),
+            "xon": text(parts[1]),
+            "xon_offset": text(parts[2]),
+            "packet_discard_action": value.discard,
+        }
+
+    return fields
+
+
+def text(value: object) -> str | None:
+    """Spell a number; nothing for what is absent or not known."""
+    return None if value is None or isinstance(value, Unknown) else str(value)
+
+
+def name_in(row: Mapping[str, Any], field: str) -> str | None:
+    """Return the name that a field of a row refers to, None where it has none."""
+    value = row.get(field)
+    return bare(value) if isinstance(value, str) else None
+
+
+def named(uses: Iterator[Use]) -> list[Use]:
+    """Return uses, one for each cell and position: where rows overlap, that of the last which names anything."""
+    found: dict[tuple[str, Cell, int], Use] = {}
+    for use in uses:
+        key = (use.table, use.cell, use.position)
+        if key not in found or use.name is not None:
+            found[key] = use
+    return list(found.values())

@@ -1,0 +1,260 @@
+"""QoS and buffers of a device, brought into the tables of the config_db.json that it has."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.platforms.sonic.draft import Cell, Draft, Fields
+from nodrop.platforms.sonic.edit_profiles import (
+    Use,
+    buffer_fields,
+    map_fields,
+    name_in,
+    named,
+    same,
+    scheduler_fields,
+    settle,
+    text,
+    wred_fields,
+)
+from nodrop.platforms.sonic.spelling import lossless_name
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, MAPS
+
+SWITCH = "global"
+"""The row of PORT_QOS_MAP that holds for the whole switch."""
+EMPTY_PRIORITIES_SINCE = "202505"
+"""The first release whose models take `pfc_enable: ""` (sonic-port-qos-map.yang)."""
+_LISTS = {"ingress_buffers": "BUFFER_PORT_INGRESS_PROFILE_LIST", "egress_buffers": "BUFFER_PORT_EGRESS_PROFILE_LIST"}
+_NOTHING = QosProfile(trust=None)
+
+Pairs = list[tuple[Interface, Interface]]
+
+
+def change_qos(draft: Draft, old: Device, new: Device, derived: Collection[Subject]) -> None:
+    """Bring the maps, pause, watchdogs, queues, groups and profiles of `new` into tables that say `old`.
+
+    `derived` are subjects that the reader worked out, and no row says.
+    """
+    pairs = [(a, b) for a, b in zip(old.interfaces, new.interfaces, strict=True) if a.name == b.name]
+    moved = [(a, b) for a, b in pairs if not same(a.qos, b.qos)]
+    if not moved and same(old.switch_dscp_to_tc, new.switch_dscp_to_tc):
+        return
+    for attribute in MAPS:
+        _maps(draft, attribute, pairs, (old.switch_dscp_to_tc, new.switch_dscp_to_tc))
+    for a, b in moved:
+        _pause(draft, a, b, new.version)
+        _watchdog(draft, a, b)
+    _queue_profiles(draft, pairs)
+    _buffers(draft, pairs, old.name, derived)
+    _remove_gone(draft, moved)
+
+
+def _qos(interface: Interface) -> QosProfile:
+    return interface.qos if isinstance(interface.qos, QosProfile) else _NOTHING
+
+
+def _rows(rows: Any) -> dict[int, Any]:
+    return {} if isinstance(rows, Unknown) or rows is None else {row.index: row for row in rows}
+
+
+def _maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[Any, Any]) -> None:
+    table, field, _ = MAPS[attribute]
+    rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
+    values = {a.name: (getattr(_qos(a), attribute), getattr(_qos(b), attribute)) for a, b in pairs}
+    if attribute == "dscp_to_tc":
+        values[SWITCH] = of_switch
+    uses = [
+        Use(cell=(name, None), name=name_in(rows.get(name, {}), field), old=a, new=b, wanted="AZURE")
+        for name, (a, b) in values.items()
+        if not isinstance(b, Unknown)
+    ]
+    _bind(draft, "PORT_QOS_MAP", field, table, settle(draft, table, uses, map_fields))
+
+
+def _bind(draft: Draft, table: str, field: str, target: str, renamed: dict[Use, str | None]) -> None:
+    """Let cells of a table name other rows of `target`; a row that is left without fields goes."""
+    wanted: dict[Cell, Fields] = {}
+    rows = {cell: row for _, cell, row in draft.cells(table)}
+    for use, name in renamed.items():
+        like = rows.get(use.cell, {}).get(field)
+        spelt = None if name is None else draft.reference(target, name, like if isinstance(like, str) else None)
+        wanted[use.cell] = {field: spelt}
+    if wanted:
+        draft.change_cells(table, wanted)
+
+
+def _pause(draft: Draft, a: Interface, b: Interface, version: Any) -> None:
+    old, new = _qos(a), _qos(b)
+    sent, obeyed = new.pfc_tx_priorities, new.pfc_rx_priorities
+    if isinstance(sent, Unknown) or isinstance(obeyed, Unknown):
+        return
+    if not same(old.pfc_tx_priorities, sent):
+        spelt: str | None = ",".join(map(str, sent))
+        if not spelt and not isinstance(version, Unknown) and (version or "") < EMPTY_PRIORITIES_SINCE:
+            spelt = None
+        draft.change_cells("PORT_QOS_MAP", {(b.name, None): {"pfc_enable": spelt}})
+    asymmetric = obeyed == ALL_PRIORITIES and sent != ALL_PRIORITIES
+    if asymmetric != (draft.text("PORT", b.name, "pfc_asym") == "on") and b.name in draft.rows("PORT"):
+        draft.update("PORT", b.name, {"pfc_asym": "on" if asymmetric else "off"})
+
+
+def _watchdog(draft: Draft, a: Interface, b: Interface) -> None:
+    old, new, cell = _qos(a).pfc_watchdog, _qos(b).pfc_watchdog, (b.name, None)
+    if same(old, new) or isinstance(new, Unknown):
+        return
+    if new is None:
+        draft.remove_cells("PFC_WD", {cell})
+        return
+    before: dict[str, Any] = {}
+    if old is not None and not isinstance(old, Unknown):
+        before = {"detection": old.detection_ms, "restoration": old.restoration_ms, "action": old.action}
+    wanted = {
+        field: text(value)
+        for field, key, value in (
+            ("action", "action", new.action),
+            ("detection_time", "detection", new.detection_ms),
+            ("restoration_time", "restoration", new.restoration_ms),
+        )
+        if key not in before or before[key] != value
+    }
+    if wanted:
+        draft.change_cells("PFC_WD", {cell: wanted})
+    _mask(draft, b.name, new.priorities)
+
+
+def _mask(draft: Draft, port: str, priorities: Any) -> None:
+    if isinstance(priorities, Unknown):
+        return
+    rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
+    spelt = str(rows.get(port, {}).get("pfcwd_sw_enable", ""))
+    if tuple(sorted({int(part) for part in spelt.split(",") if part.strip().isdecimal()})) != priorities:
+        mask = ",".join(map(str, priorities)) or None
+        draft.change_cells("PORT_QOS_MAP", {(port, None): {"pfcwd_sw_enable": mask}})
+
+
+def _queue_profiles(draft: Draft, pairs: Pairs) -> None:
+    for attribute, field, table, said in (
+        ("scheduler", "scheduler", "SCHEDULER", scheduler_fields),
+        ("wred", "wred_profile", "WRED_PROFILE", wred_fields),
+    ):
+        uses = named(_queue_uses(draft, pairs, attribute, field))
+        _bind(draft, "QUEUE", field, table, settle(draft, table, uses, said))
+
+
+def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Iterator[Use]:
+    ports = {b.name: (_rows(_qos(a).queues), _rows(_qos(b).queues)) for a, b in pairs}
+    rows = [(cell, row) for _, cell, row in draft.cells("QUEUE")]
+    rows += [((port, index), {}) for port, (_, new) in ports.items() for index in new]
+    for cell, row in rows:
+        port, index = cell
+        if port not in ports or index is None:
+            continue
+        old, new = (getattr(queues.get(index), attribute, None) for queues in ports[port])
+        if isinstance(new, Unknown):
+            continue
+        name, wanted = name_in(row, field), "AZURE_LOSSLESS"
+        if attribute == "scheduler" and new is not None:
+            wanted = ".".join(("scheduler", new.type, *([] if new.weight is None else [str(new.weight)])))
+        if row or new is not None:
+            yield Use(cell=cell, name=name, old=old, new=new, wanted=wanted)
+
+
+def _buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subject]) -> None:
+    uses = named(use for a, b in pairs for use in (*_cell_uses(draft, a, b, device, derived), *_list_uses(draft, a, b)))
+    pools = [row.get("pool") for row in draft.rows("BUFFER_PROFILE").values()]
+    like = next((pool for pool in pools if isinstance(pool, str)), None)
+    renamed = settle(draft, "BUFFER_PROFILE", uses, buffer_fields(draft, like))
+    for table in ("BUFFER_PG", "BUFFER_QUEUE"):
+        own = {use: name for use, name in renamed.items() if use.table == table}
+        _bind(draft, table, "profile", "BUFFER_PROFILE", own)
+    for table in _LISTS.values():
+        own = {use: name for use, name in renamed.items() if use.table == table}
+        _bind_list(draft, table, own, uses)
+
+
+def _cell_uses(draft: Draft, a: Interface, b: Interface, device: str, derived: Collection[Subject]) -> Iterator[Use]:
+    old, new = _qos(a), _qos(b)
+    parts: tuple[tuple[str, dict[int, Any], dict[int, Any], str], ...] = (
+        ("BUFFER_PG", _rows(old.priority_groups), _rows(new.priority_groups), ""),
+        ("BUFFER_QUEUE", _rows(old.queues), _rows(new.queues), "egress_lossy_profile"),
+    )
+    for table, before, after, wanted in parts:
+        rows = {cell[1]: row for _, cell, row in draft.cells(table) if cell[0] == b.name}
+        for index in {*rows, *before, *after}:
+            at = (device, b.name, "qos", "priority_groups", str(index))
+            if index is None or (table == "BUFFER_PG" and at in derived):
+                continue
+            was, now = (getattr(groups.get(index), "buffer", None) for groups in (before, after))
+            name = name_in(rows.get(index, {}), "profile")
+            if isinstance(now, Unknown) or (name is None and now is None):
+                continue
+            lossless = bool(now is not None and now.headroom is not None)
+            best = wanted or (lossless_name(b) if lossless else "ingress_lossy_profile")
+            yield Use(table=table, cell=(b.name, index), name=name, old=was, new=now, wanted=best)
+
+
+def _list_uses(draft: Draft, a: Interface, b: Interface) -> Iterator[Use]:
+    for attribute, table in _LISTS.items():
+        old, new = getattr(_qos(a), attribute), getattr(_qos(b), attribute)
+        if isinstance(old, Unknown) or isinstance(new, Unknown):
+            continue
+        names = _listed(draft, table, b.name)
+        for position in range(max(len(old), len(new), len(names))):
+            yield Use(
+                table=table,
+                cell=(b.name, None),
+                position=position,
+                name=names[position] if position < len(names) else None,
+                old=old[position] if position < len(old) else None,
+                new=new[position] if position < len(new) else None,
+                wanted=f"{attribute.partition('_')[0]}_profile",
+            )
+
+
+def _listed(draft: Draft, table: str, port: str) -> list[str]:
+    row = next((row for _, cell, row in draft.cells(table) if cell[0] == port), {})
+    return [name_in({"": part}, "") or "" for part in str(row.get("profile_list", "")).split(",") if part]
+
+
+def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: list[Use]) -> None:
+    wanted: dict[Cell, Fields] = {}
+    for cell in dict.fromkeys(use.cell for use in renamed):
+        row = next((row for _, one, row in draft.cells(table) if one == cell), {})
+        like = str(row.get("profile_list", "")).partition(",")[0] or None
+        own = [use for use in uses if use.table == table and use.cell == cell]
+        names = [renamed.get(use, use.name) for use in sorted(own, key=lambda use: use.position)]
+        spelt = [draft.reference("BUFFER_PROFILE", name, like) for name in names if name is not None]
+        wanted[cell] = {"profile_list": ",".join(spelt) or None}
+    if wanted:
+        draft.change_cells(table, wanted, keep_empty=False)
+
+
+def _remove_gone(draft: Draft, moved: Pairs) -> None:
+    """Take out the rows of queues and groups that are no more, and of buffers that are None; add those that are new."""
+    for a, b in moved:
+        queues = _rows(_qos(a).queues), _rows(_qos(b).queues)
+        groups = _rows(_qos(a).priority_groups), _rows(_qos(b).priority_groups)
+        lost = {index for index, queue in queues[1].items() if _lost(queues[0].get(index), queue)}
+        gone = queues[0].keys() - queues[1].keys()
+        draft.remove_cells("QUEUE", _cells(b, gone))
+        draft.remove_cells("BUFFER_QUEUE", _cells(b, gone | lost))
+        draft.remove_cells("BUFFER_PG", _cells(b, groups[0].keys() - groups[1].keys()))
+        stated = {cell for table in ("QUEUE", "BUFFER_QUEUE") for _, cell, _ in draft.cells(table)}
+        for index in sorted(queues[1]):
+            if (b.name, index) not in stated:
+                draft.add("QUEUE", f"{b.name}|{index}")
+        stated = {cell for _, cell, _ in draft.cells("BUFFER_PG")}
+        for index in sorted(groups[1].keys() - groups[0].keys()):  # others without a row are buffermgrd's own
+            if (b.name, index) not in stated:
+                draft.add("BUFFER_PG", f"{b.name}|{index}")
+
+
+def _cells(interface: Interface, indexes: Iterable[int]) -> set[Cell]:
+    return {(interface.name, index) for index in indexes}
+
+
+def _lost(old: Queue | PriorityGroup | None, new: Queue | PriorityGroup) -> bool:
+    return old is not None and old.buffer is not None and new.buffer is None

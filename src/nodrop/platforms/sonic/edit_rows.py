@@ -1,0 +1,220 @@
+"""Everything of a device that is not QoS, brought into the tables of the config_db.json that it has."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.states import Unknown
+from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.edit_profiles import same, text
+from nodrop.platforms.sonic.read_buffers import pool_identity
+from nodrop.platforms.sonic.spelling import pool_name
+from nodrop.platforms.sonic.tables import TYPE_OF_ROLE
+
+_ON = {True: "on", False: "off"}
+_PORT_FIELDS = {
+    "enabled": "admin_status",
+    "speed_mbps": "speed",
+    "fec": "fec",
+    "autoneg": "autoneg",
+    "link_training": "link_training",
+    "mtu_bytes": "mtu",
+    "description": "description",
+}
+_DYNAMIC = {
+    "dynamic_th": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th"),
+    "over_subscribe_ratio": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"),
+    "pattern_mtu_bytes": ("LOSSLESS_TRAFFIC_PATTERN", "mtu"),
+    "small_packet_percent": ("LOSSLESS_TRAFFIC_PATTERN", "small_packet_percentage"),
+}
+_TRIMMING = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
+_ROW = "AZURE"
+_COUNTERS = "FLEX_COUNTER_TABLE"
+
+
+def change_rows(draft: Draft, old: Device, new: Device) -> None:
+    """Bring ports, addresses, cables, services, pools and switch-wide settings of `new` into tables that say `old`."""
+    for a, b in zip(old.interfaces, new.interfaces, strict=True):
+        if not same(a, b):
+            _port(draft, a, b)
+    _switch(draft, old, new)
+    _pools(draft, old, new)
+    _dynamic(draft, old, new)
+    _trimming(draft, old, new)
+    _counters(draft, old, new)
+    _loopbacks(draft, old, new)
+    _management(draft, old, new)
+    for table, attribute in (("NTP_SERVER", "ntp_servers"), ("SYSLOG_SERVER", "syslog_servers")):
+        _servers(draft, table, getattr(old, attribute), getattr(new, attribute))
+
+
+def _port(draft: Draft, a: Interface, b: Interface) -> None:
+    for attribute, field in _PORT_FIELDS.items():
+        before, after = getattr(a, attribute), getattr(b, attribute)
+        if same(before, after) or isinstance(after, Unknown):
+            continue
+        if attribute == "enabled":
+            spelt: str | None = "up" if after else "down"
+        else:
+            spelt = _ON[after] if isinstance(after, bool) else text(after)
+        if b.name in draft.rows("PORT"):
+            draft.update("PORT", b.name, {field: spelt})
+    if not same(a.cable_length_m, b.cable_length_m) and not isinstance(b.cable_length_m, Unknown):
+        lists = [name for name, row in draft.rows("CABLE_LENGTH").items() if b.name in row]
+        names = lists or [*draft.rows("CABLE_LENGTH"), _ROW][:1]
+        for name in names:
+            metres = b.cable_length_m
+            draft.update("CABLE_LENGTH", name, {b.name: None if metres is None else f"{metres}m"})
+    if not same(a.addresses, b.addresses) and not isinstance(b.addresses, Unknown):
+        _addresses(draft, "INTERFACE", b.name, b.addresses)
+    if not same(a.vrf, b.vrf) and not isinstance(b.vrf, Unknown):
+        draft.update("INTERFACE", b.name, {"vrf_name": b.vrf})
+
+
+def _addresses(draft: Draft, table: str, name: str, wanted: Iterable[str]) -> None:
+    rows = draft.rows(table)
+    keys = [f"{name}|{address}" for address in wanted]
+    for key in rows:
+        if key.startswith(f"{name}|") and key not in keys:
+            draft.remove(table, key)
+    if keys:
+        draft.add(table, name)
+    for key in keys:
+        draft.add(table, key)
+
+
+def _switch(draft: Draft, old: Device, new: Device) -> None:
+    fields = {
+        "buffer_model": (old.buffer_model, new.buffer_model),
+        "mac": (old.mac, new.mac),
+        "type": (old.role, None if isinstance(new.role, Unknown) else TYPE_OF_ROLE.get(new.role)),
+    }
+    for field, (before, after) in fields.items():
+        now = new.role if field == "type" else after
+        if not same(before, now) and after is not None and not isinstance(after, Unknown):
+            draft.update("DEVICE_METADATA", "localhost", {field: after})
+    if not same(old.watchdog_polling_ms, new.watchdog_polling_ms) and not isinstance(new.watchdog_polling_ms, Unknown):
+        if new.watchdog_polling_ms is None:
+            draft.remove("PFC_WD", "GLOBAL")
+        else:
+            draft.update("PFC_WD", "GLOBAL", {"POLL_INTERVAL": str(new.watchdog_polling_ms)})
+    if not same(old.gnmi_port, new.gnmi_port) and not isinstance(new.gnmi_port, Unknown):
+        draft.update("GNMI", "gnmi", {"port": text(new.gnmi_port)})
+
+
+def _by_name(rows: Any, key: str) -> dict[str, Any]:
+    return {} if rows is None or isinstance(rows, Unknown) else {getattr(row, key): row for row in rows}
+
+
+def _pools(draft: Draft, old: Device, new: Device) -> None:
+    names = {pool_identity(name): name for name in draft.rows("BUFFER_POOL")}
+    before, after = _by_name(old.buffer_pools, "name"), _by_name(new.buffer_pools, "name")
+    for key in before.keys() - after.keys():
+        draft.remove("BUFFER_POOL", names[key])
+    for key, pool in after.items():
+        was = before.get(key)
+        fields = {
+            "mode": pool.mode,
+            "percentage": text(pool.percentage),
+            "size": None if pool.computed else text(pool.size_bytes),
+            "type": pool.direction,
+            "xoff": None if pool.computed else text(pool.shared_headroom_bytes),
+        }
+        attributes = ("mode", "percentage", "size_bytes", "direction", "shared_headroom_bytes")
+        pairs = zip(fields.items(), attributes, strict=True)
+        changed = {
+            field: value
+            for (field, value), attribute in pairs
+            if was is None or not same(getattr(was, attribute), getattr(pool, attribute))
+        }
+        if pool.computed and was is not None and was.computed:  # neither size stands in the file
+            changed = {field: value for field, value in changed.items() if field not in {"size", "xoff"}}
+        if changed:
+            draft.update("BUFFER_POOL", names.get(key, pool_name(key)), changed)
+
+
+def _dynamic(draft: Draft, old: Device, new: Device) -> None:
+    before, after = old.dynamic_buffers, new.dynamic_buffers
+    if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
+        return
+    for attribute, (table, field) in _DYNAMIC.items():
+        was, now = getattr(before, attribute, None), getattr(after, attribute, None)
+        if was != now:
+            row = next(iter(draft.rows(table)), _ROW)
+            draft.update(table, row, {field: text(now)})
+
+
+def _trimming(draft: Draft, old: Device, new: Device) -> None:
+    before, after = old.trimming, new.trimming
+    if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
+        return
+    if after is None:
+        draft.remove("SWITCH_TRIMMING", "GLOBAL")
+        return
+    for attribute, field in _TRIMMING.items():
+        was, now = getattr(before, attribute, None), getattr(after, attribute)
+        if was != now:
+            draft.update("SWITCH_TRIMMING", "GLOBAL", {field: text(now)})
+
+
+def _counters(draft: Draft, old: Device, new: Device) -> None:
+    before, after = _by_name(old.counters, "group"), _by_name(new.counters, "group")
+    for group in before.keys() - after.keys():
+        draft.remove(_COUNTERS, group)
+    for group, counter in after.items():
+        was = before.get(group)
+        if was is None or was.enabled != counter.enabled:
+            draft.update(_COUNTERS, group, {"FLEX_COUNTER_STATUS": "enable" if counter.enabled else "disable"})
+        if (was.interval_ms if was else None) != counter.interval_ms:
+            draft.update(_COUNTERS, group, {"POLL_INTERVAL": text(counter.interval_ms)})
+
+
+def _loopbacks(draft: Draft, old: Device, new: Device) -> None:
+    table = "LOOPBACK_INTERFACE"
+    before, after = _by_name(old.loopbacks, "name"), _by_name(new.loopbacks, "name")
+    for name in before.keys() - after.keys():
+        for key in [key for key in draft.rows(table) if key.partition("|")[0] == name]:
+            draft.remove(table, key)
+    for name, loopback in after.items():
+        was = before.get(name)
+        if was is None:
+            draft.add(table, name)
+        if was is None or was.addresses != loopback.addresses:
+            _addresses(draft, table, name, loopback.addresses)
+        if was is None or was.vrf != loopback.vrf:
+            draft.update(table, name, {"vrf_name": loopback.vrf})
+
+
+def _management(draft: Draft, old: Device, new: Device) -> None:
+    before, after = old.management, new.management
+    if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown) or before is None:
+        return
+    if after is None or after.interface != before.interface:
+        return
+    table = "MGMT_INTERFACE"
+    rows: Mapping[str, Any] = draft.rows(table)
+    gateways = [key for key, row in rows.items() if "gwaddr" in row] or [
+        key for key in rows if key.startswith(f"{after.interface}|")
+    ][:1]
+    if before.addresses != after.addresses:
+        keys = [f"{after.interface}|{address}" for address in after.addresses]
+        for key in [key for key in rows if key.startswith(f"{after.interface}|") and key not in keys]:
+            draft.remove(table, key)
+        for key in keys:
+            draft.add(table, key)
+        gateways = keys[:1]
+    if before.gateway != after.gateway or before.addresses != after.addresses:
+        for key in gateways:
+            draft.update(table, key, {"gwaddr": after.gateway})
+    if before.own_vrf != after.own_vrf:
+        draft.update("MGMT_VRF_CONFIG", "vrf_global", {"mgmtVrfEnabled": "true" if after.own_vrf else "false"})
+
+
+def _servers(draft: Draft, table: str, old: Any, new: Any) -> None:
+    if same(old, new) or isinstance(new, Unknown) or isinstance(old, Unknown):
+        return
+    for name in [name for name in old if name not in new]:
+        draft.remove(table, name)
+    for name in new:
+        if name not in old:
+            draft.add(table, name)

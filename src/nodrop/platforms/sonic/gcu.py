@@ -1,0 +1,185 @@
+"""What the Generic Config Updater takes of a patch, and what each step does to a running switch; data in gcu.yaml."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from nodrop.fabric.change import Disruption, Step
+from nodrop.fabric.states import Unknown
+from nodrop.formats.yaml import parse
+from nodrop.platforms.sonic.patch import parts
+
+_PORTS = "PORT"
+
+
+@cache
+def facts() -> Mapping[str, Any]:
+    """Return what gcu.yaml says."""
+    path = Path(__file__).with_name("gcu.yaml")
+    return cast("Mapping[str, Any]", parse(path.read_bytes(), path.name).data)
+
+
+def chip_of(hwsku: str, release: str) -> str | None:
+    """Return the chip that a release takes a HWSKU for; None where its lists do not have it."""
+    name = hwsku.lower()
+    for entry in facts()["chips"]:
+        known = [each.lower() for each in entry["hwskus"]]
+        if _within(entry, release) and (name in known or ("part" in entry and any(each in name for each in known))):
+            return str(entry["chip"])
+    return None
+
+
+def judged(
+    steps: Iterable[Step], old: Mapping[str, Any], new: Mapping[str, Any], version: Any, faults: Sequence[str] = ()
+) -> Iterator[Step]:
+    """Yield the steps with what each does to the switch, or why it is refused there.
+
+    `version` is the release; where that is not known, a step is refused that some release refuses. `faults` are the
+    kinds of remarks that the old configuration has.
+    """
+    known = list(facts()["releases"])
+    stated = "" if version is None or isinstance(version, Unknown) else str(version)
+    releases = [stated] if stated in known else known
+    given = list(steps)
+    gone = [_value(old, step.path) for step in given if step.op == "remove"]
+    judge = _Judge(old, new, gone, [kind for kind in faults if kind in facts()["invalid"]])
+    for step in given:
+        why = [text for release in releases if (text := judge.refusal(step, release))]
+        if why and len(why) < len(releases):
+            reason = f"not every release takes it, and the file names none: {why[0]}"
+            yield replace(step, disruption="refused", reason=reason)
+        elif why:
+            yield replace(step, disruption="refused", reason=why[0])
+        else:
+            yield judge.effect(step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    old: Mapping[str, Any]
+    new: Mapping[str, Any]
+    gone: Sequence[Any]
+    """What the patch takes out: the updater makes a move of it where the same is put in elsewhere."""
+    invalid: Sequence[str]
+
+    def refusal(self, step: Step, release: str) -> str:
+        """Say why a release does not take a step; nothing where it does."""
+        if self.invalid:
+            return f"the updater takes nothing while the configuration has a fault ({self.invalid[0]}): `config reload`"
+        if step.op == "remove" and step.path in facts()["never_removed"]:
+            return f"the updater never removes {step.path}"
+        table = parts(step.path)[0]
+        rules = [rule for rule in facts()["guarded"] if rule["table"] == table and _within(rule, release)]
+        if not rules:
+            return ""
+        instead = facts()["instead"].get(table)
+        end = f"; instead: {instead}" if instead else ""
+        moved = step.op == "add" and step.value in self.gone
+        if len(parts(step.path)) == 2 and not moved and any("rows" in rule for rule in rules):
+            return ""
+        hwsku = str(self.old.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))
+        chip = chip_of(hwsku, release)
+        if chip is None:
+            return f"the updater of {release} guards {table} and does not know the HWSKU {hwsku or '(none)'}{end}"
+        if moved:
+            return f"the updater of {release} makes a move of what is taken out of one row and put into another{end}"
+        for name in _named(step):
+            fitting = [rule for rule in rules if _fits(rule, step.path, name)]
+            if not any(step.op in rule["operations"] and _takes(rule, chip, release) for rule in fitting):
+                what = "a whole table" if len(parts(step.path)) == 1 else name or "a row"
+                return f"the updater of {release} does not {step.op} {what} in {table} on {chip}{end}"
+        return ""
+
+    def effect(self, step: Step) -> Step:
+        """Return a step that is taken with what it does."""
+        table, *rest = parts(step.path)
+        shut = self._shut(step)
+        if shut:
+            reason = f"the updater shuts {'the port' if len(shut) == 1 else 'the ports'} while {table} changes"
+            return replace(step, disruption="port bounce", reason=reason + self._watchdog(step), affected=shut)
+        fields = set(rest[1:2]) or set(step.value if isinstance(step.value, Mapping) and len(rest) == 2 else ())
+        if table == _PORTS and (down := fields & set(facts()["down_for"])):
+            return self._port(step, rest[0], min(down))
+        made = fields & set(facts()["created_with"].get(table, ()))
+        if made and len(rest) == 2:
+            reason = f"{min(made)} is set when the row is made: the updater takes the row out and in again"
+            return replace(step, disruption="service restart", reason=reason, affected=(rest[0],))
+        for field, service in facts()["read_at_start"].get(table, {}).items():
+            if field in fields:
+                reason = f"{field} is read when {service} starts: restart it, no patch does"
+                return replace(step, disruption="service restart", reason=reason, affected=(service,))
+        restart = facts()["restarts"].get(table)
+        if restart and (not restart.get("fields") or fields & set(restart["fields"])):
+            reason = f"the updater restarts {restart['service']}"
+            return replace(step, disruption="service restart", reason=reason, affected=(restart["service"],))
+        return step
+
+    def _port(self, step: Step, port: str, field: str) -> Step:
+        row = self.old.get(_PORTS, {}).get(port, {})
+        if row.get("admin_status") != "up":
+            disruption: Disruption = "none"
+            reason = "the port comes up" if field == "admin_status" else ""
+        else:
+            disruption = "port bounce"
+            reason = "the port is shut" if field == "admin_status" else f"the port goes down while its {field} changes"
+        if listed := facts()["supported_only"].get(field):
+            reason += f"{'; ' if reason else ''}refused unless STATE_DB lists it in {listed} of the port"
+        if field in facts()["restarts"][_PORTS]["fields"]:
+            reason += "; the updater restarts telemetry"
+        return replace(step, disruption=disruption, reason=reason, affected=(port,))
+
+    def _shut(self, step: Step) -> tuple[str, ...]:
+        """Return the ports that the updater shuts for a step: those that are up before and after."""
+        table, *rest = parts(step.path)
+        if table not in facts()["shut_for"]:
+            return ()
+        keys = rest[:1] or [*self.old.get(table, {}), *self.new.get(table, {})]
+        ports = dict.fromkeys(key.partition("|")[0] for key in keys)
+        states = [tables.get(_PORTS, {}) for tables in (self.old, self.new)]
+        return tuple(port for port in ports if all(rows.get(port, {}).get("admin_status") == "up" for rows in states))
+
+    def _watchdog(self, step: Step) -> str:
+        _, port, *field = (*parts(step.path), "")
+        rows = [tables.get("PFC_WD", {}).get(port) for tables in (self.old, self.new)]
+        if field[:1] == ["pfcwd_sw_enable"] and rows[0] is not None and rows[0] == rows[1]:
+            return f"; a watchdog that runs keeps its priorities until PFC_WD|{port} is taken out and put in again"
+        return ""
+
+
+def _within(entry: Mapping[str, Any], release: str) -> bool:
+    """Whether an entry holds for a release; `master` sorts behind all numbers."""
+    return bool(str(entry.get("since", "")) <= release <= str(entry.get("until", "master")))
+
+
+def _takes(rule: Mapping[str, Any], chip: str, release: str) -> bool:
+    since = rule["chips"].get(chip)
+    return since is not None and str(since) <= release
+
+
+def _named(step: Step) -> Iterator[str]:
+    """Yield the fields that a step names, as the updater tells them: those of a row, or of its path."""
+    below = "/".join(parts(step.path)[1:])
+    if isinstance(step.value, Mapping):
+        yield from step.value
+    else:
+        yield below.rpartition("/")[2] if below.count("/") else ""
+
+
+def _fits(rule: Mapping[str, Any], path: str, name: str) -> bool:
+    below = parts(path)[1:]
+    if rule["match"] == "last":
+        return name in rule["names"]
+    kept = [part for part in below if not any(char.isdigit() for char in part)]
+    whole = "/".join(kept).lower()
+    if name and (not below or below[-1] != name):
+        whole = f"{whole}/{name}" if whole else name
+    return whole in rule["names"]
+
+
+def _value(tables: Mapping[str, Any], path: str) -> Any:
+    found: Any = tables
+    for part in parts(path):
+        found = found[part]
+    return found

@@ -1,0 +1,63 @@
+"""The difference of two config_db.json as a patch (RFC 6902), in an order in which it can be applied."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.fabric.change import Step
+
+_FIRST = (
+    "DEVICE_METADATA", "VERSIONS", "BUFFER_POOL", "BUFFER_PROFILE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
+    "LOSSLESS_TRAFFIC_PATTERN", "DSCP_TO_TC_MAP", "DOT1P_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP",
+    "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "TC_TO_DSCP_MAP", "SCHEDULER", "WRED_PROFILE",
+    "PORT",
+)  # fmt: skip
+"""Tables whose rows others name: what is new in them comes first, and what goes from them last."""
+
+
+def operations(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Step]:
+    """Yield what makes `new` of `old`: rows that others name first, rows that go before those that take their place."""
+    tables = [table for table in _FIRST if table in new or table in old]
+    tables += [table for table in {**old, **new} if table not in _FIRST]
+    last: list[Step] = []
+    for table in tables:
+        before, after = old.get(table), new.get(table)
+        if before == after:
+            continue
+        if not isinstance(before, dict) or not isinstance(after, dict):
+            one = _change((table,), old, new)
+            (last if one.op == "remove" else []).append(one)
+            if one.op != "remove":
+                yield one
+            continue
+        gone = [_change((table, key), before, after) for key in before if key not in after]
+        if table in _FIRST:
+            last += gone
+        else:
+            yield from gone
+        for key, row in after.items():
+            yield from _in_row((table, key), before, row, after)
+    yield from reversed(last)
+
+
+def _in_row(at: tuple[str, ...], before: Mapping[str, Any], row: Any, after: Mapping[str, Any]) -> Iterator[Step]:
+    was = before.get(at[-1])
+    if was == row:
+        return
+    if not isinstance(was, dict) or not isinstance(row, dict):
+        yield _change(at, before, after)
+        return
+    for field in {**was, **row}:
+        if was.get(field) != row.get(field):
+            yield _change((*at, field), was, row)
+
+
+def _change(at: tuple[str, ...], before: Mapping[str, Any], after: Mapping[str, Any]) -> Step:
+    path = "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in at)
+    if at[-1] not in after:
+        return Step(op="remove", path=path)
+    return Step(op="replace" if at[-1] in before else "add", path=path, value=after[at[-1]])
+
+
+def parts(path: str) -> list[str]:
+    """Return the keys of a path: table, row, field."""
+    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
