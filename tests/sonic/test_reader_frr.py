@@ -338,9 +338,9 @@ def test_names_of_nothing_are_remarked_where_they_stand() -> None:
         ({"docker_routing_config_mode": "unified"}, {}, (True, True)),
         ({"docker_routing_config_mode": "split"}, {}, (False, False)),
         ({"docker_routing_config_mode": "split-unified"}, {}, (False, False)),
-        ({"bgp_asn": "65000"}, {}, (False, True)),
-        ({}, {"BGP_NEIGHBOR": {"10.0.0.1": {}}}, (False, True)),
-        ({}, {"STATIC_ROUTE": {"10.0.0.0/8": {}}}, (True, False)),
+        ({"bgp_asn": "None"}, {}, (True, True)),
+        ({}, {"BGP_NEIGHBOR": {"10.0.0.1": {}}}, (True, True)),
+        ({}, {"STATIC_ROUTE": {"10.0.0.0/8": {}}}, (True, True)),
     ],
 )
 def test_without_its_file_routing_is_known_to_be_none_or_not_known(

@@ -34,6 +34,18 @@ class FrrText:
     parts: tuple[tuple[int, _Finds], ...]
     unused: tuple[str, ...] = ()
     """Files that FRR does not start with."""
+    names: tuple[str, ...] = (FRR_FILE,)
+    """Which files it is from; what runs is told as frr.conf."""
+
+    @property
+    def says_bgp(self) -> bool:
+        """Whether BGP would stand in it."""
+        return FRR_FILE in self.names or "bgpd.conf" in self.names
+
+    @property
+    def says_routes(self) -> bool:
+        """Whether static routes would stand in it."""
+        return FRR_FILE in self.names or "staticd.conf" in self.names
 
     def place(self, span: Span) -> Place | None:
         """Return where a span of the text stands."""
@@ -56,7 +68,7 @@ def frr_text(files: Mapping[str, str], documents: Sequence[Document], mode: str)
     for name in used:
         parts.append((line, partial(Place, name)))
         line += files[name].count("\n") + _BETWEEN.count("\n")
-    return FrrText(_BETWEEN.join(files[name] for name in used), tuple(parts), tuple(other))
+    return FrrText(_BETWEEN.join(files[name] for name in used), tuple(parts), tuple(other), tuple(used))
 
 
 def _inside(document: Document, span: Span) -> Place | None:

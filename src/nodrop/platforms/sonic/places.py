@@ -11,6 +11,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document, merged, place
 from nodrop.platforms.sonic.frr_text import FRR_FILES, frr_text
+from nodrop.platforms.sonic.read_bgp import SESSIONS
 from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.tables import MAPS, POOL_SUFFIX
 
@@ -76,6 +77,20 @@ _BRIDGING_FIELDS = {
     "fast_rate": "fast_rate",
     "fallback": "fallback",
     "description": "description",
+}
+_BGP_FIELDS = {
+    "asn": "local_asn",
+    "router_id": "router_id",
+    "multipath_relax": "load_balance_mp_relax",
+    "default_ipv4_unicast": "default_ipv4_unicast",
+    "graceful_shutdown": "graceful_shutdown",
+}
+_NEIGHBOR_FIELDS = {"remote_asn": "asn", "description": "name", "enabled": "admin_status"}
+_FAMILY_FIELDS = {
+    "active": "admin_status",
+    "import_policy": "route_map_in",
+    "export_policy": "route_map_out",
+    "allowas_in": "allow_as_count",
 }
 _LOCALHOST = ("DEVICE_METADATA", "localhost")
 _DEVICE_PATHS: Mapping[str, Path] = {
@@ -167,9 +182,37 @@ class _Finder:
             table = "NTP_SERVER" if head == "@ntp_servers" else "SYSLOG_SERVER"
             yield from ((table, name) for name in _at(key, sorted(self._table(table))))
             yield (table,)
+        elif head == "@static_routes":
+            yield from self._static_paths(part)
         elif head in ("@bgp", "@neighbors"):
-            yield ("BGP_NEIGHBOR", key)
-            yield (*_LOCALHOST, "bgp_asn")
+            yield from self._bgp_paths(head, part)
+
+    def _bgp_paths(self, head: str, part: Path) -> Iterator[Path]:
+        """Yield where the tables say what of BGP the text of FRR does not."""
+        key, field = (*part, "", "")[:2]
+        if head == "@neighbors":
+            if field in _FAMILY_FIELDS:
+                yield ("BGP_NEIGHBOR_AF", f"default|{key}|ipv4_unicast", _FAMILY_FIELDS[field])
+            for table in SESSIONS:
+                for row in (f"default|{key}", key):
+                    yield (table, row, _NEIGHBOR_FIELDS.get(field, field))
+        elif key == "maximum_paths":
+            yield ("BGP_GLOBALS_AF", "default|ipv4_unicast", "max_ebgp_paths")
+        elif key in _BGP_FIELDS:
+            yield ("BGP_GLOBALS", "default", _BGP_FIELDS[key])
+            stated = key == "router_id" and "bgp_router_id" in self._row(*_LOCALHOST)
+            yield (*_LOCALHOST, "bgp_router_id" if stated else "bgp_asn")
+        elif key == "networks":
+            yield from (("BGP_GLOBALS_AF_NETWORK", row) for row in _at(field, [*self._table("BGP_GLOBALS_AF_NETWORK")]))
+        yield ("BGP_GLOBALS", "default")
+        yield (*_LOCALHOST, "bgp_asn")
+
+    def _static_paths(self, part: Path) -> Iterator[Path]:
+        prefix = "".join(part[:1])
+        keys = [key for key in self._table("STATIC_ROUTE") if key.rpartition("|")[2] == prefix or not part]
+        yield from (("STATIC_ROUTE", key, "nexthop") for key in keys)
+        yield from (("STATIC_ROUTE", key) for key in keys)
+        yield ("STATIC_ROUTE",)
 
     def _bridging_paths(self, table: str, key: str, part: Path) -> Iterator[Path]:
         """Yield where a part of a port channel, named by its name, or of a VLAN, by its number, stands."""

@@ -20,6 +20,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
+from nodrop.platforms.sonic.read_bgp import bgp, static_routes
 from nodrop.platforms.sonic.read_bridging import port_channels, vlans
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
@@ -121,9 +122,10 @@ class _Device:
 
     def _device(self) -> Device:
         config = self._config
+        routing, reasons = bgp(config, self._localhost, self._frr, self._routing)
+        self._derived |= {(self.name, "@bgp", field): reason for field, reason in reasons.items()}
         qos = qos_reader(config)
         dynamic = self._buffer_model()
-        routing = self._routing
         self._model = self._known_model()
         interfaces = tuple(self._interfaces(qos, dynamic))
         device = Device(
@@ -138,8 +140,8 @@ class _Device:
             port_channels=port_channels(config, self._derived),
             vlans=vlans(config, self._derived),
             management=management(config),
-            bgp=routing.bgp if routing else self._none_unless("bgp_asn", "BGP_NEIGHBOR", None),
-            static_routes=routing.static_routes if routing else self._none_unless("", "STATIC_ROUTE", ()),
+            bgp=routing,
+            static_routes=static_routes(config, self._localhost, self._frr, self._routing),
             buffer_model=dynamic,
             dynamic_buffers=qos.dynamic,
             buffer_pools=pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
@@ -189,15 +191,6 @@ class _Device:
             self._derived[self.name, "@buffer_model"] = "DEVICE_METADATA has no buffer_model, which is traditional"
             return "traditional"
         return UNKNOWN if stated is None else stated
-
-    def _none_unless(self, field: str, table: str, none: Any) -> Any:
-        """Return `none` where the switch makes its own frr.conf and config_db has nothing for it.
-
-        What bgpcfgd says, or files of one's own (`split`, `split-unified`), is not known from here.
-        """
-        own_files = self._localhost.get("docker_routing_config_mode", "").startswith("split")
-        silent = not own_files and not self._localhost.get(field) and not self._config.data.get(table)
-        return none if self._config.whole and silent else UNKNOWN
 
     def _interfaces(self, qos: QosReader, dynamic: Any) -> Iterator[Interface]:
         config = self._config

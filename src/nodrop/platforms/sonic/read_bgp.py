@@ -1,0 +1,201 @@
+"""BGP and static routes of the tables, as SONiC's own daemons make FRR of them.
+
+bgpcfgd reads BGP_NEIGHBOR and fills in its templates (sonic-buildimage dockers/docker-fpm-frr/frr/bgpd and
+files/build_templates/constants.yml.j2); with `frr_mgmt_framework_config`, frrcfgd spells BGP_GLOBALS and what belongs
+to it (src/sonic-frr-mgmt-framework/templates/bgpd) and bgpcfgd does not run.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.platforms.frr import Routing
+from nodrop.platforms.frr_limits import is_address
+from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.frr_text import FrrText
+
+MAXIMUM_PATHS = 514
+"""bgpcfgd's (constants.yml.j2)."""
+ALLOWED_OWN = {"ToRRouter": 1}
+"""How often bgpcfgd lets a switch of this type see its own AS number (bgpd/templates/general/peer-group.conf.j2)."""
+DERIVED = {
+    "maximum_paths": f"bgpcfgd's templates say maximum-paths {MAXIMUM_PATHS} (constants.yml)",
+    "multipath_relax": "bgpcfgd's templates say bestpath as-path multipath-relax (bgpd.main.conf.j2)",
+    "default_ipv4_unicast": "bgpcfgd's templates say no bgp default ipv4-unicast (bgpd.main.conf.j2)",
+    "networks": "bgpcfgd advertises Loopback0 and the networks of VLANs (bgpd.main.conf.j2)",
+}
+"""What no table says of a BGP process that bgpcfgd makes, by field, and why it is so."""
+
+SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
+"""Tables of which bgpcfgd makes sessions; BGP_PEER_RANGE, BGP_MONITORS and BGP_SENTINELS are opened by others."""
+_DEFAULT = "default"
+_UNICAST = "ipv4_unicast"
+_TRUE = ("true", "up")
+
+
+def framework(localhost: Row) -> bool:
+    """Whether frrcfgd, and not bgpcfgd, makes FRR's configuration."""
+    return localhost.get("frr_mgmt_framework_config") == "true"
+
+
+def bgp(
+    config: Config, localhost: Row, text: FrrText | None, said: Routing | None
+) -> tuple[Bgp | None | Unknown, Mapping[str, str]]:
+    """Return BGP as FRR's text says it, with the sessions that bgpcfgd adds to it, else as the tables make it.
+
+    With it come the fields that no table says, and why they are so. Where FRR keeps files of one's own that are not
+    given, BGP is not known.
+    """
+    made = _framework_bgp(config) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
+    if text and said and text.says_bgp:
+        return _with_sessions(said.bgp, made) if _own_files(localhost) else said.bgp, {}
+    if _own_files(localhost) or not config.whole:
+        return UNKNOWN, {}
+    return made, {} if made is None or framework(localhost) else DERIVED
+
+
+def static_routes(
+    config: Config, localhost: Row, text: FrrText | None, said: Routing | None
+) -> tuple[StaticRoute, ...] | Unknown:
+    """Return the static routes of FRR's text and those that the daemons add, one for each next hop."""
+    made = tuple(route for key, row in config.rows("STATIC_ROUTE").items() for route in _routes(key, row))
+    if text and said and text.says_routes:
+        return (*said.static_routes, *(route for route in made if route not in said.static_routes))
+    return UNKNOWN if _own_files(localhost) or not config.covers("STATIC_ROUTE") else made
+
+
+def _own_files(localhost: Row) -> bool:
+    """Whether FRR starts with files that SONiC does not write."""
+    return localhost.get("docker_routing_config_mode", "").startswith("split")
+
+
+def _with_sessions(said: Bgp | None, made: Bgp | None) -> Bgp | None:
+    """Return what FRR starts with and the sessions that bgpcfgd adds to it, be it the first of all."""
+    if made is None or not made.neighbors or isinstance(made.neighbors, Unknown):
+        return said
+    if said is None or isinstance(said.neighbors, Unknown):
+        return said or Bgp(asn=made.asn, neighbors=made.neighbors)
+    known = {neighbor.key for neighbor in said.neighbors}
+    return replace(said, neighbors=(*said.neighbors, *(one for one in made.neighbors if one.key not in known)))
+
+
+def _routes(key: str, row: Row) -> Iterator[StaticRoute]:
+    vrf, bar, prefix = key.rpartition("|")
+    own = vrf if bar and vrf != _DEFAULT else None
+    hops = row.get("nexthop", "").split(",")
+    ports = row.get("ifname", "").split(",")
+    holes = row.get("blackhole", "").split(",")
+    for number in range(max(len(hops), len(ports), len(holes))):
+        hop, port, hole = (one[number] if number < len(one) else "" for one in (hops, ports, holes))
+        next_hop = "blackhole" if hole == "true" else hop or port
+        if next_hop:
+            yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own)
+
+
+def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
+    asn = localhost.get("bgp_asn", "none")
+    if asn.lower() in ("none", "null", ""):
+        return None
+    number = config.integer(("DEVICE_METADATA", "localhost"), localhost, "bgp_asn")
+    if number is None:
+        return None
+    own = [key.partition("|")[2] for key in config.rows("LOOPBACK_INTERFACE") if key.startswith("Loopback0|")]
+    first_v4 = next((address.partition("/")[0] for address in own if ":" not in address), None)
+    inside = [address for key in config.rows("VLAN_INTERFACE") if (address := key.partition("|")[2])]
+    host_wide = localhost.get("bgp_adv_lo_prefix_as_128") == "true"
+    first_v6 = next((address.partition("/")[0] for address in own if ":" in address), None)
+    advertised = [f"{first_v4}/32"] if first_v4 else []
+    advertised += [address for address in inside if ":" not in address]
+    advertised += [f"{first_v6}/{128 if host_wide else 64}"] if first_v6 else []
+    advertised += [address for address in inside if ":" in address]
+    return Bgp(
+        asn=number,
+        router_id=localhost.get("bgp_router_id", first_v4),
+        networks=tuple(advertised),
+        maximum_paths=MAXIMUM_PATHS,
+        multipath_relax=True,
+        default_ipv4_unicast=False,
+        neighbors=tuple(_bgpcfgd_sessions(config, localhost)),
+    )
+
+
+def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
+    """Yield the sessions; the policies that the templates bind permit all, and are not told."""
+    usual = localhost.get("default_bgp_status", "up")
+    for table in SESSIONS:
+        for address, row in config.rows(table).items():
+            if is_address(address):
+                yield BgpNeighbor(
+                    address=address,
+                    remote_asn=config.integer((table, address), row, "asn"),
+                    description=row.get("name"),
+                    enabled=row.get("admin_status", usual) != "down",
+                    active=":" not in address,
+                    allowas_in=ALLOWED_OWN.get(localhost.get("type", "")) if table == SESSIONS[0] else None,
+                )
+
+
+def _framework_bgp(config: Config) -> Bgp | None:
+    row = config.rows("BGP_GLOBALS").get(_DEFAULT, {})
+    keys = ("BGP_GLOBALS", _DEFAULT)
+    asn = config.integer(keys, row, "local_asn")
+    if asn is None:
+        return None
+    family = f"{_DEFAULT}|{_UNICAST}"
+    paths = config.rows("BGP_GLOBALS_AF").get(family, {})
+    return Bgp(
+        asn=asn,
+        router_id=row.get("router_id"),
+        networks=tuple(
+            key.removeprefix(f"{family}|")
+            for key in config.rows("BGP_GLOBALS_AF_NETWORK")
+            if key.startswith(f"{family}|")
+        ),
+        maximum_paths=config.integer(("BGP_GLOBALS_AF", family), paths, "max_ebgp_paths"),
+        multipath_relax=row.get("load_balance_mp_relax") == "true",
+        default_ipv4_unicast=row.get("default_ipv4_unicast") == "true",
+        graceful_shutdown=row.get("graceful_shutdown") == "true",
+        neighbors=tuple(_framework_sessions(config, row.get("default_ipv4_unicast") == "true")),
+    )
+
+
+def _framework_sessions(config: Config, unicast: bool) -> Iterator[BgpNeighbor]:
+    groups = {
+        key.partition("|")[2]: _said(config, "BGP_PEER_GROUP", key, row)
+        for key, row in config.rows("BGP_PEER_GROUP").items()
+        if key.startswith(f"{_DEFAULT}|")
+    }
+    for key, row in config.rows("BGP_NEIGHBOR").items():
+        vrf, _, name = key.partition("|")
+        if vrf == _DEFAULT and name:
+            inherited = dict(groups.get(row.get("peer_group_name", ""), {}))
+            inherited.pop("description", None)
+            named = {"address" if is_address(name) else "interface": name}
+            yield BgpNeighbor(**{"active": unicast} | inherited | _said(config, "BGP_NEIGHBOR", key, row) | named)
+
+
+_WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "name": ("description", str),
+    "admin_status": ("enabled", lambda word: word not in ("false", "down")),
+    "bfd": ("bfd", lambda word: word == "true"),
+    "peer_type": ("remote_asn", str),
+}
+_FAMILY_WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "admin_status": ("active", lambda word: word in _TRUE),
+    "route_map_in": ("import_policy", lambda names: names.split(",")[0]),
+    "route_map_out": ("export_policy", lambda names: names.split(",")[0]),
+}
+
+
+def _said(config: Config, table: str, key: str, row: Row) -> dict[str, Any]:
+    """Return the fields of a session that a row, and the one of its IPv4 unicast, say."""
+    family_key = f"{key}|{_UNICAST}"
+    family = config.rows(f"{table}_AF").get(family_key, {})
+    found: dict[str, Any] = {"remote_asn": config.integer((table, key), row, "asn")} if "asn" in row else {}
+    found |= {field: read(row[word]) for word, (field, read) in _WORDS.items() if word in row}
+    found |= {field: read(family[word]) for word, (field, read) in _FAMILY_WORDS.items() if word in family}
+    if family.get("allow_as_in") == "true":
+        found["allowas_in"] = config.integer((f"{table}_AF", family_key), family, "allow_as_count") or 3
+    return found
