@@ -21,6 +21,7 @@ from nodrop.design.modes import host_dcqcn, host_pfc, mode_faults
 from nodrop.design.ports import Wires, host_port_name, name_of, wires
 from nodrop.design.settings import settings_faults
 from nodrop.design.splits import Jack
+from nodrop.design.static_buffers import static_faults
 from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy
@@ -66,9 +67,10 @@ def build(intent: Intent) -> Fabric:
 def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
     """Return what the platforms of an intent that builds cannot have as it was wanted, what was made, and why."""
     layout, _, _, _, cables, make = _drawn(intent)
-    return notes(
+    adapted = notes(
         (make.wanted(node, cables[node.name]), make.made(node, cables[node.name])) for node in layout.switches.all
     )
+    return tuple(sorted((*adapted, *make.notes)))
 
 
 def _drawn(intent: Intent) -> _Drawn:
@@ -79,6 +81,8 @@ def _drawn(intent: Intent) -> _Drawn:
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
     problems += [*settings_faults(intent, switches), *addition_faults(intent, switches)]
+    _stop(problems)
+    problems += static_faults(intent, switches)
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
     _stop(problems)

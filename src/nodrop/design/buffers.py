@@ -1,14 +1,15 @@
 """Pools, thresholds and headroom: on NVIDIA ASICs SONiC's dynamic model, with true cable lengths."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
-from nodrop.design.boxes import LEAF, lanes_by_speed
+from nodrop.design.kinds import kinds
 from nodrop.design.modes import has_pfc
-from nodrop.design.splits import spine_split
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.qos import PriorityGroup
 from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.values import changed
 from nodrop.hardware import asic
 from nodrop.hardware.dynamic import is_early
 from nodrop.hardware.headroom import computed
@@ -33,49 +34,80 @@ INGRESS_LOSSLESS, INGRESS_LOSSY = "ingress_lossless", "ingress_lossy"
 EGRESS_LOSSLESS, EGRESS_LOSSY = "egress_lossless", "egress_lossy"
 
 
+class Fit(NamedTuple):
+    """The lossless priority group of a kind of links where headroom comes from tables."""
+
+    buffer: BufferProfile
+    cable_m: int
+    """The length that the switch is told."""
+    xoff_bytes: int
+    reserved_bytes: int
+    row_xoff_bytes: int | None
+    """What the table has; None where it has no row."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffers:
     """The buffers of a tier's switches: per switch, and what its ports and queues use."""
 
+    model: Literal["dynamic", "traditional"] = "dynamic"
     pools: tuple[BufferPool, ...]
     dynamic: DynamicBuffers | None
-    """None where nothing is lossless, so that no headroom is worked out."""
-    lossless_group: BufferProfile
-    ingress: tuple[BufferProfile, ...]
-    egress: tuple[BufferProfile, ...]
+    """None where nothing is lossless, or the switch works no headroom out."""
+    lossy_group: BufferProfile
+    lossless_group: BufferProfile | None = None
+    """Of every kind of links; None where `fits` has one for each."""
+    lossless_queue: BufferProfile | None = None
+    lossy_queue: BufferProfile
+    ingress: tuple[BufferProfile, ...] = ()
+    egress: tuple[BufferProfile, ...] = ()
+    fits: Mapping[tuple[int, int], Fit] = field(default_factory=dict)
+    """By speed (Mb/s) and true length (m) of a link."""
+    maps_pause_to_groups: bool = True
+    """Whether ports have a map from the priority of a pause to priority groups."""
 
-    def groups(self, lossless: tuple[int, ...]) -> tuple[PriorityGroup, ...]:
+    def groups(self, lossless: tuple[int, ...], speed_mbps: int, length_m: int) -> tuple[PriorityGroup, ...]:
         """Return a port's priority groups: 0 for all lossy traffic, and one for each lossless priority."""
-        lossy = PriorityGroup(index=0, buffer=_lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD))
-        return (lossy, *(PriorityGroup(index=index, buffer=self.lossless_group) for index in lossless))
+        fit = self.fits.get((speed_mbps, length_m))
+        buffer = fit.buffer if fit else self.lossless_group
+        lossy = PriorityGroup(index=0, buffer=self.lossy_group)
+        return (lossy, *(PriorityGroup(index=index, buffer=buffer) for index in lossless))
 
-    def queue(self, lossless: bool, *, trimmed: bool) -> BufferProfile:
+    def cable_m(self, speed_mbps: int, length_m: int) -> int:
+        """Return the length of a cable that the switch is told."""
+        fit = self.fits.get((speed_mbps, length_m))
+        return fit.cable_m if fit else length_m
+
+    def queue(self, lossless: bool, *, trimmed: bool) -> BufferProfile | None:
         """Return the buffer of an egress queue; of one that is trimmed, packets that do not fit are cut."""
         if lossless:
-            return _lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT)
-        return _lossy(EGRESS_LOSSY, 0, LOSSY_THRESHOLD, "trim" if trimmed else None)
+            return self.lossless_queue
+        return changed(self.lossy_queue, discard="trim") if trimmed else self.lossy_queue
 
 
-def _lossy(pool: str, size_bytes: int, dynamic_th: int, discard: Literal["trim"] | None = None) -> BufferProfile:
-    return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th, discard=discard)
+def _lossy(pool: str, size_bytes: int, dynamic_th: int) -> BufferProfile:
+    return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
 
 
 def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
     """Return the buffers of a tier; they follow from what the intent declares, not from who is cabled to what."""
     exponent = ALPHA_EXPONENT[intent.buffers.alpha]
+    lossy_group = _lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)
+    lossy_queue = _lossy(EGRESS_LOSSY, 0, LOSSY_THRESHOLD)
     lossless = BufferProfile(
         pool=INGRESS_LOSSLESS,
         size_bytes=UNKNOWN,
         dynamic_th=exponent,
         headroom=Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True),
     )
-    ingress = (_lossy(INGRESS_LOSSY, 0, LOSSY_THRESHOLD),)
+    ingress = (lossy_group,)
     egress = (_lossy(EGRESS_LOSSY, EGRESS_LOSSY_RESERVE_BYTES, WITHOUT_LIMIT),)
     if not has_pfc(intent):
         return Buffers(
             pools=(_pool(EGRESS_LOSSY, "egress", 100), _pool(INGRESS_LOSSY, "ingress", 100)),
             dynamic=None,
-            lossless_group=lossless,
+            lossy_group=lossy_group,
+            lossy_queue=lossy_queue,
             ingress=ingress,
             egress=egress,
         )
@@ -93,7 +125,10 @@ def design_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
             small_packet_percent=SMALL_PACKET_PERCENT,
             over_subscribe_ratio=intent.buffers.over_subscription,
         ),
+        lossy_group=lossy_group,
         lossless_group=lossless,
+        lossless_queue=_lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT),
+        lossy_queue=lossy_queue,
         ingress=(_lossy(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *ingress),
         egress=(_lossy(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *egress),
     )
@@ -118,10 +153,7 @@ def pattern_mtu(intent: Intent, role: str, model: Switch) -> int:
     """
     if intent.buffers.pattern_mtu is not None:
         return intent.buffers.pattern_mtu
-    uplinks, groups = intent.topology.uplinks, intent.endpoints.values() if role == LEAF else ()
-    up = uplinks.split if role == LEAF else spine_split(intent)
-    kinds = [(uplinks.speed, up, uplinks.length), *((one.speed, one.split, one.length) for one in groups)]
-    links = {(speed, lanes_by_speed(model, into)[speed], length) for speed, into, length in kinds}
+    links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in kinds(intent, role, model)}
 
     version = (intent.topology.leaves if role == LEAF else intent.topology.spines).version
 

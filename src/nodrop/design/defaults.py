@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import netaddr
 
 from nodrop.design.addressing import slots_of
-from nodrop.design.boxes import LEAF, SPINE, boxes
+from nodrop.design.boxes import KEYS, LEAF, SPINE, boxes
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc
+from nodrop.design.static_buffers import is_static
 from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, Side, derive, scale
 from nodrop.fabric.timeouts import QP_TIMEOUT_MS
 from nodrop.intent.schema import Intent, WatchdogTimers
@@ -134,10 +135,13 @@ def _derived(intent: Intent) -> Iterator[Default]:
     switches = boxes(intent, [])
     leaf, spine = switches.leaves[0].model, switches.spines[0].model
     if intent.buffers.pattern_mtu is None and has_pfc(intent):
-        of_leaves, of_spines = pattern_mtu(intent, LEAF, leaf), pattern_mtu(intent, SPINE, spine)
-        value = str(of_leaves) if of_leaves == of_spines else f"leaves {of_leaves}, spines {of_spines}"
+        tiers = {KEYS[role]: (role, model) for role, model in ((LEAF, leaf), (SPINE, spine)) if not is_static(model)}
+        made = {name: str(pattern_mtu(intent, *tier)) for name, tier in tiers.items()}
+        same = set(made.values())
+        value = ", ".join(same if len(same) == 1 else (f"{name} {mtu}" for name, mtu in made.items()))
         source = f"{DEFAULT_PATTERN_MTU_BYTES} (SONiC) or the RoCE MTU, whichever needs more headroom"
-        yield Default("buffers.pattern_mtu", value, source)
+        if tiers:
+            yield Default("buffers.pattern_mtu", value, source)
     if intent.topology.slots_per_device is None:
         source = f"the least power of two that holds the ports × splits of {leaf.name}"
         yield Default("topology.slots_per_device", str(slots_of(leaf)), source)

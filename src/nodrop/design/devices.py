@@ -2,20 +2,23 @@
 
 from collections.abc import Mapping
 
-from nodrop.design.adapting import Adapter
+from nodrop.design.adapting import Adaptation, Adapter
 from nodrop.design.additions import extra, extra_lines
 from nodrop.design.addressing import Plan, dotted
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
-from nodrop.design.buffers import design_buffers
+from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
 from nodrop.design.settings import drained, gnmi_port, otlp_collectors
+from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Counter, Device, Loopback, Management
 from nodrop.fabric.intern import Interner
+from nodrop.fabric.qos import QosProfile
 from nodrop.hardware.dynamic import Resolved, resolve
+from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.platforms.traits import named, traits
 
@@ -24,6 +27,10 @@ HASH_SEED = {LEAF: 0, SPINE: 10}
 
 BASE = traits("sonic")
 """A switch is designed in the terms of this platform and then adapted to its own."""
+
+
+def _buffers(intent: Intent, role: str, model: Switch) -> Buffers:
+    return (static_buffers if is_static(model) else design_buffers)(intent, role, model)
 
 
 class Devices:
@@ -40,8 +47,8 @@ class Devices:
     ) -> None:
         self._intent, self._plan, self._asns, self._classes, self._timers = intent, plan, asns, classes, timers
         self._interner = Interner()
-        models = {LEAF: switches.leaves[0].model, SPINE: switches.spines[0].model}
-        self._buffers = {role: design_buffers(intent, role, model) for role, model in models.items()}
+        self._models = models = {LEAF: switches.leaves[0].model, SPINE: switches.spines[0].model}
+        self._buffers = {role: _buffers(intent, role, model) for role, model in models.items()}
         self._profiles = {role: Profiles(intent, classes, timers, buffers) for role, buffers in self._buffers.items()}
         self._resolved: dict[str, Resolved] = {role: {} for role in models}
         self._adapters = {node.role: self._adapter(node) for node in (switches.leaves[0], switches.spines[0])}
@@ -55,10 +62,21 @@ class Devices:
         """Return a switch as it would be if its platform held all that others do."""
         return resolve(self._wanted(node, cables))
 
+    @property
+    def notes(self) -> tuple[Adaptation, ...]:
+        """What the tables of switches without a dynamic model made of true cables and headroom."""
+        return tuple(
+            note for role, model in self._models.items() for note in static_notes(role, model, self._buffers[role])
+        )
+
     def _adapter(self, node: Node) -> Adapter:
         profiles, length_m = self._profiles[node.role], self._intent.topology.uplinks.length
         held = traits(node.tier.platform, node.tier.version)
-        return Adapter(held, node.role, self._timers, lambda speed_mbps: profiles.of("fabric", speed_mbps), length_m)
+
+        def shut(speed_mbps: int) -> QosProfile:
+            return profiles.of("fabric", speed_mbps, length_m)
+
+        return Adapter(held, node.role, self._timers, shut, length_m)
 
     def _wanted(self, node: Node, cables: Wires) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
@@ -80,7 +98,7 @@ class Devices:
                 plan, node, cables, self._asns, self._classes.control_dscp, drained=drained(self._intent, node.name)
             ),
             static_routes=static_routes(plan, node),
-            buffer_model="dynamic",
+            buffer_model=buffers.model,
             dynamic_buffers=buffers.dynamic,
             buffer_pools=buffers.pools,
             watchdog_polling_ms=self._timers.wanted_polling_ms if self._timers else None,

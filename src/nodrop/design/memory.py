@@ -8,6 +8,7 @@ from nodrop.design.boxes import Boxes, Node
 from nodrop.design.buffers import INGRESS_LOSSLESS
 from nodrop.design.modes import has_pfc
 from nodrop.design.ports import Wires
+from nodrop.design.static_buffers import is_static
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Device, Interface, Port
 from nodrop.hardware.dynamic import as_configured, resolve
@@ -23,6 +24,8 @@ def memory_faults(
     if not has_pfc(intent):
         return
     for tier in (switches.leaves, switches.spines):
+        if is_static(tier[0].model):
+            continue
         node = min(tier, key=lambda node: _left_bytes(devices[node.name]))
         if _left_bytes(devices[node.name]) <= 0:
             yield _fault(intent, node, devices[node.name], cables[node.name])

@@ -14,7 +14,7 @@ from nodrop.design.layout import Layout
 from nodrop.design.splits import Jack, blocked, jacks
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Interface, Port, Side
-from nodrop.fabric.qos import QosProfile, Queue
+from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
 from nodrop.hardware import switch
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.schema import Split
@@ -91,21 +91,29 @@ def _name(platform: str, model: str, jack: Jack) -> str:
     return port_name(platform, model, jack.port, jack.splits)
 
 
+PriorityGroups = tuple[PriorityGroup, ...]
+
+
 class Profiles:
     """Makes each distinct QoS profile of a tier once."""
 
     def __init__(self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers) -> None:
         self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
-        self._made: dict[tuple[Side, int], QosProfile] = {}
+        self._made: dict[tuple[Side, int, PriorityGroups], QosProfile] = {}
 
-    def of(self, side: Side, speed_mbps: int) -> QosProfile:
-        """Return the profile of a port towards `side` at that speed."""
-        key = (side, speed_mbps)
+    def of(self, side: Side, speed_mbps: int, length_m: int) -> QosProfile:
+        """Return the profile of a port towards `side` at that speed, with a cable of that length."""
+        groups = self._buffers.groups(self._classes.lossless, speed_mbps, length_m)
+        key = (side, speed_mbps, groups)
         if key not in self._made:
-            self._made[key] = self._make(side, speed_mbps)
+            self._made[key] = self._make(side, speed_mbps, groups)
         return self._made[key]
 
-    def _make(self, side: Side, speed_mbps: int) -> QosProfile:
+    def cable_m(self, speed_mbps: int, length_m: int) -> int:
+        """Return the length of a cable that a switch is told."""
+        return self._buffers.cable_m(speed_mbps, length_m)
+
+    def _make(self, side: Side, speed_mbps: int, groups: PriorityGroups) -> QosProfile:
         classes, buffers = self._classes, self._buffers
         timers = self._timers and (self._timers.hosts if side == "host" else self._timers.fabric)
         queues = tuple(
@@ -123,11 +131,11 @@ class Profiles:
             tc_to_queue=classes.tc_to_queue,
             tc_to_priority_group=classes.tc_to_priority_group,
             pfc_to_queue=classes.pfc_to_queue,
-            pfc_to_priority_group=classes.pfc_to_priority_group,
+            pfc_to_priority_group=classes.pfc_to_priority_group if buffers.maps_pause_to_groups else None,
             pfc_rx_priorities=classes.lossless,
             pfc_tx_priorities=classes.lossless,
             pfc_watchdog=timers.watchdog(classes.lossless) if timers else None,
-            priority_groups=buffers.groups(classes.lossless),
+            priority_groups=groups,
             queues=queues,
             ingress_buffers=buffers.ingress,
             egress_buffers=buffers.egress,
@@ -189,8 +197,8 @@ def _cabled(intent: Intent, name: str, way: Split, wire: Wire, profiles: Profile
         mtu_bytes=intent.mtu,
         addresses=(f"{dotted(wire.address)}/31",),
         description=wire.far,
-        cable_length_m=wire.cabling.length_m,
-        qos=profiles.of(wire.side, speed),
+        cable_length_m=profiles.cable_m(speed, wire.cabling.length_m),
+        qos=profiles.of(wire.side, speed, wire.cabling.length_m),
         side=wire.side,
     )
 

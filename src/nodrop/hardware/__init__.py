@@ -92,8 +92,8 @@ def obstacle(model: Switch, platform: str) -> str | None:
         return f"{model.name} is not known under {platform}"
     if model.buffer_bytes is None:
         return f"the memory of {model.name} is not known"
-    if not asic(model.asic).computes:
-        return f"the formula of the headroom of {model.name} ({model.asic}) is not known"
+    if not asic(model.asic).computes and not model.sonic.headroom_table:
+        return f"neither a formula nor a table of the headroom of {model.name} ({model.asic}) is known"
     return None
 
 

@@ -119,7 +119,7 @@ def _check_port(facts: Switch, interface: Interface) -> None:
     ways = [] if port is None else breakouts(facts, port.panel)
     if port is None or not any(port.split < way.into for way in ways):
         raise refuse((*path, "port"), f"{facts.name} has no such port in SONiC")
-    way = next((way for way in ways if way.lanes == interface.lanes and port.split < way.into), None)
+    way = way_of(facts, interface)
     if way is None:
         lanes = ", ".join(str(way.lanes) for way in ways if port.split < way.into)
         raise refuse((*path, "lanes"), f"that port of {facts.name} can have {lanes}; others are not written")
@@ -136,6 +136,14 @@ def _check_port(facts: Switch, interface: Interface) -> None:
 def breakouts(facts: Switch, panel: int) -> list[Split]:
     """Return the ways in which platform.json lets a panel port be used; none where the model has no such port."""
     return _breakouts(facts.name, panel)
+
+
+def way_of(facts: Switch, interface: Interface) -> Split | None:
+    """Return how the panel port of a port is used: with its lanes, and if there are several such ways its speed."""
+    port = known(interface.port)
+    assert port is not None
+    ways = [way for way in breakouts(facts, port.panel) if way.lanes == interface.lanes and port.split < way.into]
+    return next((way for way in ways if interface.speed_mbps in way.speeds), ways[0] if ways else None)
 
 
 @lru_cache(maxsize=4096)

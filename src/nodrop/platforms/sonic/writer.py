@@ -18,7 +18,7 @@ from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic import additions
-from nodrop.platforms.sonic.limits import breakouts, check
+from nodrop.platforms.sonic.limits import check, way_of
 from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges, vlan_name
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
@@ -162,7 +162,7 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
     port, lanes, qos = known(interface.port), known(interface.lanes), interface.qos
     assert port is not None
     assert lanes is not None
-    way, known_port = way_of(facts, interface), facts.sonic_ports[port.panel]
+    way, known_port = _way_of(facts, interface), facts.sonic_ports[port.panel]
     split = way.into > 1
     first = port.split * len(known_port.lanes) // way.into
     return _PortRow(
@@ -185,17 +185,17 @@ def _port(facts: Switch, interface: Interface) -> _PortRow:
     )
 
 
-def way_of(facts: Switch, interface: Interface) -> Split:
+def _way_of(facts: Switch, interface: Interface) -> Split:
     """Return how the panel port of a port that can be written is used."""
-    port = known(interface.port)
-    assert port is not None
-    return next(way for way in breakouts(facts, port.panel) if way.lanes == interface.lanes)
+    way = way_of(facts, interface)
+    assert way is not None
+    return way
 
 
 def _breakouts(facts: Switch, device: Device) -> Iterator[tuple[str, str]]:
     """Yield (first port, breakout mode) of every panel port in the words of platform.json, if any is broken out."""
     ways = {
-        port.panel: (way_of(facts, one), known(one.speed_mbps))
+        port.panel: (_way_of(facts, one), known(one.speed_mbps))
         for one in device.interfaces
         if (port := known(one.port)) is not None
     }

@@ -1,0 +1,35 @@
+"""The kinds of links that a tier's switches may have, as the intent declares them, whatever is cabled."""
+
+from typing import NamedTuple
+
+from nodrop.design.boxes import LEAF, lanes_by_speed
+from nodrop.design.splits import group_panels, spine_split, usable
+from nodrop.hardware.schema import Switch
+from nodrop.intent.schema import Intent
+
+
+class Kind(NamedTuple):
+    """Ports of a switch whose links are alike."""
+
+    speed_mbps: int
+    lanes: int
+    length_m: int
+    ports: int
+    """How many of a switch's ports may be of it."""
+    keys: tuple[str, ...]
+    """The keys of the intent that declare it."""
+
+
+def kinds(intent: Intent, role: str, model: Switch) -> tuple[Kind, ...]:
+    """Return the kinds of links of a tier: of leaves those up and those to every group of endpoints."""
+    uplinks, endpoints = intent.topology.uplinks, intent.endpoints if role == LEAF else {}
+    up = uplinks.split if role == LEAF else spine_split(intent)
+    panels = len(intent.topology.leaves.ports.uplinks) if role == LEAF else len(usable(model, up))
+    wanted = [(uplinks.speed, up, uplinks.length, panels, ("topology", "uplinks"))]
+    for name, group in endpoints.items():
+        facing = len(group_panels(intent, name))
+        wanted.append((group.speed, group.split, group.length, facing, ("endpoints", name)))
+    return tuple(
+        Kind(speed, lanes_by_speed(model, into)[speed], length, facing * into, keys)
+        for speed, into, length, facing, keys in wanted
+    )

@@ -1,0 +1,202 @@
+"""Buffers of switches that do not work their headroom out: the traditional model, headroom by tables.
+
+A lossless port gets the row of its SKU's table for its speed and the next cable length that the table has, or where
+there is no row, or one below the published bound, a profile of its own. All are written out, so that what the switch
+has is what was designed, whatever table its release ships.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from nodrop.design.adapting import Adaptation
+from nodrop.design.boxes import Boxes
+from nodrop.design.buffers import (
+    ALPHA_EXPONENT,
+    EGRESS_LOSSLESS,
+    EGRESS_LOSSY,
+    INGRESS_LOSSLESS,
+    INGRESS_LOSSY,
+    Buffers,
+    Fit,
+)
+from nodrop.design.kinds import Kind, kinds
+from nodrop.design.modes import has_pfc
+from nodrop.errors import Problem
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.hardware import asic
+from nodrop.hardware.headroom import ieee_bound_bytes
+from nodrop.hardware.schema import HeadroomRow, Switch
+from nodrop.intent.schema import Intent
+from nodrop.units import show_bytes, show_speed
+
+LOSSY_THRESHOLD = 1
+LOSSY_RESERVE_CELLS = 7
+"""Of an egress queue: 1778 bytes on chips with cells of 254 (device/dell/.../DellEMC-Z9332f-O32, Dell-Z9864f-O64)."""
+_FALLBACK_CELL_BYTES = 256
+_WIRE_BYTES = 84
+"""The least packet on the wire, 64 bytes, with preamble and gap: in the worst case each fills a cell."""
+
+
+def is_static(model: Switch) -> bool:
+    """Whether a switch has its headroom from tables: its ASIC works none out by a formula that is known."""
+    facts = asic(model.asic)
+    return "dynamic" not in facts.buffer_models or not facts.computes
+
+
+def static_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
+    """Yield lengths whose headroom fills the memory of switches that have it from tables."""
+    for tier in (switches.leaves, switches.spines):
+        if has_pfc(intent) and is_static(tier[0].model):
+            yield from _memory_faults(intent, tier[0].role, tier[0].model)
+
+
+def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem]:
+    links = kinds(intent, role, model)
+    if _Plan(intent, model, links).shared_bytes > 0:
+        return
+    longest = max(links, key=lambda kind: kind.length_m)
+
+    def fills(length_m: int) -> bool:
+        cut = tuple(kind._replace(length_m=min(kind.length_m, length_m)) for kind in links)
+        return _Plan(intent, model, cut).shared_bytes <= 0
+
+    fits = bisect_left(range(1, longest.length_m), True, key=fills)
+    found = f"the headroom of {role}s' ports at {longest.length_m}m fills the {show_bytes(model.buffer_bytes or 0)}"
+    expected = f"at most {fits}m" if fits else "fewer lossless ports"
+    yield intent.problem((*longest.keys, "length"), f"{found} of {model.name}", expected)
+
+
+def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
+    """Return the buffers of a tier whose switches have a traditional model; `static_faults` has found none."""
+    assert model.buffer_bytes is not None
+    if not has_pfc(intent):
+        return _lossy_buffers(model, model.buffer_bytes)
+    links = kinds(intent, role, model)
+    plan = _Plan(intent, model, links)
+    memory = model.buffer_bytes
+    lossy = plan.whole_cells(plan.shared_bytes * (100 - intent.buffers.lossless_pool) / 100)
+    pools = (
+        BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="static", size_bytes=memory),
+        BufferPool(name=EGRESS_LOSSY, direction="egress", mode="dynamic", size_bytes=lossy),
+        BufferPool(
+            name=INGRESS_LOSSLESS,
+            direction="ingress",
+            mode="dynamic",
+            size_bytes=plan.pool_bytes,
+            shared_headroom_bytes=plan.headroom_bytes,
+        ),
+    )
+    return Buffers(
+        model="traditional",
+        pools=pools,
+        dynamic=None,
+        lossy_group=BufferProfile(pool=INGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
+        lossless_queue=BufferProfile(pool=EGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
+        lossy_queue=_lossy_queue(model),
+        fits=plan.fits,
+        maps_pause_to_groups=_maps_pause_to_groups(model),
+    )
+
+
+def _lossy_buffers(model: Switch, memory: int) -> Buffers:
+    return Buffers(
+        model="traditional",
+        pools=(
+            BufferPool(name=EGRESS_LOSSY, direction="egress", mode="dynamic", size_bytes=memory),
+            BufferPool(name=INGRESS_LOSSY, direction="ingress", mode="dynamic", size_bytes=memory),
+        ),
+        dynamic=None,
+        lossy_group=BufferProfile(pool=INGRESS_LOSSY, size_bytes=0, static_th_bytes=memory),
+        lossy_queue=_lossy_queue(model),
+        maps_pause_to_groups=_maps_pause_to_groups(model),
+    )
+
+
+def _lossy_queue(model: Switch) -> BufferProfile:
+    return BufferProfile(pool=EGRESS_LOSSY, size_bytes=_reserve_bytes(model), dynamic_th=LOSSY_THRESHOLD)
+
+
+def _reserve_bytes(model: Switch) -> int:
+    return LOSSY_RESERVE_CELLS * (asic(model.asic).cell_bytes or 0)
+
+
+def _maps_pause_to_groups(model: Switch) -> bool:
+    """Whether the chip takes a map of its own from pause to priority groups (qos_config.j2)."""
+    return asic(model.asic).sonic_type in ("mellanox", "barefoot")
+
+
+class _Plan:
+    """What the ports of a tier's switches need of the memory."""
+
+    def __init__(self, intent: Intent, model: Switch, links: tuple[Kind, ...]) -> None:
+        self._cell = asic(model.asic).cell_bytes or _FALLBACK_CELL_BYTES
+        lossless = [one for one in intent.classes.values() if one.lossless]
+        self.fits = {(one.speed_mbps, one.length_m): self._fit(intent, model, one) for one in links}
+        ports = [(one.ports * len(lossless), self.fits[one.speed_mbps, one.length_m]) for one in links]
+        needed = sum(count * fit.xoff_bytes for count, fit in ports)
+        self.headroom_bytes = self._up(needed / (intent.buffers.over_subscription or 1))
+        reserved = sum(count * fit.reserved_bytes for count, fit in ports)
+        queues = sum(one.ports for one in links) * (len(intent.classes) - len(lossless))
+        reserved += queues * _reserve_bytes(model)
+        self.pool_bytes = self.whole_cells((model.buffer_bytes or 0) - reserved)
+        """The ingress pool, the shared headroom within."""
+        self.shared_bytes = self.pool_bytes - self.headroom_bytes
+        """What queues can share."""
+
+    def whole_cells(self, count: float) -> int:
+        """Return bytes rounded down to whole cells."""
+        return int(count // self._cell) * self._cell
+
+    def _up(self, count: float) -> int:
+        return math.ceil(count / self._cell) * self._cell
+
+    def _fit(self, intent: Intent, model: Switch, kind: Kind) -> Fit:
+        table = model.sonic.table()
+        assert table is not None
+        row = _row(table.rows, kind)
+        length_m = kind.length_m if row is None else row.cable_m
+        bound = ieee_bound_bytes(speed_mbps=kind.speed_mbps, mtu_bytes=intent.mtu, cable_length_m=length_m) or 0
+        like = row or min(table.rows, key=lambda one: (abs(one.speed_mbps - kind.speed_mbps), -one.cable_m))
+        wanted = bound * max(self._cell / _WIRE_BYTES, 1) if row is None else bound
+        xoff = row.xoff_bytes if row is not None and row.xoff_bytes >= bound else self._up(wanted)
+        headroom = Headroom(
+            xoff_bytes=xoff, xon_bytes=like.xon_bytes, xon_offset_bytes=like.xon_offset_bytes, computed=False
+        )
+        static = table.kind == "static"
+        buffer = BufferProfile(
+            pool=INGRESS_LOSSLESS,
+            size_bytes=like.size_bytes,
+            dynamic_th=None if static else ALPHA_EXPONENT[intent.buffers.alpha],
+            static_th_bytes=like.threshold if static else None,
+            headroom=headroom,
+        )
+        return Fit(buffer, length_m, xoff, like.size_bytes, None if row is None else row.xoff_bytes)
+
+
+def _row(rows: tuple[HeadroomRow, ...], kind: Kind) -> HeadroomRow | None:
+    """Return the row of a speed for the shortest cable that is no shorter; None where the table has none."""
+    reaching = [row for row in rows if row.speed_mbps == kind.speed_mbps and row.cable_m >= kind.length_m]
+    return min(reaching, key=lambda row: row.cable_m, default=None)
+
+
+def static_notes(role: str, model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
+    """Yield what the tables made of true cables and of headroom."""
+    if not buffers.fits:
+        return
+    table = f"the table of {model.sonic.hwsku}"
+    rounded = sorted((length, fit.cable_m) for (_, length), fit in buffers.fits.items() if length != fit.cable_m)
+    if rounded:
+        wanted, made = (", ".join(dict.fromkeys(f"{pair[at]} m" for pair in rounded)) for at in (0, 1))
+        reason = f"the traditional buffer model knows the cables of {table}; the true ones stay in the fabric"
+        yield Adaptation(f"{role}*/*/cable_length_m", wanted, made, reason)
+    for (speed, length), fit in sorted(buffers.fits.items()):
+        if fit.row_xoff_bytes == fit.xoff_bytes:
+            continue
+        at, path = f"{show_speed(speed)} and {length} m", f"{role}*/*/qos/priority_groups/*/buffer"
+        if fit.row_xoff_bytes is None:
+            reason = f"{table} has no row for {at}: the IEEE 802.1Q bound, each of its packets in cells of its own"
+            yield Adaptation(path, "a row of the table", f"{fit.xoff_bytes} bytes", reason)
+        else:
+            reason = f"the row of {table} for {at} is below the bound of IEEE 802.1Q"
+            yield Adaptation(path, f"{fit.row_xoff_bytes} bytes", f"{fit.xoff_bytes} bytes", reason)
