@@ -172,7 +172,8 @@ def test_an_unknown_fact_is_refused_by_its_path(path: random_values.Path) -> Non
     assert caught.value.path == random_values.named(fabric.devices[0], path)
     owner = random_values.at(fabric.devices[0], path[:-1])
     headroom = owner if isinstance(owner, Headroom) else getattr(owner, "headroom", None)
-    computed = (headroom is not None and headroom is not old) or (isinstance(owner, BufferPool) and owner.computed)
+    works_out = isinstance(headroom, Headroom) and headroom.computed and headroom is not old
+    computed = works_out or (isinstance(owner, BufferPool) and owner.computed)
     expected = f"the switch works out {old}" if computed else "is unknown, and a configuration cannot say so"
     assert caught.value.reason == expected
 

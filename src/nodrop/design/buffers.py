@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from nodrop.design.boxes import LEAF
 from nodrop.design.kinds import kinds
 from nodrop.design.modes import has_pfc
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
