@@ -27,8 +27,10 @@ from nodrop.resources import home
 from random_designs import intents
 
 NOTES = Path(__file__).parent / "notes"
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith("reference-256-"))
-"""All but those that are another's mix."""
+INTENTS = sorted(
+    path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith(("reference-256-", "broadcom"))
+)
+"""All but those that are another's mix, and those of switches that run only one of the platforms."""
 
 RELEASES = {"sonic": ("202505",), "nvue": ("5.14", "5.16")}
 MIXES = (("sonic", "sonic"), ("sonic", "nvue"), ("nvue", "sonic"), ("nvue", "nvue"))
