@@ -135,7 +135,8 @@ def texts(draw: st.DrawFn) -> str:
         "routing": {
             "asn": draw(
                 st.sampled_from([{"spines": 65000, "leaves": "65100+"}, {"spines": "65000+", "leaves": "65100+"}])
-            )
+            ),
+            "bfd": draw(st.booleans()),
         },
         "addressing": {
             "loopbacks": "10.0.0.0/16",

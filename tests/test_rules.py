@@ -27,6 +27,7 @@ def places(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
 
 
 UNSAYABLE = {
+    ("bfd-without-daemon", "nvue"): "NVUE starts the daemon itself",
     ("bracket-reference", "nvue"): "the brackets of old config_db references are SONiC's",
     ("cable-not-in-table", "nvue"): "NVUE has no table of cable lengths: it works headroom out",
     ("comma-port-list", "nvue"): "lists of ports in a key are how NVUE is written",
@@ -89,6 +90,7 @@ def test_every_fault_that_a_platform_can_have_is_caught_there() -> None:
 def test_the_rules_of_this_release() -> None:
     assert [rule.name for rule in shipped()] == [
         "alpha-outlier",
+        "bfd-without-daemon",
         "bracket-reference",
         "cable-lengths-disagree",
         "cable-not-in-table",

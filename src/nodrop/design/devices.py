@@ -11,7 +11,7 @@ from nodrop.design.classes import Classes
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
-from nodrop.design.settings import drained, gnmi_port, otlp_collectors
+from nodrop.design.settings import drained, gnmi_port, otlp_collectors, watched
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Counter, Device, Loopback, Management
@@ -94,8 +94,11 @@ class Devices:
                 gateway=dotted(plan.gateway),
                 own_vrf=True,
             ),
-            bgp=bgp(
-                plan, node, cables, self._asns, self._classes.control_dscp, drained=drained(self._intent, node.name)
+            bgp=watched(
+                bgp(
+                    plan, node, cables, self._asns, self._classes.control_dscp, drained=drained(self._intent, node.name)
+                ),
+                bfd=self._intent.routing.bfd,
             ),
             static_routes=static_routes(plan, node),
             buffer_model=buffers.model,

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from nodrop.design.boxes import Boxes
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Collector
+from nodrop.fabric.routing import Bgp
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.values import changed
 from nodrop.intent.schema import Intent
 from nodrop.platforms.traits import traits
 from nodrop.units import show_ids
@@ -53,3 +56,10 @@ def otlp_collectors(intent: Intent) -> tuple[Collector, ...]:
 def drained(intent: Intent, name: str) -> bool:
     """Whether a switch is to be routed around."""
     return name in intent.devices and intent.devices[name].drained
+
+
+def watched(bgp: Bgp, *, bfd: bool) -> Bgp:
+    """Return a device's BGP with BFD on every session, where that is wanted."""
+    if not bfd or isinstance(bgp.neighbors, Unknown):
+        return bgp
+    return changed(bgp, neighbors=tuple(changed(one, bfd=True) for one in bgp.neighbors))

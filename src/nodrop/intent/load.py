@@ -17,7 +17,6 @@ from nodrop.units import Misread
 MAX_BYTES = 8_000_000
 
 LATER: Mapping[str, str] = {
-    "bfd": "SONiC starts its daemon only under the management framework",
     "out_of_order": "NICs that take packets out of order",
 }
 """Keys of the design that this release refuses by name, and what they are."""

@@ -268,6 +268,10 @@ class Routing(Part):
     protocol: Literal["ebgp"] = Field("ebgp", description="routing protocol between the tiers")
     asn: Asns
     balancing: Literal["ecmp"] = Field("ecmp", description="how flows are spread over equal paths")
+    bfd: Bool = Field(
+        False,
+        description="watch the sessions between switches by BFD; its packets leave with DSCP 48 whatever is stated",
+    )
 
 
 class Addressing(Part):

@@ -99,6 +99,7 @@ class _Device:
         device = self._device()
         cables = tuple(self._cables())
         self._note_tables()
+        self._check_bfd()
         return DeviceReading(
             device=resolve(device),
             sources=self._sources,
@@ -347,6 +348,16 @@ class _Device:
         display = {source.name: source.display for source in self._sources}
         file, line = (display.get(place.file), place.span.line) if place else (None, None)
         self._notes.append(Note(kind=kind, message=message, device=self.name, file=file, line=line))
+
+    def _check_bfd(self) -> None:
+        """Remark sessions with BFD where the container does not start its daemon."""
+        bgp = self._routing.bgp if self._routing else None
+        if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown) or not self._config.whole:
+            return
+        watched = [neighbor.key for neighbor in bgp.neighbors if neighbor.bfd]
+        if watched and self._localhost.get("frr_mgmt_framework_config") != "true":
+            keys = ("DEVICE_METADATA", "localhost")
+            self._config.remark("bfd-without-daemon", ("@bgp",), keys, neighbors=", ".join(watched))
 
     def _routing_remarks(self) -> Iterator[Remark]:
         for statement, kind, name in self._routing.undefined if self._routing else ():

@@ -33,7 +33,9 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     far = _far_ends(device, fabric)
     ports = [_port(facts, interface) for interface in device.interfaces]
     tables = (
-        _render("device", device=device, sonic=facts.sonic, kind=TYPE_OF_ROLE[known(device.role)]),
+        _render(
+            "device", device=device, sonic=facts.sonic, kind=TYPE_OF_ROLE[known(device.role)], bfd=_has_bfd(device)
+        ),
         _bridging(device),
         _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device))),
         _qos(device, facts),
@@ -63,6 +65,15 @@ def _bridging(device: Device) -> str:
     }
     tables = (_render("addresses", table=table, rows=rows) for table, rows in addresses.items())
     return _render("bridging", device=device, vrfs=sorted(vrfs), vlan_name=vlan_name) + "".join(tables)
+
+
+def _has_bfd(device: Device) -> bool:
+    """Whether the bgp container has to start bfdd, which it does under the management framework alone.
+
+    frrcfgd then runs in place of bgpcfgd, and leaves a frr.conf of one's own alone: it acts on BGP's tables, of which
+    there are none (sonic-buildimage dockers/docker-fpm-frr/frr/supervisord, the same in every release).
+    """
+    return isinstance(device.neighbors, tuple) and any(neighbor.bfd for neighbor in device.neighbors)
 
 
 def _services_vrf(device: Device) -> str:
