@@ -8,7 +8,7 @@ from configs import NAME, read, read_bundle, stock
 
 from nodrop import platforms
 from nodrop.fabric.compare import differences
-from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse
 
@@ -29,7 +29,7 @@ def switch(localhost: dict[str, str] | None = None, **tables: Any) -> dict[str, 
 SESSIONS = (
     BgpNeighbor(address="10.0.0.0", remote_asn=65002, description="spine1"),
     BgpNeighbor(address="10.0.0.2", remote_asn=65003, description="spine2", enabled=False),
-    BgpNeighbor(address="fc00::2", remote_asn=65002, description="spine1", active=False),
+    BgpNeighbor(address="fc00::2", remote_asn=65002, description="spine1", active=False, ipv6=Ipv6Unicast(active=True)),
 )
 
 
@@ -41,6 +41,7 @@ def test_what_bgpcfgd_makes() -> None:
         router_id="10.1.0.1",
         networks=("10.1.0.1/32", "192.0.2.1/24", "fc00:1::32/64"),
         maximum_paths=514,
+        maximum_paths_ipv6=514,
         multipath_relax=True,
         default_ipv4_unicast=False,
         neighbors=SESSIONS,
@@ -74,7 +75,8 @@ def test_what_the_switch_says_of_bgp(localhost: dict[str, str], field: str, foun
 def test_what_the_switch_says_of_sessions(localhost: dict[str, str], enabled: Any, allowas_in: int | None) -> None:
     neighbors = read(switch(localhost)).device.bgp.neighbors
     assert tuple(one.enabled for one in neighbors) == enabled
-    assert {one.allowas_in for one in neighbors} == {allowas_in}
+    assert [one.allowas_in for one in neighbors] == [allowas_in, allowas_in, None]
+    assert [one.ipv6.allowas_in for one in neighbors] == [None, None, allowas_in]
 
 
 def test_sessions_between_asics_and_line_cards_count() -> None:
@@ -100,13 +102,14 @@ FRAMEWORK: dict[str, Any] = {
         "Vrf1|10.0.0.9": {"asn": "65003"},
     },
     "BGP_NEIGHBOR_AF": {
+        "default|Ethernet0|ipv6_unicast": {"admin_status": "up", "route_map_in": ["IN6"]},
         "default|10.0.0.2|ipv4_unicast": {
             "admin_status": "up",
             "route_map_in": ["IN"],
             "route_map_out": ["OUT"],
             "allow_as_in": "true",
             "allow_as_count": "2",
-        }
+        },
     },
 }
 MANAGED = {"frr_mgmt_framework_config": "true", "docker_routing_config_mode": "unified"}
@@ -118,12 +121,19 @@ def test_what_frrcfgd_makes() -> None:
     expected = Bgp(
         asn=65001,
         router_id="10.1.0.1",
-        networks=("10.1.0.1/32",),
+        networks=("10.1.0.1/32", "fc00::/64"),
         maximum_paths=64,
         multipath_relax=True,
         default_ipv4_unicast=False,
         neighbors=(
-            BgpNeighbor(interface="Ethernet0", remote_asn="external", bfd=True, active=True, allowas_in=3),
+            BgpNeighbor(
+                interface="Ethernet0",
+                remote_asn="external",
+                bfd=True,
+                active=True,
+                allowas_in=3,
+                ipv6=Ipv6Unicast(active=True, import_policy="IN6"),
+            ),
             BgpNeighbor(
                 address="10.0.0.2",
                 remote_asn=65003,

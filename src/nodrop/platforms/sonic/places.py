@@ -191,13 +191,14 @@ class _Finder:
         """Yield where the tables say what of BGP the text of FRR does not."""
         key, field = (*part, "", "")[:2]
         if head == "@neighbors":
-            if field in _FAMILY_FIELDS:
-                yield ("BGP_NEIGHBOR_AF", f"default|{key}|ipv4_unicast", _FAMILY_FIELDS[field])
+            family, inner = ("ipv6", "".join(part[2:3])) if field == "ipv6" else ("ipv4", field)
+            if inner in _FAMILY_FIELDS:
+                yield ("BGP_NEIGHBOR_AF", f"default|{key}|{family}_unicast", _FAMILY_FIELDS[inner])
             for table in SESSIONS:
                 for row in (f"default|{key}", key):
                     yield (table, row, _NEIGHBOR_FIELDS.get(field, field))
-        elif key == "maximum_paths":
-            yield ("BGP_GLOBALS_AF", "default|ipv4_unicast", "max_ebgp_paths")
+        elif key in ("maximum_paths", "maximum_paths_ipv6"):
+            yield ("BGP_GLOBALS_AF", f"default|ipv{6 if '6' in key else 4}_unicast", "max_ebgp_paths")
         elif key in _BGP_FIELDS:
             yield ("BGP_GLOBALS", "default", _BGP_FIELDS[key])
             stated = key == "router_id" and "bgp_router_id" in self._row(*_LOCALHOST)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.platforms.frr import Routing
 from nodrop.platforms.frr_limits import is_address
@@ -22,6 +22,7 @@ ALLOWED_OWN = {"ToRRouter": 1}
 """How often bgpcfgd lets a switch of this type see its own AS number (bgpd/templates/general/peer-group.conf.j2)."""
 DERIVED = {
     "maximum_paths": f"bgpcfgd's templates say maximum-paths {MAXIMUM_PATHS} (constants.yml)",
+    "maximum_paths_ipv6": f"bgpcfgd's templates say maximum-paths {MAXIMUM_PATHS} (constants.yml)",
     "multipath_relax": "bgpcfgd's templates say bestpath as-path multipath-relax (bgpd.main.conf.j2)",
     "default_ipv4_unicast": "bgpcfgd's templates say no bgp default ipv4-unicast (bgpd.main.conf.j2)",
     "networks": "bgpcfgd advertises Loopback0 and the networks of VLANs (bgpd.main.conf.j2)",
@@ -31,7 +32,7 @@ DERIVED = {
 SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
 """Tables of which bgpcfgd makes sessions; BGP_PEER_RANGE, BGP_MONITORS and BGP_SENTINELS are opened by others."""
 _DEFAULT = "default"
-_UNICAST = "ipv4_unicast"
+_IPV4, _IPV6 = "ipv4_unicast", "ipv6_unicast"
 _TRUE = ("true", "up")
 
 
@@ -115,6 +116,7 @@ def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
         router_id=localhost.get("bgp_router_id", first_v4),
         networks=tuple(advertised),
         maximum_paths=MAXIMUM_PATHS,
+        maximum_paths_ipv6=MAXIMUM_PATHS,
         multipath_relax=True,
         default_ipv4_unicast=False,
         neighbors=tuple(_bgpcfgd_sessions(config, localhost)),
@@ -123,17 +125,20 @@ def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
 
 def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
     """Yield the sessions; the policies that the templates bind permit all, and are not told."""
-    usual = localhost.get("default_bgp_status", "up")
+    usual, own = localhost.get("default_bgp_status", "up"), ALLOWED_OWN.get(localhost.get("type", ""))
     for table in SESSIONS:
         for address, row in config.rows(table).items():
             if is_address(address):
+                family = "ipv6" if ":" in address else "ipv4"
+                allowed = own if table == SESSIONS[0] else None
                 yield BgpNeighbor(
                     address=address,
                     remote_asn=config.integer((table, address), row, "asn"),
                     description=row.get("name"),
                     enabled=row.get("admin_status", usual) != "down",
-                    active=":" not in address,
-                    allowas_in=ALLOWED_OWN.get(localhost.get("type", "")) if table == SESSIONS[0] else None,
+                    active=family == "ipv4",
+                    allowas_in=allowed if family == "ipv4" else None,
+                    ipv6=Ipv6Unicast(active=True, allowas_in=allowed) if family == "ipv6" else Ipv6Unicast(),
                 )
 
 
@@ -143,17 +148,22 @@ def _framework_bgp(config: Config) -> Bgp | None:
     asn = config.integer(keys, row, "local_asn")
     if asn is None:
         return None
-    family = f"{_DEFAULT}|{_UNICAST}"
-    paths = config.rows("BGP_GLOBALS_AF").get(family, {})
+    families = [f"{_DEFAULT}|{family}" for family in (_IPV4, _IPV6)]
+    paths = [
+        config.integer(("BGP_GLOBALS_AF", key), config.rows("BGP_GLOBALS_AF").get(key, {}), "max_ebgp_paths")
+        for key in families
+    ]
     return Bgp(
         asn=asn,
         router_id=row.get("router_id"),
         networks=tuple(
             key.removeprefix(f"{family}|")
+            for family in families
             for key in config.rows("BGP_GLOBALS_AF_NETWORK")
             if key.startswith(f"{family}|")
         ),
-        maximum_paths=config.integer(("BGP_GLOBALS_AF", family), paths, "max_ebgp_paths"),
+        maximum_paths=paths[0],
+        maximum_paths_ipv6=paths[1],
         multipath_relax=row.get("load_balance_mp_relax") == "true",
         default_ipv4_unicast=row.get("default_ipv4_unicast") == "true",
         graceful_shutdown=row.get("graceful_shutdown") == "true",
@@ -172,8 +182,10 @@ def _framework_sessions(config: Config, unicast: bool) -> Iterator[BgpNeighbor]:
         if vrf == _DEFAULT and name:
             inherited = dict(groups.get(row.get("peer_group_name", ""), {}))
             inherited.pop("description", None)
-            named = {"address" if is_address(name) else "interface": name}
-            yield BgpNeighbor(**{"active": unicast} | inherited | _said(config, "BGP_NEIGHBOR", key, row) | named)
+            own = _said(config, "BGP_NEIGHBOR", key, row)
+            ipv6 = Ipv6Unicast(**inherited.pop("ipv6", {}) | own.pop("ipv6", {}))
+            named = {"address" if is_address(name) else "interface": name, "ipv6": ipv6}
+            yield BgpNeighbor(**{"active": unicast} | inherited | own | named)
 
 
 _WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
@@ -181,6 +193,7 @@ _WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "admin_status": ("enabled", lambda word: word not in ("false", "down")),
     "bfd": ("bfd", lambda word: word == "true"),
     "peer_type": ("remote_asn", str),
+    "capability_ext_nexthop": ("extended_next_hop", lambda word: word == "true"),
 }
 _FAMILY_WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "admin_status": ("active", lambda word: word in _TRUE),
@@ -190,12 +203,16 @@ _FAMILY_WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def _said(config: Config, table: str, key: str, row: Row) -> dict[str, Any]:
-    """Return the fields of a session that a row, and the one of its IPv4 unicast, say."""
-    family_key = f"{key}|{_UNICAST}"
-    family = config.rows(f"{table}_AF").get(family_key, {})
+    """Return the fields of a session that a row, and those of its address families, say."""
     found: dict[str, Any] = {"remote_asn": config.integer((table, key), row, "asn")} if "asn" in row else {}
     found |= {field: read(row[word]) for word, (field, read) in _WORDS.items() if word in row}
-    found |= {field: read(family[word]) for word, (field, read) in _FAMILY_WORDS.items() if word in family}
-    if family.get("allow_as_in") == "true":
-        found["allowas_in"] = config.integer((f"{table}_AF", family_key), family, "allow_as_count") or 3
+    ipv6 = _said_of_family(config, f"{table}_AF", f"{key}|{_IPV6}")
+    return found | _said_of_family(config, f"{table}_AF", f"{key}|{_IPV4}") | ({"ipv6": ipv6} if ipv6 else {})
+
+
+def _said_of_family(config: Config, table: str, key: str) -> dict[str, Any]:
+    row = config.rows(table).get(key, {})
+    found = {field: read(row[word]) for word, (field, read) in _FAMILY_WORDS.items() if word in row}
+    if row.get("allow_as_in") == "true":
+        found["allowas_in"] = config.integer((table, key), row, "allow_as_count") or 3
     return found
