@@ -77,12 +77,18 @@ class Config:
         return None
 
     def split(self, table: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
-        """Yield (port, rest of the key, key, row) for a table keyed by port; port lists give a row for each port."""
+        """Yield (port, rest of the key, key, row) for a table keyed by port; port lists give a row for each port.
+
+        The watchdog takes a list for the name of a port that there is not (sonic-swss orchagent/pfcwdorch.cpp).
+        """
+        here = own_asic(self.data)
         for key, row in self.rows(table).items():
-            ports, _, rest = key.partition("|")
+            ports, _, rest = in_asic(key, here).partition("|")
             if "," in ports:
                 self.remark("comma-port-list", (ports.split(",")[0],), (table, key), key=key, table=table)
-            for port in ports.split(","):
+                if table == "PFC_WD":
+                    continue
+            for port in ports.split(",") if ports else ():
                 yield port, rest, key, row
 
     def integer(self, keys: tuple[str, ...], row: Row, field: str) -> int | None:
@@ -170,6 +176,25 @@ class Config:
         facts = {"path": "/".join(map(str, double.keys)), "first": str(double.first.line)}
         place = Place(name, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
+
+
+def own_asic(data: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the host and the ASIC that tables are of, as keys of a chassis spell them."""
+    metadata = data.get("DEVICE_METADATA")
+    row = metadata.get("localhost") if isinstance(metadata, dict) else None
+    said = row if isinstance(row, dict) else {}
+    return str(said.get("hostname", "")), str(said.get("asic_name", "")).lower()
+
+
+def in_asic(key: str, here: tuple[str, str]) -> str:
+    """Return the key of a row about a port of this ASIC; of a chassis' `host|asic|port|3`, the last two parts.
+
+    What a key says of another host's or ASIC's ports is nothing here (sonic-swss orchagent/qosorch.cpp).
+    """
+    if key.count("|") != 3:
+        return key
+    host, asic, rest = key.split("|", 2)
+    return rest if (host, asic.lower()) == here else ""
 
 
 def bare(reference: str) -> str:

@@ -8,7 +8,7 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import BOM
 from nodrop.platforms import frr
-from nodrop.platforms.sonic.config import bare
+from nodrop.platforms.sonic.config import bare, in_asic, own_asic
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document, merged, place
 from nodrop.platforms.sonic.frr_text import FRR_FILES, frr_text
 from nodrop.platforms.sonic.read_bgp import SESSIONS
@@ -130,6 +130,7 @@ class _Finder:
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = documents
         self._data: Mapping[str, object] = merged(documents)
+        self._here = own_asic(self._data)
 
     def routing_mode(self) -> str:
         """Return which files FRR starts with."""
@@ -267,7 +268,8 @@ class _Finder:
             yield ("PORT", port, _PORT_FIELDS[part[0]])
         yield ("PORT", port)
         for table in _PORT_TABLES:
-            yield from ((table, key) for key in self._table(table) if port in key.partition("|")[0].split(","))
+            keys = ((key, in_asic(key, self._here).partition("|")[0]) for key in self._table(table))
+            yield from ((table, key) for key, ports in keys if port in ports.split(","))
         yield from self._cable_paths(port)
 
     def _cable_paths(self, port: str) -> Iterator[Path]:
@@ -337,7 +339,7 @@ class _Finder:
     def _keys(self, table: str, port: str, index: str) -> Iterator[str]:
         """Yield the keys of a table that name a port and cover an index; all of the port's where there is no index."""
         for key in self._table(table):
-            ports, _, span = key.partition("|")
+            ports, _, span = in_asic(key, self._here).partition("|")
             first, _, last = span.partition("-")
             if port in ports.split(",") and (not index or _covers(first, last or first, index)):
                 yield key

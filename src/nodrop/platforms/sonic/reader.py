@@ -38,6 +38,7 @@ FILES = (*CONFIG_FILES, *FRR_FILES)
 DEFAULT_MTU_BYTES = 9100
 """portmgrd's MTU for a port without one (sonic-swss cfgmgr/portmgr.h)."""
 
+_ASIC = re.compile(r"ASIC[0-9]{1,3}", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _TABLE = re.compile(rb'"(?:[A-Z][A-Z0-9_]+|(?:DEVICE_METADATA|PORT|FEATURE|BUFFER_PROFILE|QUEUE)\|[^"\n]+)"\s*:\s*\{')
 _OPENING = re.compile(rb"^\{", re.MULTILINE)
@@ -111,7 +112,9 @@ class _Device:
         )
 
     def _hostname(self, name: str) -> str:
-        stated = self._localhost.get("hostname")
+        stated, asic = self._localhost.get("hostname"), self._localhost.get("asic_name")
+        if stated and asic:
+            stated = f"{stated}-{asic.lower()}"
         if stated is None and self._routing is not None:
             stated = self._routing.hostname
         if stated is None or stated == name:
@@ -325,10 +328,16 @@ class _Device:
             return False if row is not None or config.covers("INTERFACE") else UNKNOWN
         return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", _ENABLE) is True
 
+    def _neighbor(self, name: str) -> str:
+        """Return a neighbor's name; the ASICs of a chassis know each other as ASIC0, ASIC1 …"""
+        host = self._localhost.get("hostname")
+        inside = host and "asic_name" in self._localhost and _ASIC.fullmatch(name)
+        return f"{host}-{name.lower()}" if inside else name
+
     def _cables(self) -> Iterator[Cable]:
         for port, row in self._config.rows("DEVICE_NEIGHBOR").items():
             if row.get("name"):
-                end = End(row["name"], row.get("port", ""))
+                end = End(self._neighbor(row["name"]), row.get("port", ""))
                 yield Cable(local_port=row.get("local_port", port), remote=end, evidence="DEVICE_NEIGHBOR")
 
     def _note_tables(self) -> None:
