@@ -188,6 +188,17 @@ def _with_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
     return tuple(_sized(pool, memory, even) for pool in pools)
 
 
+def occupied_bytes(device: Device) -> int:
+    """Return what headroom, reserves and shared headroom take of the memory, by the formula of the pools.
+
+    UnknownFact where a port's profile or the model is not known.
+    """
+    pools = known(device.buffer_pools, "device.buffer_pools")
+    settings = known(device.dynamic_buffers, "device.dynamic_buffers")
+    ratio = settings.over_subscribe_ratio if settings else None
+    return _memory_bytes(device, pools) - _available(device, pools, ratio).available
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Memory:
     """What is left for the pools, the shared headroom within, and whether that follows from the ratio alone."""

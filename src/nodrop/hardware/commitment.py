@@ -1,0 +1,62 @@
+"""How much of a switch's packet memory is given away before any is shared: headroom, reserves, shared headroom."""
+
+from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import UnknownFact, known
+from nodrop.hardware import asic, switch, switches
+from nodrop.hardware.dynamic import occupied_bytes
+
+
+def memory_bytes(device: Device) -> int:
+    """Return the packet memory of a device's model; UnknownFact where the catalogue does not have it."""
+    model = known(device.model, "device.model")
+    memory = switch(model).buffer_bytes if model in switches() else None
+    if memory is None:
+        raise UnknownFact("device.model")
+    return memory
+
+
+def committed_bytes(device: Device) -> int:
+    """Return what headroom and reserves of all ports that are up take, in bytes.
+
+    Where the switch works its pools out, by its own formula. Elsewhere each priority group, queue and port takes the
+    size of its profile, a lossless priority group without a shared headroom pool at least its xon and xoff, and the
+    shared headroom is taken once. UnknownFact where a size, or the model of a switch that computes, is not known.
+    """
+    if known(device.buffer_model, "device.buffer_model") == "dynamic" and _computes(device):
+        return occupied_bytes(device)
+    pools = known(device.buffer_pools, "device.buffer_pools")
+    shared = sum(pool.shared_headroom_bytes or 0 for pool in pools)
+    of_profile: dict[int, int] = {}
+    total = shared
+    for port in device.interfaces:
+        if not known(port.enabled, "interface.enabled"):
+            continue
+        qos = known(port.qos, "interface.qos")
+        if qos is not None:
+            if id(qos) not in of_profile:
+                of_profile[id(qos)] = _of_port(qos, bool(shared))
+            total += of_profile[id(qos)]
+    return total
+
+
+def _computes(device: Device) -> bool:
+    model = known(device.model, "device.model")
+    return model in switches() and asic(switch(model).asic).computes
+
+
+def _of_port(qos: QosProfile, shared: bool) -> int:
+    groups = [known(group.buffer, "priority_group.buffer") for group in known(qos.priority_groups, "interface.qos")]
+    queues = [known(queue.buffer, "queue.buffer") for queue in known(qos.queues, "interface.qos")]
+    lists = (*known(qos.ingress_buffers, "interface.qos"), *known(qos.egress_buffers, "interface.qos"))
+    return sum(_of_buffer(buffer, shared) for buffer in (*groups, *queues, *lists) if buffer is not None)
+
+
+def _of_buffer(buffer: BufferProfile, shared: bool) -> int:
+    size = known(buffer.size_bytes, "priority_group.buffer.size_bytes")
+    headroom = known(buffer.headroom, "priority_group.buffer.headroom")
+    if headroom is None or shared:
+        return size
+    xon = known(headroom.xon_bytes, "priority_group.buffer.headroom") or 0
+    return max(size, xon + known(headroom.xoff_bytes, "priority_group.buffer.headroom"))
