@@ -43,6 +43,38 @@ def test_the_shipped_table_of_sn5600(speed: int, cable: int, xoff: int, compensa
     assert found.xon == (38912 if speed == 800000 else 19456)
 
 
+SN5640 = [
+    # speed Mb/s, cable m, xoff bytes: sonic-buildimage device/mellanox/x86_64-nvidia_sn5640-r0/Mellanox-SN5640-C512X2/
+    # pg_profile_lookup.ini, which has every row of Mellanox-SN5640-C512S2 and Mellanox-SN5640-C448O16 too; they follow
+    # from port MTU 9216, pattern MTU 4096 and half of the packets small.
+    (10000, 5, 20480), (25000, 5, 21504), (50000, 5, 26624), (100000, 5, 44032), (200000, 5, 50176), (400000, 5, 86016),
+    (10000, 30, 20480), (25000, 30, 22528), (50000, 30, 27648), (100000, 30, 48128), (200000, 30, 57344), (400000, 30, 99328),
+    (10000, 40, 20480), (25000, 40, 22528), (50000, 40, 28672), (100000, 40, 49152), (200000, 40, 60416), (400000, 40, 104448),
+    (10000, 200, 22528), (25000, 200, 27648), (50000, 200, 39936), (100000, 200, 70656), (200000, 200, 102400), (400000, 200, 190464),
+    (10000, 250, 23552), (25000, 250, 29696), (50000, 250, 43008), (100000, 250, 76800), (200000, 250, 116736), (400000, 250, 217088),
+    (10000, 300, 23552), (25000, 300, 30720), (50000, 300, 46080), (100000, 300, 83968), (200000, 300, 130048), (400000, 300, 243712),
+    (10000, 1000, 33792), (25000, 1000, 54272), (50000, 1000, 93184), (100000, 1000, 177152), (200000, 1000, 317440), (400000, 1000, 619520),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("speed", "cable", "xoff"), SN5640)
+def test_the_shipped_table_of_sn5640(speed: int, cable: int, xoff: int) -> None:
+    """The table is of a shared headroom pool: a size of xon alone, and no compensation in any release."""
+    for compensated in (False, True):
+        found = computed(
+            asic("spectrum-5"),
+            speed_mbps=speed,
+            lanes=4,
+            mtu_bytes=9216,
+            cable_length_m=cable,
+            pattern_mtu_bytes=4096,
+            small_packet_percent=50,
+            shared=True,
+            compensated=compensated,
+        )
+        assert (found.size, found.xon, found.xoff) == (19456, 19456, xoff)
+
+
 def test_the_catalogue_has_that_table() -> None:
     assert [(row[0], row[1], row[4]) for row in switch("SN5600").sonic.headroom_table] == ACS_SN5600
 
