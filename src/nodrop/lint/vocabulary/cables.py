@@ -23,7 +23,7 @@ def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
 
 @word("function")
 def has_headroom_row(model: str, mbps: int | None, metres: int | None) -> bool:
-    """Whether the table of a model's SKU has a row for a speed and a configured cable length.
+    """Whether the table of one of a model's SKUs has a row for a speed and a configured cable length.
 
     UNKNOWN where the catalogue does not have the model, or not its table.
     """
@@ -32,16 +32,17 @@ def has_headroom_row(model: str, mbps: int | None, metres: int | None) -> bool:
 
 @word("function")
 def rows_there_are(model: str, mbps: int | None) -> str:
-    """The cable lengths that the table of a model's SKU has at a speed, as a sentence lists them."""
+    """The cable lengths that the tables of a model's SKUs have at a speed, as a sentence lists them."""
     lengths = _lengths(model, mbps)
     return listed(tuple(map(length, lengths))) if lengths else f"none at {speed(mbps)}"
 
 
 def _lengths(model: str, mbps: int | None) -> tuple[int, ...]:
-    rows = switch(model).sonic.headroom_table if model in switches() else ()
+    """The lengths of all tables of a model, for a device does not say which of its SKUs it is."""
+    rows = [row for table in switch(model).sonic.headroom for row in table.rows] if model in switches() else []
     if not rows:
         raise UnknownFact("device.model")
-    return tuple(sorted(row[1] for row in rows if row[0] == mbps))
+    return tuple(sorted({row.cable_m for row in rows if row.speed_mbps == mbps}))
 
 
 @word("function", rests_on=("cables",))

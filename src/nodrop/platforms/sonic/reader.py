@@ -292,7 +292,7 @@ class _Device:
     def _from_table(self, speed: int, cable: int) -> BufferProfile | None:
         """Return the lossless profile of the SKU's table; None where it has no row, or the pool is not there yet."""
         sku = switch(self._model).sonic
-        row = sku.headroom_row(speed, cable)
+        row = sku.headroom_row(speed, cable, self._localhost.get("hwsku"))
         mode = self._config.rows("BUFFER_POOL").get("ingress_lossless_pool", {}).get("mode")
         if row is None or mode is None:
             return None
