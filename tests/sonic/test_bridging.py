@@ -14,7 +14,7 @@ from nodrop.fabric.fabric import Device
 from nodrop.fabric.states import UNKNOWN
 from nodrop.resources import home
 
-PORTS = {f"Ethernet{number}": {"lanes": str(number)} for number in (0, 8, 16)}
+PORTS = {f"Ethernet{number}": {"lanes": str(number), "speed": "25000"} for number in (0, 8, 16)}
 VRF = "blue does not begin with Vrf, as VRFs of SONiC do"
 ORDER = "are not in the order in which they would be read back"
 NO_MTU = "there is one: without a field it is the switch's default"
@@ -32,6 +32,7 @@ def test_rows_that_say_all() -> None:
     found = read(
         {
             "PORT": PORTS,
+            "VRF": {"Vrf1": {}},
             "PORTCHANNEL": {
                 "PortChannel10": {"admin_status": "up", "mtu": "9216", "description": "x"},
                 "PortChannel9": {

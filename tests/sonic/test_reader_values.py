@@ -53,16 +53,14 @@ def test_asymmetric_pause_receives_on_all_priorities(word: str | None, received:
     assert (qos.pfc_rx_priorities, qos.pfc_tx_priorities) == (received, (3, 4))
 
 
-def test_a_table_that_is_not_known_is_noted_and_one_that_is_ignored_is_not() -> None:
-    config = stock(ACL_RULE={"a": {}}, NEW_TABLE={"b": {}}, FEATURE={})
+def test_a_table_that_no_release_has_is_remarked_and_one_that_is_not_read_is_not() -> None:
+    config = stock(ACL_TABLE={}, NEW_TABLE={"b": {}}, FEATURE={})
     reading = read(config)
     lines = json.dumps(config, indent=2).split("\n")
-    (note,) = reading.notes
-    assert (note.kind, note.device, note.file) == ("not-understood", NAME, "config_db.json")
-    assert note.message == "table 'NEW_TABLE' is not understood and was not looked at"
-    assert note.line is not None
-    assert lines[note.line - 1].strip() == '"NEW_TABLE": {'
-    assert reading.remarks == ()
+    (remark,) = reading.remarks
+    assert (remark.kind, remark.facts["table"], reading.notes) == ("unknown-table", "'NEW_TABLE'", ())
+    assert remark.place is not None
+    assert '"NEW_TABLE"' in lines[remark.place.span.line - 1]
 
 
 def test_a_map_or_profile_that_nothing_names_is_understood() -> None:
@@ -74,7 +72,7 @@ def test_numbers_and_lists_may_stand_for_text() -> None:
     rows = {"Ethernet0": {"admin_status": "up", "lanes": ["0", "1"], "mtu": 9216, "speed": 100000, "index": 1}}
     reading = read(stock(PORT=rows))
     assert (first(reading).lanes, first(reading).mtu_bytes, first(reading).speed_mbps) == (2, 9216, 100000)
-    assert reading.remarks == ()
+    assert {remark.facts["name"] for remark in reading.remarks} == {"Ethernet8"}
     lists = {"Ethernet0": {"profile_list": ["egress_lossy_profile", "ingress_lossy_profile"]}}
     assert [one.pool for one in first(read(stock(BUFFER_PORT_EGRESS_PROFILE_LIST=lists))).qos.egress_buffers] == [
         "egress_lossy",

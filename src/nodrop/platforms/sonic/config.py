@@ -33,8 +33,7 @@ class Config:
         self.data: Mapping[str, Any] = merged(documents)
         self.whole = self.data.keys() >= WHOLE
         self.remarks: list[Remark] = []
-        self._remarked: set[tuple[object, ...]] = set()
-        self.read: set[str] = set()
+        self._remarked: set[tuple[Any, ...]] = set()
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
     def covers(self, table: str) -> bool:
@@ -43,7 +42,6 @@ class Config:
 
     def rows(self, table: str) -> dict[str, dict[str, str]]:
         """Return a table's rows with every value as text; what has another shape is left out, with a remark."""
-        self.read.add(table)
         if table not in self._rows:
             rows = self.data.get(table, {})
             self._rows[table] = rows if _is_plain(rows) else dict(self._well_formed(table))
@@ -155,6 +153,10 @@ class Config:
             self._remarked.add(fault)
             place = self.place(keys)
             self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
+
+    def remarked(self) -> frozenset[tuple[str, ...]]:
+        """Return the paths at which something was remarked."""
+        return frozenset(remark[1] for remark in self._remarked)
 
     def place(self, keys: tuple[str, ...]) -> Place | None:
         """Return where the nearest existing part of a path stands: a field's value, else a row's or table's key."""

@@ -60,7 +60,6 @@ def qos_reader(config: Config) -> "QosReader":
     tables = {table: config.data.get(table) for table in TABLES}
     for whole, known, former in _RECENT:
         if whole == config.whole and known == tables:
-            config.read.update(TABLES)
             return former
     return QosReader(config)
 
@@ -70,7 +69,6 @@ class QosReader:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        config.read.update(TABLES)
         self._by_key: dict[Any, QosProfile | None | Unknown] = {}
         self._by_port: dict[str, list[Any]] = defaultdict(lambda: [None] * 4 + [[], [], []])
         self._gather()

@@ -32,7 +32,8 @@ from nodrop.platforms.sonic.read_services import (
     names_of,
     watchdog_polling,
 )
-from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, NOT_READ, ROLE_OF_TYPE
+from nodrop.platforms.sonic.schema_check import check
+from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, ROLE_OF_TYPE
 
 FILES = (*CONFIG_FILES, *FRR_FILES)
 DEFAULT_MTU_BYTES = 9100
@@ -99,8 +100,9 @@ class _Device:
         config.check_text()
         device = self._device()
         cables = tuple(self._cables())
-        self._note_tables()
+        self._note_commands()
         self._check_bfd()
+        check(config)
         return DeviceReading(
             device=resolve(device),
             sources=self._sources,
@@ -340,12 +342,7 @@ class _Device:
                 end = End(self._neighbor(row["name"]), row.get("port", ""))
                 yield Cable(local_port=row.get("local_port", port), remote=end, evidence="DEVICE_NEIGHBOR")
 
-    def _note_tables(self) -> None:
-        config = self._config
-        for table in config.data:
-            if table not in config.read and table not in NOT_READ:
-                message = f"table {shown(table)} is not understood and was not looked at"
-                self._note("not-understood", message, config.place((table,)))
+    def _note_commands(self) -> None:
         for statement in self._routing.not_understood if self._routing else ():
             message = f"command {shown(statement.text)} is not understood and was not looked at"
             self._note("not-understood", message, self._frr.place(statement.span) if self._frr else None)

@@ -1,0 +1,236 @@
+"""What SONiC's configuration database may hold in a release: schema.yaml, each table compiled when it is first met."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nodrop.formats.yaml import parse
+from nodrop.platforms.sonic.schema_conditions import Condition, condition_of, named_by_itself
+from nodrop.platforms.sonic.schema_types import Field, Kind, either, field_of, kind_of
+
+FILE = Path(__file__).with_name("schema.yaml")
+
+_SPAN = re.compile(r"(?:since (?P<since>\w+) ?)?(?:until (?P<until>\w+) ?)?(?P<rest>.*)")
+_PART = re.compile(r"<([^>]+)>")
+_MOST = re.compile(r"at most ([0-9]+)")
+_VERSION = re.compile(r"version_([0-9]{6})_[0-9]{2}")
+_ABORTS_SINCE = "202505"
+"""From here on `config reload` validates all (sonic-utilities config/main.py, config_file_yang_validation)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One shape of row: how its key is made, which fields it has, and what has to hold between them."""
+
+    name: str
+    parts: tuple[str, ...]
+    """Names of the parts of the key; none for a row of one fixed name."""
+    fields: Mapping[str, Field]
+    """All fields, the parts of the key among them."""
+    each: tuple[Kind, Kind] | None
+    """What names and values are where the fields have any name."""
+    most: int | None
+    required: tuple[str, ...]
+    defaults: Mapping[str, str]
+    own: tuple[Condition, ...]
+    """Conditions on fields of the row alone."""
+    keyed: tuple[Condition, ...]
+    """Conditions that look at the key, or at other rows of the table."""
+    outer: tuple[Condition, ...]
+    """Conditions that look at other tables."""
+    named: Mapping[str, str]
+    """Fields that have to name a row of a table, beyond what their kind says."""
+
+    def key(self, text: str) -> dict[str, str]:
+        """Return the parts of a key of this shape, by name."""
+        return dict(zip(self.parts, map(str.strip, text.split("|")), strict=True)) if self.parts else {}
+
+    def whole(self, text: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the row of this key and these values as conditions see it, with its key and defaults."""
+        return {**self.defaults, **self.key(text), **values}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """One table: its rows of a fixed name, and those that a key of so many parts has."""
+
+    name: str
+    fixed: Mapping[str, Row]
+    keyed: Mapping[int, Row]
+
+    def row(self, key: str) -> Row | None:
+        """Return the shape of row that a key has; None where the table has no such key."""
+        return self.fixed.get(key) or self.keyed.get(key.count("|") + 1)
+
+    @property
+    def shapes(self) -> str:
+        """The keys that the table has, in words."""
+        return " or ".join([*self.fixed, *(row.name for row in self.keyed.values())])
+
+
+class Schema:
+    """What one release takes; or, where the release is not known, what any release takes."""
+
+    def __init__(self, release: str | None) -> None:
+        """Take a name of `releases()`, or None for any of them."""
+        self.release = release
+        self._tables: dict[str, Table | None] = {}
+
+    @property
+    def aborts(self) -> bool:
+        """Whether `config reload` refuses a file with a table that has no model; False where that is not known."""
+        return self.release is not None and releases().index(self.release) >= releases().index(_ABORTS_SINCE)
+
+    @property
+    def named(self) -> str:
+        """The release as a message says it."""
+        first, *_, last = releases()
+        if self.release is None:
+            return f"any release from {first} to {last}"
+        return self.release if self.release == last else f"release {self.release}"
+
+    def table(self, name: str) -> Table | None:
+        """Return a table; None where the release has none of this name."""
+        if name not in self._tables:
+            self._tables[name] = self._compiled(name)
+        return self._tables[name]
+
+    def names(self) -> Iterator[str]:
+        """Yield the tables of the release."""
+        return (name for name, table in _document()["tables"].items() if self._has(_span(table)))
+
+    def elsewhere(self, table: str, field: str | None = None) -> str:
+        """Return since or until when other releases have a table, or a field of it; empty where none has."""
+        rows = _document()["tables"].get(table)
+        if rows is None:
+            return ""
+        since, until = _span(rows)
+        if field is not None:
+            spans = [_around(row, field) for row in rows.values() if isinstance(row, dict) and field in row]
+            if not spans:
+                return ""
+            since, until = spans[0][0] or since, spans[-1][1] or until
+        return " ".join(f"{word} {release}" for word, release in (("since", since), ("until", until)) if release)
+
+    def _has(self, span: tuple[str | None, str | None]) -> bool:
+        if self.release is None:
+            return True
+        order, (since, until) = releases(), span
+        at = order.index(self.release)
+        return (since is None or order.index(since) <= at) and (until is None or at <= order.index(until))
+
+    def _compiled(self, name: str) -> Table | None:
+        stated = _document()["tables"].get(name)
+        if stated is None or not self._has(_span(stated)):
+            return None
+        rows = [
+            self._row(name, key, row or {})
+            for key, row in stated.items()
+            if isinstance(row, dict) and self._has(_split(row.get("row", ""))[0])
+        ]
+        return Table(
+            name=name,
+            fixed={row.name: row for row in rows if not row.parts},
+            keyed={len(row.parts): row for row in rows if row.parts},
+        )
+
+    def _row(self, table: str, key: str, stated: Mapping[str, Any]) -> Row:
+        parts = tuple(_PART.findall(key))
+        fields = {}
+        for name, said in stated.items():
+            if name in ("row", "must", "each"):
+                continue
+            if found := [field_of(rest) for rest in self._variants(said)]:
+                fields[name] = either(found)
+        conditions = [condition_of(rest) for rest in self._conditions(stated.get("must", ()))]
+        named = {condition.subject: other for condition in conditions if (other := named_by_itself(condition))}
+        free = [condition for condition in conditions if not named_by_itself(condition)]
+        beyond = {*parts, *(part.replace("-", "_") for part in parts)}
+        inner = [condition for condition in free if condition.tables <= {table}]
+        most = _MOST.search(stated.get("row", ""))
+        return Row(
+            name=key,
+            parts=parts,
+            fields=fields,
+            each=self._each(stated["each"]) if "each" in stated else None,
+            most=int(most[1]) if most else None,
+            required=tuple(name for name, field in fields.items() if field.required),
+            defaults={name: field.default for name, field in fields.items() if field.default is not None},
+            own=tuple(one for one in inner if not one.tables and not one.names & beyond and one.subject not in beyond),
+            keyed=tuple(one for one in inner if one.tables or one.names & beyond or one.subject in beyond),
+            outer=tuple(one for one in free if not one.tables <= {table}),
+            named=named,
+        )
+
+    def _variants(self, said: str | list[str]) -> list[str]:
+        """Return what a field is in this release; in any release, all that it has been."""
+        spans = [_split(one) for one in ([said] if isinstance(said, str) else said)]
+        return [rest for span, rest in spans if self._has(span)]
+
+    def _conditions(self, said: list[str]) -> list[str]:
+        """Return what holds in this release; in any release, only what has always held."""
+        spans = [_split(one) for one in said]
+        if self.release is None:
+            return [rest for span, rest in spans if span == (None, None)]
+        return [rest for span, rest in spans if self._has(span)]
+
+    def _each(self, said: str | list[str]) -> tuple[Kind, Kind]:
+        pairs = [rest.partition(" to ")[::2] for rest in self._variants(said)]
+        names, values = (
+            either([Field(kind_of(one)) for one in dict.fromkeys(side)]) for side in zip(*pairs, strict=True)
+        )
+        return names.kind, values.kind
+
+
+def releases() -> tuple[str, ...]:
+    """Return the releases that schema.yaml tells apart, the oldest first; the last is the main branch."""
+    return tuple(_document()["releases"])
+
+
+@cache
+def schema(release: str | None) -> Schema:
+    """Return the schema of a release; None for what any release takes."""
+    return Schema(release)
+
+
+def release_of(version: object) -> str | None:
+    """Return the release that VERSIONS.DATABASE.VERSION names; None where it names none that is known.
+
+    A version above all that are known is that of a newer main branch, of which the known one is the nearest.
+    """
+    found = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    if found is None:
+        return None
+    *numbered, main = releases()
+    if found[1] in numbered:
+        return found[1]
+    return main if found[1] > numbered[-1] else None
+
+
+@cache
+def _document() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = parse(FILE.read_bytes(), FILE.name).data
+    return data
+
+
+def _split(text: str) -> tuple[tuple[str | None, str | None], str]:
+    """Return since when, until when, and what is said."""
+    found = _SPAN.match(text)
+    assert found is not None
+    return (found["since"], found["until"]), found["rest"]
+
+
+def _span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return since and until when a table is there; a row may have those names too, and is no text."""
+    since, until = table.get("since"), table.get("until")
+    return since if isinstance(since, str) else None, until if isinstance(until, str) else None
+
+
+def _around(row: Mapping[str, Any], field: str) -> tuple[str | None, str | None]:
+    """Return since and until when a row has a field: the first and the last of what is said of it."""
+    said = row[field]
+    spans = [_split(one)[0] for one in ([said] if isinstance(said, str) else said)]
+    return spans[0][0], spans[-1][1]

@@ -1,0 +1,139 @@
+"""Check a configuration against the schema of its release: tables, rows, fields, values, names of rows, conditions.
+
+Switches of one design share most tables, and ports of one design most rows: a table that was seen before costs one
+comparison, and a row that was seen before one look-up. What a table refers to is looked up for every file.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from nodrop.fabric.types import meant
+from nodrop.formats.places import shown
+from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.schema import Schema, release_of, schema
+from nodrop.platforms.sonic.schema_conditions import Condition
+from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verdict, missing, unmet
+
+WITHOUT_MODEL = frozenset({"bgpraw"})
+"""Tables that SONiC itself lets pass without a model (sonic-utilities config/main.py)."""
+
+_MAX_TABLES = 8
+"""Verdicts kept by table and release: switches differ by tier, pod and generation, and not much further."""
+
+
+def check(config: Config) -> None:
+    """Remark all that the release of a configuration does not take, save where something is remarked already."""
+    versions = config.data.get("VERSIONS")
+    database = versions.get("DATABASE") if isinstance(versions, dict) else None
+    stated = database.get("VERSION") if isinstance(database, dict) else None
+    said: set[Path] | None = None
+    for fault in _checker(release_of(stated)).faults(config):
+        if said is None:
+            said = set(config.remarked())
+        if not any(fault.path[:length] in said for length in range(1, len(fault.path) + 1)):
+            config.remark(fault.kind, _subject(config, fault.path), fault.path, **fault.facts)
+            if len(fault.path) > 2:
+                said.add(fault.path)
+
+
+def _subject(config: Config, path: Path) -> tuple[str, ...]:
+    """Return the port that a row is for; nothing, which is the device, for any other row."""
+    port = path[1].partition("|")[0] if len(path) > 1 else ""
+    ports = config.data.get("PORT")
+    return (port,) if port and isinstance(ports, dict) and port in ports else ()
+
+
+@cache
+def _checker(release: str | None) -> "_Checker":
+    return _Checker(schema(release))
+
+
+class _Checker:
+    def __init__(self, of_release: Schema) -> None:
+        self._schema = of_release
+        self._judge = Judge(of_release)
+        self._seen: dict[str, list[tuple[Any, Verdict]]] = {}
+
+    def faults(self, config: Config) -> Iterator[Fault]:
+        """Yield what is wrong with a configuration."""
+        data = config.data
+        for name, rows in data.items():
+            table = self._schema.table(name)
+            if table is None:
+                if name not in WITHOUT_MODEL:
+                    yield self._unknown_table(name)
+            elif isinstance(rows, dict):
+                verdict = self._verdict(name, rows)
+                yield from verdict.faults
+                for targets, named in verdict.names.items():
+                    if all(config.covers(other) for other, _ in targets):
+                        yield from _dangling(data, targets, named)
+                for condition, keys in verdict.outer.items():
+                    if all(config.covers(other) for other in condition.tables):
+                        yield from self._broken(data, name, condition, keys)
+
+    def _verdict(self, name: str, rows: Mapping[str, Any]) -> Verdict:
+        seen = self._seen.setdefault(name, [])
+        for known, verdict in seen:
+            if known == rows:
+                return verdict
+        table = self._schema.table(name)
+        assert table is not None
+        verdict = self._judge.table(table, rows)
+        seen.insert(0, (rows, verdict))
+        del seen[_MAX_TABLES:]
+        return verdict
+
+    def _unknown_table(self, name: str) -> Fault:
+        other = self._schema.elsewhere(name)
+        near = "" if other else meant(name, self._schema.names())
+        hint = f"; SONiC has it {other}" if other else near and f"; {near}"
+        kind = "unknown-table" if self._schema.aborts else "ignored-table"
+        return Fault(kind, (name,), {"table": shown(name), "release": self._schema.named, "hint": hint})
+
+    def _broken(self, data: Mapping[str, Any], name: str, condition: Condition, keys: list[str]) -> Iterator[Fault]:
+        """Yield the rows of which a condition on other tables does not hold; one that looks at no field, but once."""
+        table = self._schema.table(name)
+        assert table is not None
+        tables = {each: rows for each in condition.tables if isinstance(rows := data.get(each), dict)}
+        for key in keys if condition.names else keys[:1]:
+            row, values = table.row(key), data[name][key]
+            assert row is not None
+            whole = row.whole(key, values)
+            holds = condition.holds(whole, tables)
+            if condition.subject != "row" and condition.subject not in values:
+                if holds:
+                    yield missing(self._schema, (name, key), condition.subject)
+            elif not holds:
+                yield unmet(condition, (name, key), whole, tables)
+
+
+def _dangling(data: Mapping[str, Any], targets: Targets, named: Mapping[str, list[Path]]) -> Iterator[Fault]:
+    """Yield the places whose names no table of `targets` has."""
+    left = set(named)
+    for table, part in targets:
+        rows = data.get(table)
+        if isinstance(rows, dict):
+            left -= rows.keys() if part is None else _parts(rows, table, part)
+    for name in sorted(left):
+        for path in named[name]:
+            table = targets[0][0]
+            if table == path[0] and len(path) == 2 and table.endswith("INTERFACE"):
+                yield Fault("address-without-interface-row", path, {"table": table, "key": path[1], "name": name})
+            else:
+                kind = " or ".join(table for table, _ in targets)
+                said = path[2] if len(path) > 2 else "/".join(path)
+                yield Fault("dangling-reference", path, {"kind": kind, "name": name, "field": said})
+
+
+def _parts(rows: Mapping[str, Any], table: str, part: str) -> set[str]:
+    """Return what the rows of a table have as one part of their key, or in one field."""
+    of_any = schema(None).table(table)
+    found: set[str] = set()
+    for key, values in rows.items():
+        row = of_any.row(key) if of_any else None
+        if row is not None and isinstance(values, dict):
+            value = row.whole(key, values).get(part)
+            found.update(value if isinstance(value, list) else (str(value),))
+    return found

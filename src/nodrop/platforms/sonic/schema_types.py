@@ -1,0 +1,226 @@
+"""The words for values in schema.yaml, made into checks: `uint8 0..100`, `ref PORT or enum GLOBAL`, `list of ip`."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from ipaddress import AddressValueError, IPv6Address, NetmaskValueError
+
+from nodrop.formats.places import shown
+
+Test = Callable[[str], bool]
+
+_MAX_KNOWN = 4096
+_LIMITS = {
+    **{f"uint{bits}": (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
+    **{f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)},
+}
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_IP4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
+_MAC = "[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}"
+_ZONE = r"(?:%\w+)?"
+_LENGTH4 = "(?:[0-9]|[12][0-9]|3[0-2])"
+_LENGTH6 = "(?:[0-9]{1,2}|1[01][0-9]|12[0-8])"
+_RULE = "(?: (?:le|ge) {})?"
+_EXPECTED = {
+    "ip": "an address",
+    "ip4": "an IPv4 address",
+    "ip6": "an IPv6 address",
+    "prefix": "an address with the length of its prefix",
+    "prefix4": "an IPv4 address with the length of its prefix",
+    "prefix6": "an IPv6 address with the length of its prefix",
+    "mac": "a MAC address",
+    "text": "text",
+}
+_KIND = re.compile(
+    r"enum (?P<enum>.+)|ref (?P<ref>[A-Z0-9_]+)(?:\.(?P<of>\S+))?"
+    r"|text(?: (?P<length>[0-9]+\.\.[0-9]+))?(?: /(?P<pattern>.*)/)?"
+    r"|(?P<base>u?int[0-9]+|decimal)(?: (?P<range>[-0-9.|]+))?|(?P<word>[a-z0-9-]+)"
+)
+_DECIMAL = re.compile(r"\s*[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\s*")
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,20}\s*")
+_FIELD = re.compile(r"(required )?(?:default (\S*) )?(?:(filled list|list|commas|semicolons) of )?(.+)")
+
+
+@dataclass(slots=True)
+class Kind:
+    """What one value may be: accepted by a test, or the name of a row somewhere."""
+
+    tests: tuple[Test, ...]
+    targets: tuple[tuple[str, str | None], ...]
+    """Tables, each with the field or part of the key that is named; None for the whole key."""
+    expected: str
+    is_number: bool
+    """Whether a number that is not accepted is out of range, and nothing else."""
+    _known: dict[str, bool] = field(default_factory=dict)
+
+    def accepts(self, text: str) -> bool:
+        """Whether the text is such a value by itself; what names a row is for others to look up."""
+        found = self._known.get(text)
+        if found is None:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            found = self._known[text] = any(test(text) for test in self.tests)
+        return found
+
+    def is_out_of_range(self, text: str) -> bool:
+        """Whether a text that is not accepted is a number, only too small or too large."""
+        return self.is_number and bool(_DECIMAL.fullmatch(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a row: its kind, and how it stands in the file."""
+
+    kind: Kind
+    required: bool = False
+    default: str | None = None
+    many: str = ""
+    """How several values are written: `list`, `filled list`, `commas`, `semicolons`; empty for one value."""
+
+    def values(self, value: object) -> tuple[str, ...] | None:
+        """Return the values in what the file has; None where that has another shape."""
+        if not self.many:
+            return None if isinstance(value, dict) else (str(value),)
+        if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
+            return tuple(str(one) for one in value)
+        if not isinstance(value, str):
+            return None
+        if self.many in ("commas", "semicolons"):
+            return tuple(one.strip() for one in value.split("," if self.many == "commas" else ";"))
+        return None if value else ()
+
+
+def either(fields: list[Field]) -> Field:
+    """Return the field that takes what any of these takes: one field of several releases."""
+    first = fields[0]
+    if len(fields) == 1:
+        return first
+    kinds = [one.kind for one in fields]
+    together = Kind(
+        tests=tuple(test for kind in kinds for test in kind.tests),
+        targets=tuple(dict.fromkeys(target for kind in kinds for target in kind.targets)),
+        expected=" or ".join(dict.fromkeys(kind.expected for kind in kinds)),
+        is_number=all(kind.is_number for kind in kinds),
+    )
+    required = all(one.required for one in fields)
+    return Field(kind=together, required=required, default=first.default, many=fields[-1].many)
+
+
+@cache
+def field_of(text: str) -> Field:
+    """Return the field that a line of schema.yaml describes, without its releases."""
+    found = _FIELD.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return Field(kind=kind_of(found[4]), required=bool(found[1]), default=found[2], many=found[3] or "")
+
+
+@cache
+def kind_of(text: str) -> Kind:
+    """Return the kind that words describe, with `or` between them; ValueError where they describe none."""
+    tests: list[Test] = []
+    targets = []
+    expected = []
+    is_number = True
+    for part in _alternatives(text):
+        found = _KIND.fullmatch(part)
+        if found is None:
+            raise ValueError(part)
+        is_number &= found["base"] is not None
+        if found["ref"]:
+            targets.append((found["ref"], found["of"]))
+            expected.append(f"the name of a row of {found['ref']}")
+        else:
+            tests.append(_test(found))
+            expected.append(_words(found, part))
+    return Kind(tests=tuple(tests), targets=tuple(targets), expected=" or ".join(expected), is_number=is_number)
+
+
+def _alternatives(text: str) -> list[str]:
+    """Split at ` or `, though not within a pattern."""
+    parts: list[str] = []
+    for part in text.split(" or "):
+        if parts and parts[-1].count(" /") and not parts[-1].endswith("/"):
+            parts[-1] += f" or {part}"
+        else:
+            parts.append(part)
+    return parts
+
+
+def _words(found: re.Match[str], part: str) -> str:
+    if found["enum"]:
+        return " or ".join(found["enum"].split(" "))
+    if found["base"]:
+        low, high = _LIMITS.get(found["base"], (None, None))
+        limits = found["range"] or (f"{low}..{high}" if low is not None else "")
+        return f"a number in {limits}" if limits else "a number"
+    if found["pattern"] is not None:
+        return f"what matches {shown(found['pattern'])}" if found["pattern"] else "nothing"
+    if found["length"]:
+        return f"{found['length']} characters"
+    return _EXPECTED.get(part, part)
+
+
+def _test(found: re.Match[str]) -> Test:
+    if found["enum"]:
+        return frozenset(found["enum"].split(" ")).__contains__
+    if found["base"]:
+        return _number(found["base"], found["range"])
+    if found["word"]:
+        return _address(found["word"])
+    low, _, high = (found["length"] or "0..1000000").partition("..")
+    least, most = int(low), int(high)
+    if found["pattern"] is None:
+        return lambda text: least <= len(text) <= most
+    matches = re.compile(found["pattern"], re.ASCII).fullmatch
+    return lambda text: least <= len(text) <= most and matches(text) is not None
+
+
+def _number(base: str, stated: str | None) -> Test:
+    ranges: list[tuple[float, float]] = [_LIMITS.get(base, (float("-inf"), float("inf")))]
+    if stated:
+        ends = [part.partition("..") for part in stated.split("|")]
+        ranges = [(float(low), float(high if dots else low)) for low, dots, high in ends]
+    shape = _DECIMAL if base == "decimal" else _WHOLE
+
+    def accepts(text: str) -> bool:
+        if not shape.fullmatch(text):
+            return False
+        number = float(text) if base == "decimal" else int(text)
+        return any(low <= number <= high for low, high in ranges)
+
+    return accepts
+
+
+def _address(word: str) -> Test:
+    four = {
+        "ip4": _IP4 + _ZONE,
+        "prefix4": f"{_IP4}/{_LENGTH4}",
+        "prefix4-rule": f"{_IP4}/{_LENGTH4}{_RULE.format(_LENGTH4)}",
+        "ip4-list": f"{_IP4}{_ZONE}(?:,{_IP4}{_ZONE})*",
+        "ip4-range": f"{_IP4}(?:-{_IP4})?",
+        "mac": _MAC,
+    }
+    six = {
+        "ip6": f"([^%,/ ]+){_ZONE}",
+        "prefix6": f"([^%,/ ]+)/{_LENGTH6}",
+        "prefix6-rule": f"([^%,/ ]+)/{_LENGTH6}{_RULE.format(_LENGTH6)}",
+        "ip6-list": f"([^%,/ ]+){_ZONE}(?:,[^%,/ ]+{_ZONE})*",
+    }
+    if word in ("ip", "prefix"):
+        either_one = _address(f"{word}4"), _address(f"{word}6")
+        return lambda text: any(test(text) for test in either_one)
+    if word in four:
+        matches = re.compile(four[word]).fullmatch
+        return lambda text: matches(text) is not None
+    shape = re.compile(six[word]).fullmatch
+    return lambda text: (match := shape(text)) is not None and _is_ip6(match[1])
+
+
+def _is_ip6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except (AddressValueError, NetmaskValueError):
+        return False
+    return True
