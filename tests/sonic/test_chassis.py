@@ -23,7 +23,7 @@ def line_card(**tables: Any) -> dict[str, Any]:
         )
         for queue in ("3", "4")
     }
-    config = stock(**{"QUEUE": rows} | tables)
+    config = stock(**{"QUEUE": rows, "BUFFER_QUEUE": None} | tables)
     config["DEVICE_METADATA"]["localhost"] |= HERE
     return config
 
