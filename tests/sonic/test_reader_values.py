@@ -210,7 +210,7 @@ def test_the_tier_by_the_type(kind: str | None, role: Any, seed: Any) -> None:
 
 
 def test_a_switch_that_is_not_in_the_catalogue() -> None:
-    found = read(changed("DEVICE_METADATA", "localhost", hwsku="DellEMC-Z9664f-O64")).device
+    found = read(changed("DEVICE_METADATA", "localhost", hwsku="ACME-Z1")).device
     assert found.model is UNKNOWN
     assert [port.port for port in found.interfaces] == [UNKNOWN, UNKNOWN]
     other = read(changed("DEVICE_METADATA", "localhost", hwsku="Mellanox-SN4700-O32")).device

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.design.boxes import KEYS, LEAF, SPINE
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Trimming
-from nodrop.hardware import switch, switches
+from nodrop.hardware import buildable, switch, switches
 from nodrop.intent.schema import Intent
 from nodrop.platforms.traits import first_release, traits
 from nodrop.units import show_bytes
@@ -81,7 +81,7 @@ def _ability_faults(intent: Intent) -> Iterator[Problem]:
         held = traits(tier.platform)
         asic = switch(tier.model).asic if tier.model in switches() else None
         if asic and asic not in held.trimming.asics:
-            able = [name for name in switches() if switch(name).asic in held.trimming.asics]
+            able = [name for name in buildable(tier.platform) if switch(name).asic in held.trimming.asics]
             found = f"{asic} of {tier.model} does not trim packets under {held.title}"
             hint = "or mode: lossy"
             yield intent.problem(("topology", KEYS[role], "model"), found, " or ".join(able), hint)

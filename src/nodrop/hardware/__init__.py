@@ -14,6 +14,7 @@ from nodrop.formats.yaml import parse
 from nodrop.hardware.schema import Asic, Medium, Nic, Switch
 
 _HERE = Path(__file__).parent
+_MOST_TOLD = 12
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -103,6 +104,8 @@ def buildable(platform: str) -> tuple[str, ...]:
 
 
 def nearest(word: str, known: tuple[str, ...]) -> str:
-    """Return a hint naming the nearest known word, else all of them."""
+    """Return a hint naming the nearest known word, else all of them, or where they are listed if they are many."""
     close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"known: {', '.join(known)}" if len(known) <= _MOST_TOLD else "`nodrop hardware` lists those there are"

@@ -110,8 +110,10 @@ class SonicPorts(BaseModel):
     """Of each panel port in turn; a number is the first lane of the first, the others following without a gap."""
     index: int = 0
     """What a port's index is more than the number of its panel port."""
+    per_index: int = 1
+    """How many panel ports share an index, those of one front panel connector."""
     alias: str
-    """Pattern of a whole port's alias: `{panel}` is its number, `{panel0}` one less."""
+    """Pattern of a whole port's alias: `{panel}` is its number, `{panel0}` one less, `{number}` that of its name."""
     part_alias: str = ""
     """That of a part: `{letter}` a, b …, `{part}` 1, 2 …, `{lane}` the first of its lanes counted in the panel port;
     left out, it is the whole port's with the letter."""
@@ -134,7 +136,7 @@ class SonicPort(NamedTuple):
     def alias_of(self, panel: int, first: int, part: int | None) -> str:
         """Return the alias of the port whose first lane has a place; `part` counts from 0, None being the whole."""
         pattern = self.alias if part is None else self.part_alias or self.alias + "{letter}"
-        words = {"panel": panel, "panel0": panel - 1, "letter": _LETTERS[part or 0]}
+        words = {"panel": panel, "panel0": panel - 1, "number": self.number + first, "letter": _LETTERS[part or 0]}
         return pattern.format(**words, part=(part or 0) + 1, lane=first + 1)
 
 
@@ -150,7 +152,9 @@ class PortGroup(Facts):
     service: bool = False
     """A port for management or service, not for the fabric."""
     splits: tuple[Split, ...] = ()
-    """The ways to break a port out, or to use fewer of its lanes."""
+    """The ways to break a port out into parts that have all of its lanes."""
+    other_modes: tuple[str, ...] = ()
+    """Modes of platform.json that nodrop does not write (they leave lanes unused, or mix), and those of HWSKUs."""
     sonic: SonicPorts | None = None
     """None where no port map of SONiC is known."""
 
@@ -176,7 +180,8 @@ class PortGroup(Facts):
             else:
                 lanes = facts.lanes[place]
             number = facts.number + place * (facts.step or self.lanes)
-            yield panel, SonicPort(number, lanes, panel + facts.index, facts.alias, facts.part_alias)
+            index = (panel - 1) // facts.per_index + 1 + facts.index
+            yield panel, SonicPort(number, lanes, index, facts.alias, facts.part_alias)
 
 
 class HeadroomRow(NamedTuple):
@@ -298,11 +303,12 @@ class Switch(Facts):
     @cached_property
     def sonic_numbers(self) -> dict[int, tuple[int, int, int]]:
         """By the number in a port's name: its panel port, the place of its first lane there, and that port's lanes."""
-        return {
+        found = {
             port.number + place: (panel, place, len(port.lanes))
-            for panel, port in reversed(self.sonic_ports.items())
+            for panel, port in self.sonic_ports.items()
             for place in range(len(port.lanes))
         }
+        return found | {port.number: (panel, 0, len(port.lanes)) for panel, port in self.sonic_ports.items()}
 
     @property
     def panels(self) -> tuple[int, ...]:

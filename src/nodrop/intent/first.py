@@ -19,7 +19,8 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     """
     box = switch(model)
     half = len(box.panels) // 2
-    speed, uplink = max(nic(NIC).lanes), box.ports[0].speeds[0]
+    uplink = box.ports[0].speeds[0]
+    speed = max(one for one in nic(NIC).lanes if one <= uplink)
     split = uplink // speed
     servers = half * split
     return Template((home("templates") / "intent" / "first.yaml").read_text()).substitute(

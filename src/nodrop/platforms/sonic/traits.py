@@ -11,7 +11,7 @@ from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
 from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 
 _TRIMMING = TrimmingTraits(
-    asics=frozenset({"spectrum-4"}),
+    asics=frozenset({"spectrum-4", "spectrum-5", "spectrum-6", "tomahawk-5", "tomahawk-6"}),
     size_bytes=(256, 1024),
     size_step_bytes=4,
     by_priority=False,
