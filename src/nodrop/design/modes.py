@@ -81,10 +81,11 @@ def _ability_faults(intent: Intent) -> Iterator[Problem]:
         held = traits(tier.platform)
         asic = switch(tier.model).asic if tier.model in switches() else None
         if asic and asic not in held.trimming.asics:
-            able = [name for name in buildable(tier.platform) if switch(name).asic in held.trimming.asics]
+            able = sorted({switch(name).asic for name in buildable(tier.platform)} & held.trimming.asics)
             found = f"{asic} of {tier.model} does not trim packets under {held.title}"
             hint = "or mode: lossy"
-            yield intent.problem(("topology", KEYS[role], "model"), found, " or ".join(able), hint)
+            expected = f"a model with {' or '.join(able)}"
+            yield intent.problem(("topology", KEYS[role], "model"), found, expected, hint)
         elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
             found = f"{held.title} {tier.version} does not trim packets"
             expected = f"{_trimming_since(tier.platform, asic)} or later"

@@ -334,6 +334,11 @@ class Nic(Facts):
         dict[int, int],
         BeforeValidator(lambda table: {units.speed_mbps(speed): int(lanes) for speed, lanes in table.items()}),
     ]
+    trust: Literal["dscp", "pcp"] | None = None
+    """By what it classifies as it comes from the factory; None where no source says it."""
+    cnp_dscp: int | None = None
+    cnp_priority: int | None = None
+    """The DSCP and the priority of its congestion notifications as it comes from the factory."""
 
 
 class Medium(Facts):
