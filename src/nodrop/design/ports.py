@@ -100,14 +100,18 @@ class Profiles:
     def __init__(self, intent: Intent, classes: Classes, timers: Timers | None, buffers: Buffers) -> None:
         self._intent, self._classes, self._timers, self._buffers = intent, classes, timers, buffers
         self._made: dict[tuple[Side, int, PriorityGroups], QosProfile] = {}
+        self._of: dict[tuple[Side, int, int], QosProfile] = {}
 
     def of(self, side: Side, speed_mbps: int, length_m: int) -> QosProfile:
         """Return the profile of a port towards `side` at that speed, with a cable of that length."""
-        groups = self._buffers.groups(self._classes.lossless, speed_mbps, length_m)
-        key = (side, speed_mbps, groups)
-        if key not in self._made:
-            self._made[key] = self._make(side, speed_mbps, groups)
-        return self._made[key]
+        key = (side, speed_mbps, length_m)
+        if key not in self._of:
+            groups = self._buffers.groups(self._classes.lossless, speed_mbps, length_m)
+            same = (side, speed_mbps, groups)
+            if same not in self._made:
+                self._made[same] = self._make(side, speed_mbps, groups)
+            self._of[key] = self._made[same]
+        return self._of[key]
 
     def cable_m(self, speed_mbps: int, length_m: int) -> int:
         """Return the length of a cable that a switch is told."""
