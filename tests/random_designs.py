@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from designs import Data
 from nodrop.hardware import switch
 from nodrop.units import show_speed
+from random_addressing import addressing
 
 LEAVES, SPINES = 8, 4
 """The highest ids; with up to four links between any two switches, halving has room for all of them."""
@@ -125,6 +126,7 @@ def intents(draw: st.DrawFn, *, plain: bool = False) -> Data:
         group = draw(groups(index, leaves, leaf_model, speeds, split))
         endpoints |= {name: group} if group else {}
     traffic, hosts = draw(classes())
+    sessions, pools = draw(addressing())
     tier = {"platform": "sonic", "version": "202505"}
     ports = {"endpoints": "1-16", "uplinks": "17-32"}
     lone = {"ids": "1", "nic": "ConnectX-7", "leaf_group": "1", "speed": speeds[0], "media": "AOC", "length": "5m"}
@@ -146,11 +148,6 @@ def intents(draw: st.DrawFn, *, plain: bool = False) -> Data:
         "classes": traffic,
         "hosts": hosts,
         "pfc": {"watchdog": draw(watchdogs)},
-        "routing": {"asn": {"spines": "4200000000", "leaves": "65000+"}},
-        "addressing": {
-            "loopbacks": "10.0.0.0/24",
-            "links": "10.1.0.0/16",
-            "endpoints": ["10.2.0.0/16"],
-            "oob": "192.168.100.0/24",
-        },
+        "routing": {"asn": {"spines": "4200000000", "leaves": "65000+"}} | sessions,
+        "addressing": pools | {"oob": "192.168.100.0/24"},
     }

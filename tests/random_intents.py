@@ -11,6 +11,7 @@ from nodrop.errors import InputProblems
 from nodrop.fabric.fabric import Fabric
 from nodrop.intent.load import loads
 from nodrop.units import show_ids
+from random_addressing import addressing
 
 PANELS = {"SN4700": 32, "SN5600": 64}
 UPLINKS = {
@@ -96,6 +97,7 @@ def texts(draw: st.DrawFn) -> str:
     per_spine = draw(st.integers(1, half * split // SLOTS))
     tier = {"model": model, "platform": "sonic", "version": draw(st.sampled_from(RELEASES))}
     made = draw(classes())
+    sessions, pools = draw(addressing())
     intent: dict[str, Any] = {
         "nodrop": 1,
         "fabric": draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)),
@@ -132,16 +134,15 @@ def texts(draw: st.DrawFn) -> str:
             "pfc": [made["rdma"]["priority"]],
             "rdma_mtu": draw(st.sampled_from([1024, 2048, 4096])),
         },
-        "routing": {
+        "routing": sessions
+        | {
             "asn": draw(
                 st.sampled_from([{"spines": 65000, "leaves": "65100+"}, {"spines": "65000+", "leaves": "65100+"}])
             ),
             "bfd": draw(st.booleans()),
         },
-        "addressing": {
-            "loopbacks": "10.0.0.0/16",
-            "links": "10.1.0.0/16",
-            "endpoints": "10.2.0.0/16",
+        "addressing": pools
+        | {
             "oob": draw(st.sampled_from(["192.168.100.0/24", "172.16.0.0/23"])),
         },
     }

@@ -1,7 +1,7 @@
 """What holds for the fabric of every intent that can be built."""
 
 from collections import Counter
-from ipaddress import ip_interface, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_interface, ip_network
 from typing import Any
 
 import pytest
@@ -25,11 +25,18 @@ def node_addresses(fabric: Fabric) -> list[str]:
     ]
 
 
-def ends(fabric: Fabric) -> dict[End, str]:
-    """The address of every end of a link."""
+def ends(fabric: Fabric) -> dict[End, tuple[str, ...]]:
+    """The addresses of every end of a link."""
     ports: list[tuple[str, Any]] = [(device.name, one) for device in fabric.devices for one in device.interfaces]
     ports += [(host.name, one) for host in fabric.hosts for one in host.ports]
-    return {End(node, one.name): one.addresses[0] for node, one in ports if one.addresses}
+    return {End(node, one.name): one.addresses for node, one in ports if one.addresses or one.link_local}
+
+
+KINDS = ("loopbacks", "links", "endpoints")
+
+
+def version(network: IPv4Network | IPv6Network) -> int:
+    return network.version
 
 
 @given(intents())
@@ -37,18 +44,27 @@ def test_every_address_is_unique_and_inside_its_pool(data: Data) -> None:
     fabric = build(data)
     found = [ip_interface(address).ip for address in node_addresses(fabric)]
     assert len(set(found)) == len(found)
-    pools = {key: ip_network(data["addressing"][key]) for key in ("loopbacks", "links", "oob")}
-    pools["endpoints"] = ip_network(data["addressing"]["endpoints"][0])
+    declared = data["addressing"]
+    pools = {key: sorted(map(ip_network, declared.get(key, ())), key=version) for key in KINDS}
+    oob = ip_network(declared["oob"])
     switches = {device.name for device in fabric.devices}
     addresses = ends(fabric)
     for link in fabric.links:
-        one, other = ip_interface(addresses[link.a]), ip_interface(addresses[link.b])
-        assert one.network == other.network
-        assert one.network.prefixlen == 31
-        assert one.network.subnet_of(pools["links" if {link.a.node, link.b.node} <= switches else "endpoints"])
+        kind = pools["links" if {link.a.node, link.b.node} <= switches else "endpoints"]
+        near, far = ([ip_interface(address) for address in addresses[end]] for end in (link.a, link.b))
+        assert [one.network for one in near] == [one.network for one in far]
+        for one, pool in zip(near, kind, strict=True):
+            assert one.max_prefixlen - one.network.prefixlen == 1
+            assert one.network.subnet_of(pool)
+            assert one.version == 4 or int(one.network.network_address) % 2**64
     for device in fabric.devices:
-        assert ip_interface(device.loopbacks[0].addresses[0]).ip in pools["loopbacks"]  # type: ignore[index, union-attr]
-        assert ip_interface(device.management.addresses[0]).ip in list(pools["oob"].hosts())[:-1]  # type: ignore[union-attr]
+        for address, pool in zip(device.loopbacks[0].addresses, pools["loopbacks"], strict=True):  # type: ignore[index, union-attr]
+            assert ip_interface(address).network.subnet_of(pool)  # type: ignore[arg-type]
+            assert ip_interface(address).network.num_addresses == 1
+        assert ip_interface(device.management.addresses[0]).ip in list(oob.hosts())[:-1]  # type: ignore[union-attr]
+    routers = [device.bgp.router_id for device in fabric.devices]  # type: ignore[union-attr]
+    assert len(set(routers)) == len(routers)
+    assert all(IPv4Address(router) in oob or IPv4Address(router) in pools["loopbacks"][0] for router in routers)
 
 
 @given(intents())
@@ -116,7 +132,9 @@ def test_parts_of_a_panel_port_are_alike_and_no_lane_is_used_twice(data: Data) -
 @given(intents())
 def test_sessions_are_mutual_and_leaves_have_numbers_of_their_own(data: Data) -> None:
     fabric = build(data)
-    by_address = {address.partition("/")[0]: end for end, address in ends(fabric).items()}
+    by_address = {address.partition("/")[0]: end for end, own in ends(fabric).items() for address in own}
+    cables = {end: other for link in fabric.links for end, other in ((link.a, link.b), (link.b, link.a))}
+    routed = {4 if "." in pool else 6 for key in ("loopbacks", "endpoints") for pool in data["addressing"][key]}
     asns = {device.name: device.bgp.asn for device in fabric.devices if device.bgp}
     leaves = [asns[device.name] for device in fabric.devices if device.role == "leaf"]
     assert len(set(leaves)) == len(leaves)
@@ -124,11 +142,18 @@ def test_sessions_are_mutual_and_leaves_have_numbers_of_their_own(data: Data) ->
     sessions = Counter[frozenset[str]]()
     for device in fabric.devices:
         for neighbor in device.bgp.neighbors:  # type: ignore[union-attr]
-            peer = by_address[neighbor.address].node  # type: ignore[index]
+            over = neighbor.interface is not None
+            far = cables[End(device.name, neighbor.interface)] if over else by_address[neighbor.address]
+            peer = far.node
             assert neighbor.remote_asn == asns[peer]
+            carried = {4} if neighbor.active else set()
+            carried |= {6} if neighbor.ipv6.active else set()
+            assert carried == (routed if over else {ip_address(neighbor.address).version})
+            assert over == (data["routing"]["sessions"] == "unnumbered")
             sessions[frozenset((device.name, peer))] += 1
     expected = Counter(frozenset((link.a.node, link.b.node)) for link in fabric.links)
-    assert sessions == {pair: 2 * count for pair, count in expected.items() if pair <= asns.keys()}
+    each = 1 if data["routing"]["sessions"] == "unnumbered" else len(routed)
+    assert sessions == {pair: 2 * count * each for pair, count in expected.items() if pair <= asns.keys()}
 
 
 def oversubscription(fabric: Fabric) -> float:

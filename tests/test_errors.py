@@ -98,6 +98,19 @@ MEANT = {
         "hosts": {"pfc": []},
         "classes.rdma.lossless": False,
     },
+    "pools-of-ipv6": {
+        "addressing.loopbacks": "fd00::/48",
+        "addressing.links": "fd00:1::/48",
+        "addressing.oob": "192.168.100.0/24",
+        "addressing.endpoints": "fd00:2::/62",
+    },
+    "pools-of-ipv6-too-small": {
+        "addressing.loopbacks": "fd00::/124",
+        "addressing.links": "fd00:1::/60",
+        "addressing.endpoints": "fd00:2::/62",
+    },
+    "pools-of-links-missing": {"routing.sessions": "unnumbered"},
+    "pools-of-links-of-one-family": {"addressing.links": ["10.1.0.0/16", "fd00:1::/48"]},
     "pools-overlap": {"addressing.links": "10.1.0.0/17", "addressing.oob": "10.3.255.0/24"},
     "pools-too-small": {
         "addressing.loopbacks": "10.0.0.0/28",

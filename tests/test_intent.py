@@ -181,7 +181,12 @@ def test_a_group_or_class_may_be_named_like_a_key() -> None:
             (pool, "a network such as 10.0.0.0/16")
             for pool in ("10.0/16", "10.0.0.0/33", "ten", "10.0.0.256/16", "/16")
         ),
-        ("fd00::/48", "an IPv4 network"),
+        *(
+            (pool, "a network of unicast addresses of IPv6, of 2000::/3 or fc00::/7, such as fd00::/48")
+            for pool in ("::/48", "1fff::/16", "4000::/16", "fbff::/16", "fe00::/16", "fe80::/64", "ff00::/16")
+        ),
+        ("fd00::", "a network with its prefix length, such as 10.0.0.0/16"),
+        ("fd00::1/48", "fd00::/48"),
         ("10.0.0.1/8", "10.0.0.0/8"),
     ],
 )
@@ -193,7 +198,20 @@ def test_pools_that_are_none(pool: str, expected: str) -> None:
         assert (problem.where, problem.expected) == (path, expected)
 
 
-@pytest.mark.parametrize("pool", ["1.0.0.0/16", "126.0.0.0/8", "128.0.0.0/16", "223.255.0.0/16"])
+def test_the_out_of_band_network_is_ipv4() -> None:
+    with pytest.raises(InputProblems) as raised:
+        load(changed(shipped("two-by-two"), {"addressing.oob": "fd00::/48"}))
+    (problem,) = raised.value.problems
+    assert (problem.where, problem.expected) == ("addressing.oob", "an IPv4 network")
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        *("1.0.0.0/16", "126.0.0.0/8", "128.0.0.0/16", "223.255.0.0/16"),
+        *("2000::/16", "3fff:ffff::/32", "fc00::/16", "fdff:ffff::/32"),
+    ],
+)
 def test_pools_at_the_edge(pool: str) -> None:
     assert load(shipped("two-by-two", {"addressing.links": pool})).addressing.links == (pool,)
 

@@ -65,14 +65,15 @@ def besides(ports: set[str], *devices: Device) -> set[str]:
 
 
 def addresses(fabric: Fabric, links: set[Link], device: str) -> set[str]:
-    """The addresses at the far ends of a device's links."""
+    """How a device calls its neighbors of some links: by their addresses, or by ports of its own."""
     known = {
         (one.name, port.name): [a.partition("/")[0] for a in port.addresses]
         for one in fabric.devices
         for port in one.interfaces
     }
     far = [other for link in links for near, other in ((link.a, link.b), (link.b, link.a)) if near.node == device]
-    return {address for end in far for address in known.get((end.node, end.port), [])}
+    over = set() if any(known.get((end.node, end.port)) for end in far) else cables_of(links, device)
+    return over | {address for end in far for address in known.get((end.node, end.port), [])}
 
 
 def assert_only_cables_changed(before: Data, after: Data) -> tuple[Fabric, Fabric]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nodrop.design.adapting import Adaptation, notes
 from nodrop.design.additions import addition_faults, touching_faults
-from nodrop.design.addressing import Plan, dotted, plan_addresses
+from nodrop.design.addressing import Plan, plan_addresses
 from nodrop.design.asns import as_numbers
 from nodrop.design.boxes import Node, boxes
 from nodrop.design.cabling import HostCable
@@ -137,7 +137,7 @@ def _host(intent: Intent, cables: list[HostCable], plan: Plan) -> Host:
             name=host_port_name(cable),
             speed_mbps=cable.cabling.speed_mbps,
             lanes=cable.host_lanes,
-            addresses=(f"{dotted(plan.endpoint(cable) + 1)}/31",),
+            addresses=tuple(f"{pair.far}/{pair.length}" for pair in plan.endpoint(cable)),
         )
         for cable in cables
     )

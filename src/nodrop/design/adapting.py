@@ -9,12 +9,13 @@ from dataclasses import is_dataclass
 from typing import Any, NamedTuple, cast
 
 from nodrop.design.boxes import LEAF
+from nodrop.design.routing import PREFER_GLOBAL
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.buffers import BufferProfile, DynamicBuffers
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Counter, Device, Interface, Port, Side, Trimming
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WredProfile
-from nodrop.fabric.routing import Bgp
+from nodrop.fabric.routing import Bgp, RouteMap
 from nodrop.fabric.subject import Subject, matches, natural
 from nodrop.fabric.types import KEYS
 from nodrop.fabric.values import changed
@@ -58,10 +59,11 @@ class Adapter:
         }
         if isinstance(bgp, Bgp):
             dscp = bgp.session_dscp if held.session_dscp else None
-            paths = bgp.maximum_paths
-            if held.most_paths is not None and isinstance(paths, int):
-                paths = min(paths, held.most_paths)
-            changes["bgp"] = changed(bgp, session_dscp=dscp, maximum_paths=paths)
+            paths = {name: getattr(bgp, name) for name in ("maximum_paths", "maximum_paths_ipv6")}
+            if held.most_paths is not None:
+                paths = {name: count and min(count, held.most_paths) for name, count in paths.items()}
+            maps = bgp.route_maps if held.global_next_hops else tuple(map(_without_next_hops, bgp.route_maps))
+            changes["bgp"] = changed(bgp, session_dscp=dscp, route_maps=maps, **paths)
         if isinstance(dynamic, DynamicBuffers) and held.pattern_mtu_bytes is not None:
             dynamic = changes["dynamic_buffers"] = changed(
                 dynamic, pattern_mtu_bytes=held.pattern_mtu_bytes, small_packet_percent=held.small_packet_percent
@@ -135,6 +137,12 @@ class Adapter:
         if held.robustness and self._role == LEAF and side != "host":
             return None
         return watchdog if held.restoration_ms else changed(watchdog, restoration_ms=None, action=None)
+
+
+def _without_next_hops(policy: RouteMap) -> RouteMap:
+    """Return a policy that leaves it to the switch by which of a neighbor's addresses it goes."""
+    rules = tuple(changed(rule, sets=tuple(one for one in rule.sets if one != PREFER_GLOBAL)) for rule in policy.rules)
+    return changed(policy, rules=rules)
 
 
 def _without_red(queue: Queue) -> Queue:

@@ -23,6 +23,7 @@ _KEY_OF: Mapping[str, str] = {
     "interfaces/*/cable_length_m": "topology.uplinks.length or endpoints.*.length",
     "interfaces/*/speed_mbps": "topology.uplinks.speed or endpoints.*.speed",
     "interfaces/*/addresses/**": "addressing",
+    "interfaces/*/link_local": "routing.sessions",
     "interfaces/*/qos/pfc_watchdog/**": "pfc.watchdog",
     "interfaces/*/qos/queues/*/wred/**": "classes.*.ecn",
     "interfaces/*/qos/priority_groups/**": "buffers",

@@ -2,10 +2,17 @@
 
 Every tier has a quarter of a pool to itself, so that a tier added later moves nothing. A link's /31 belongs to the
 leaf and the slot of its port, (panel port - 1) × maximum split + split, in the leaf's block of slots.
+
+Of IPv6 a leaf has a /64 for the links to its hosts and one for those to spines, so that routes are no longer than what
+filters take (SONiC's own stop at /64, sonic-buildimage files/image_config/constants/constants.yml.j2). Inside it a
+link's /127 begins at 2 × (panel port × maximum split + split): never at the address whose last 64 bits are zero, which
+routers have in common (RFC 6164, section 5).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from socket import AF_INET6, inet_ntop
+from typing import Literal, NamedTuple
 
 import netaddr
 
@@ -16,31 +23,59 @@ from nodrop.errors import Problem
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 
+Family = Literal["ipv4", "ipv6"]
+TITLE = {"ipv4": "IPv4", "ipv6": "IPv6"}
+_BITS = {"ipv4": 32, "ipv6": 128}
 _TIER_SHARES = 4
 _POOLS = ("loopbacks", "links", "endpoints", "oob")
-_LONGEST_POOL = 8
-"""The shortest prefix that a hint offers: IPv4 has no larger pool for private use."""
+_LONGEST_POOL = {"ipv4": 8, "ipv6": 16}
+"""The shortest prefix that a hint offers: IPv4 has no larger pool for private use, and nobody has one of IPv6."""
+_BLOCK = 2**64
+"""Addresses of IPv6 that a leaf has for its links of a kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """A range of IPv4 addresses as integers."""
+    """A range of addresses of one family as integers."""
 
     first: int
     size: int
+    family: Family = "ipv4"
 
     def share(self, index: int) -> "Pool":
         """Return the part of a tier."""
         part = self.size // _TIER_SHARES
-        return Pool(first=self.first + index * part, size=part)
+        return Pool(first=self.first + index * part, size=part, family=self.family)
+
+    def spell(self, address: int) -> str:
+        """Spell an address of the pool's family."""
+        return dotted(address) if self.family == "ipv4" else inet_ntop(AF_INET6, address.to_bytes(16, "big"))
+
+    @property
+    def bits(self) -> int:
+        """The length of an address in bits."""
+        return _BITS[self.family]
 
     @property
     def prefix_length(self) -> int:
         """The length of the prefix that the range is."""
-        return 32 - (self.size - 1).bit_length()
+        return self.bits - (self.size - 1).bit_length()
 
     def __str__(self) -> str:
-        return f"{dotted(self.first)}/{self.prefix_length}"
+        return f"{self.spell(self.first)}/{self.prefix_length}"
+
+
+class Pair(NamedTuple):
+    """The addresses of a link's ends: the leaf's, then the other's, which are a /31 or a /127."""
+
+    family: Family
+    leaf: str
+    far: str
+
+    @property
+    def length(self) -> int:
+        """The length of the prefix of both."""
+        return _BITS[self.family] - 1
 
 
 def dotted(address: int) -> str:
@@ -50,18 +85,31 @@ def dotted(address: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Where every address of the fabric comes from."""
+    """Where every address of the fabric comes from; of each kind a pool of IPv4, of IPv6 or of both, IPv4 first."""
 
-    loopbacks: Pool
-    links: Pool
-    endpoints: Pool
+    loopbacks: tuple[Pool, ...]
+    links: tuple[Pool, ...]
+    """None where BGP goes by interfaces."""
+    endpoints: tuple[Pool, ...]
     oob: Pool
     slots: int
-    """Links to hosts, and as many to spines, for which a leaf has addresses."""
+    """Links to hosts, and as many to spines, for which a leaf has IPv4 addresses."""
 
-    def loopback(self, node: Node) -> int:
-        """Return a device's loopback address."""
-        return self.loopbacks.share(TIERS.index(node.role)).first + node.id
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The families that are routed."""
+        used = {pool.family for pool in (*self.loopbacks, *self.endpoints)}
+        return tuple(family for family in ("ipv4", "ipv6") if family in used)
+
+    def loopback(self, node: Node) -> tuple[str, ...]:
+        """Return a device's loopback addresses with their prefix lengths."""
+        tier = TIERS.index(node.role)
+        return tuple(f"{pool.spell(pool.share(tier).first + node.id)}/{pool.bits}" for pool in self.loopbacks)
+
+    def router_id(self, node: Node) -> str:
+        """Return a device's own number in BGP, 32 bits as RFC 4271 has it: its IPv4 loopback, else its own port's."""
+        first = self.loopback(node)[0].partition("/")[0]
+        return dotted(self.management(node)) if ":" in first else first
 
     def management(self, node: Node) -> int:
         """Return a device's out-of-band address."""
@@ -72,20 +120,30 @@ class Plan:
         """The out-of-band gateway: the last usable address of the subnet."""
         return self.oob.first + self.oob.size - 2
 
-    def link(self, cable: FabricCable) -> int:
-        """Return the first address of a fabric link's /31: the leaf's; the spine has the next."""
-        return self.links.share(TIERS.index(LEAF)).first + self._offset(cable.lower, cable.lower_port)
+    def link(self, cable: FabricCable) -> tuple[Pair, ...]:
+        """Return the addresses of a fabric link: the spine has the upper one."""
+        tier, leaf, port = TIERS.index(LEAF), cable.lower, cable.lower_port
+        return tuple(self._pair(pool, pool.share(tier).first, leaf, port) for pool in self.links)
 
-    def endpoint(self, cable: HostCable) -> int:
-        """Return the first address of an endpoint link's /31: the leaf's; the host has the next."""
-        return self.endpoints.first + self._offset(cable.leaf, cable.leaf_port)
+    def endpoint(self, cable: HostCable) -> tuple[Pair, ...]:
+        """Return the addresses of an endpoint link: the host has the upper one."""
+        return tuple(self._pair(pool, pool.first, cable.leaf, cable.leaf_port) for pool in self.endpoints)
 
-    def endpoint_block(self, leaf: Node) -> Pool:
-        """Return the block that holds all endpoint links of a leaf."""
-        return Pool(first=self.endpoints.first + 2 * self.slots * leaf.id, size=2 * self.slots)
+    def endpoint_blocks(self, leaf: Node) -> tuple[Pool, ...]:
+        """Return the blocks that hold all endpoint links of a leaf."""
+        return tuple(
+            Pool(first=pool.first + size * leaf.id, size=size, family=pool.family)
+            for pool in self.endpoints
+            for size in (self._block(pool),)
+        )
 
-    def _offset(self, leaf: Node, port: Jack) -> int:
-        return 2 * (leaf.id * self.slots + (port.panel - 1) * leaf.model.max_split + port.split)
+    def _block(self, pool: Pool) -> int:
+        return 2 * self.slots if pool.family == "ipv4" else _BLOCK
+
+    def _pair(self, pool: Pool, first: int, leaf: Node, port: Jack) -> Pair:
+        panel = port.panel - 1 if pool.family == "ipv4" else port.panel
+        low = first + leaf.id * self._block(pool) + 2 * (panel * leaf.model.max_split + port.split)
+        return Pair(pool.family, pool.spell(low), pool.spell(low + 1))
 
 
 def slots_of(model: Switch) -> int:
@@ -99,20 +157,34 @@ def _port_slots(model: Switch) -> int:
 
 def plan_addresses(intent: Intent, switches: Boxes, problems: list[Problem]) -> Plan:
     """Return the plan; pools that overlap, or that a device's number exceeds, are problems."""
-    pools = {key: _pool(intent, key, problems) for key in _POOLS}
-    plan = Plan(slots=_slots(intent, switches.leaves[0].model, problems), **pools)
+    pools = {key: _pools(intent, key, problems) for key in _POOLS}
+    plan = Plan(
+        slots=_slots(intent, switches.leaves[0].model, problems),
+        loopbacks=pools["loopbacks"],
+        links=pools["links"],
+        endpoints=pools["endpoints"],
+        oob=pools["oob"][0],
+    )
     problems += _overlaps(intent, pools)
     problems += _exhausted(intent, switches, plan)
+    problems += _link_faults(intent, plan)
     return plan
 
 
-def _pool(intent: Intent, key: str, problems: list[Problem]) -> Pool:
-    declared = getattr(intent.addressing, key)
-    networks = [declared] if isinstance(declared, str) else declared
-    if len(networks) > 1:
-        problems.append(intent.problem(("addressing", key), f"{len(networks)} pools", "one IPv4 pool"))
-    network = netaddr.IPNetwork(networks[0])
-    return Pool(first=network.first, size=network.size)
+def _pools(intent: Intent, key: str, problems: list[Problem]) -> tuple[Pool, ...]:
+    """Return the pools that are declared for something, IPv4 first."""
+    declared = getattr(intent.addressing, key) or ()
+    found: dict[Family, Pool] = {}
+    networks = [netaddr.IPNetwork(text) for text in ([declared] if isinstance(declared, str) else declared)]
+    for network in networks:
+        family: Family = "ipv4" if network.version == 4 else "ipv6"
+        if family in found:
+            count = sum(one.version == network.version for one in networks)
+            several = intent.problem(("addressing", key), f"{count} {TITLE[family]} pools", f"one {TITLE[family]} pool")
+            problems += [several] if several not in problems else []
+        else:
+            found[family] = Pool(first=network.first, size=network.size, family=family)
+    return tuple(found[family] for family in sorted(found))
 
 
 def _slots(intent: Intent, model: Switch, problems: list[Problem]) -> int:
@@ -124,9 +196,36 @@ def _slots(intent: Intent, model: Switch, problems: list[Problem]) -> int:
     return declared
 
 
-def _overlaps(intent: Intent, pools: dict[str, Pool]) -> Iterator[Problem]:
-    for index, (key, pool) in enumerate(pools.items()):
-        for other_key, other in list(pools.items())[:index]:
+def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
+    """Yield pools of links that are missing, and those that nothing needs."""
+    keys, there = ("addressing", "links"), {pool.family for pool in plan.links}
+    if intent.routing.sessions == "unnumbered":
+        if plan.links:
+            found = f"{', '.join(map(str, plan.links))}, where sessions are unnumbered"
+            yield intent.problem(keys, found, "no pool: ports between switches have link-local addresses alone")
+        return
+    for family in plan.families:
+        if family not in there:
+            routed = " and ".join(key for key in ("loopbacks", "endpoints") if _has(getattr(plan, key), family))
+            found = f"no {TITLE[family]} pool, but {routed} of {TITLE[family]}"
+            hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
+            yield intent.problem(keys, found, f"one {TITLE[family]} pool", hint)
+    for pool in plan.links:
+        if pool.family not in plan.families:
+            found = f"{pool}, but no loopbacks or endpoints of {TITLE[pool.family]}"
+            yield intent.problem(keys, found, "pools of the families of loopbacks and endpoints")
+
+
+def _has(pools: tuple[Pool, ...], family: Family) -> bool:
+    return any(pool.family == family for pool in pools)
+
+
+def _overlaps(intent: Intent, pools: dict[str, tuple[Pool, ...]]) -> Iterator[Problem]:
+    every = [(key, pool) for key, own in pools.items() for pool in own]
+    for index, (key, pool) in enumerate(every):
+        for other_key, other in every[:index]:
+            if pool.family != other.family:
+                continue
             if pool.first < other.first + other.size and other.first < pool.first + pool.size:
                 found = f"{pool} overlaps {other_key}, {other}"
                 yield intent.problem(("addressing", key), found, "a pool of its own")
@@ -135,16 +234,22 @@ def _overlaps(intent: Intent, pools: dict[str, Pool]) -> Iterator[Problem]:
 def _exhausted(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
     last, last_leaf = (max(nodes, key=lambda node: node.id) for nodes in (switches.all, switches.leaves))
-    for key, node, each, shares in (
-        ("loopbacks", last, 1, _TIER_SHARES),
-        ("links", last_leaf, 2 * plan.slots, _TIER_SHARES),
-        ("endpoints", last_leaf, 2 * plan.slots, 1),
-        ("oob", last, 1, _TIER_SHARES),
+    for key, pools, node, links, shares in (
+        ("loopbacks", plan.loopbacks, last, False, _TIER_SHARES),
+        ("links", plan.links, last_leaf, True, _TIER_SHARES),
+        ("endpoints", plan.endpoints, last_leaf, True, 1),
+        ("oob", (plan.oob,), last, False, _TIER_SHARES),
     ):
-        needed, there = each * (node.id + 1), getattr(plan, key).size // shares
-        if needed > there:
-            of = "the pool" if shares == 1 else "its tier's quarter of the pool"
-            found = f"{node.name} needs {needed} addresses from the start of {of}, which has {there}"
-            length = 32 - (needed * shares - 1).bit_length()
-            hint = f"a /{length} holds it" if length >= _LONGEST_POOL else "no pool is that large; use smaller ids"
-            yield intent.problem(("addressing", key), found, hint=hint)
+        for pool in pools:
+            blocks = links and pool.family == "ipv6"
+            each = _BLOCK if blocks else 2 * plan.slots if links else 1
+            needed, there = each * (node.id + 1), pool.size // shares
+            if needed > there:
+                of = f"the {pool} pool" if len(pools) > 1 else "the pool"
+                of = of if shares == 1 else f"its tier's quarter of {of}"
+                what, unit = ("/64s", _BLOCK) if blocks else ("addresses", 1)
+                found = f"{node.name} needs {needed // unit} {what} from the start of {of}, which has {there // unit}"
+                length = pool.bits - (needed * shares - 1).bit_length()
+                enough = length >= _LONGEST_POOL[pool.family]
+                hint = f"a /{length} holds it" if enough else "no pool is that large; use smaller ids"
+                yield intent.problem(("addressing", key), found, hint=hint)

@@ -87,7 +87,7 @@ class Devices:
             model=node.model.name,
             role=node.role,
             interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),
-            loopbacks=(Loopback(name=BASE.loopback, addresses=(f"{dotted(plan.loopback(node))}/32",)),),
+            loopbacks=(Loopback(name=BASE.loopback, addresses=plan.loopback(node)),),
             management=Management(
                 interface="eth0",
                 addresses=(f"{dotted(plan.management(node))}/{plan.oob.prefix_length}",),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from nodrop.design.addressing import Plan, dotted
+from nodrop.design.addressing import Pair, Plan
 from nodrop.design.boxes import Node
 from nodrop.design.buffers import Buffers
 from nodrop.design.cabling import Cabling, HostCable
@@ -26,15 +26,17 @@ RS_FEC_FROM_LANE_MBPS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """A cable seen from one of a switch's ports: the addresses of both ends, and what is at the far one."""
+    """A cable seen from one of a switch's ports: the addresses of both ends, IPv4 first, and what is at the far one."""
 
     port: Port
     splits: int
     """Into how many ports the panel port is split."""
     side: Side
     cabling: Cabling
-    address: int
-    far_address: int
+    addresses: tuple[str, ...]
+    """Of the port, with their prefix lengths; none where BGP goes by the interface."""
+    far_addresses: tuple[str, ...]
+    """Of the far end, without."""
     far: str
     """The far end, as a description: `spine1:Ethernet0`, `gpu3:nic1`."""
     peer: tuple[Node, Jack] | None = None
@@ -48,32 +50,37 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
     """Return every switch's cables by port."""
     result: dict[str, dict[Port, Wire]] = {node.name: {} for node in layout.switches.all}
     for cable in layout.fabric_cables:
-        low = plan.link(cable)
-        ends = ((cable.lower, cable.lower_port, low), (cable.upper, cable.upper_port, low + 1))
-        for (node, jack, address), (peer, peer_port, far_address) in (ends, ends[::-1]):
+        pairs = plan.link(cable)
+        lower, upper = [pair.leaf for pair in pairs], [pair.far for pair in pairs]
+        ends = ((cable.lower, cable.lower_port, lower), (cable.upper, cable.upper_port, upper))
+        for (node, jack, own), (peer, peer_port, others) in (ends, ends[::-1]):
             result[node.name][jack.port] = Wire(
                 port=jack.port,
                 splits=jack.splits,
                 side="fabric",
                 cabling=cable.cabling,
-                address=address,
-                far_address=far_address,
+                addresses=_with_lengths(own, pairs),
+                far_addresses=tuple(others),
                 far=f"{peer.name}:{name_of(peer, peer_port)}",
                 peer=(peer, peer_port),
             )
     for host_cable in layout.host_cables:
-        address = plan.endpoint(host_cable)
+        pairs = plan.endpoint(host_cable)
         jack = host_cable.leaf_port
         result[host_cable.leaf.name][jack.port] = Wire(
             port=jack.port,
             splits=jack.splits,
             side="host",
             cabling=host_cable.cabling,
-            address=address,
-            far_address=address + 1,
+            addresses=_with_lengths([pair.leaf for pair in pairs], pairs),
+            far_addresses=tuple(pair.far for pair in pairs),
             far=f"{host_cable.host}:{host_port_name(host_cable)}",
         )
     return result
+
+
+def _with_lengths(addresses: list[str], pairs: tuple[Pair, ...]) -> tuple[str, ...]:
+    return tuple(f"{address}/{pair.length}" for address, pair in zip(addresses, pairs, strict=True))
 
 
 def host_port_name(cable: HostCable) -> str:
@@ -199,7 +206,8 @@ def _cabled(intent: Intent, name: str, way: Split, wire: Wire, profiles: Profile
         fec=fec_of(speed // way.lanes),
         autoneg=True if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,
-        addresses=(f"{dotted(wire.address)}/31",),
+        addresses=wire.addresses,
+        link_local=not wire.addresses,
         description=wire.far,
         cable_length_m=profiles.cable_m(speed, wire.cabling.length_m),
         qos=profiles.of(wire.side, speed, wire.cabling.length_m),

@@ -1,30 +1,55 @@
-"""Numbered eBGP with policies at every session: what a device originates, accepts and passes on.
+"""eBGP with policies at every session: what a device originates, accepts and passes on.
 
-Spines share one AS number, so that a path down and up again (a valley, by which lossless traffic can deadlock) is
-rejected as a loop (RFC 7938 §5.2). Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
+A session goes by a link's addresses and carries their family, or by the interface and carries both (RFC 8950); either
+names the neighbor's AS number, so that a cable in a wrong port brings up none. bgpd has router advertisements sent for
+the sessions over interfaces by itself (FRR, bgpd/bgp_zebra.c, bgp_zebra_initiate_radv). Spines share one AS number, so
+that a path down and up again (a valley, by which lossless traffic can deadlock) is rejected as a loop (RFC 7938 §5.2).
+Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from nodrop.design.addressing import Plan, dotted
+from nodrop.design.addressing import Family, Plan, Pool
 from nodrop.design.boxes import LEAF, Node
-from nodrop.design.ports import Wires
+from nodrop.design.ports import Wires, name_of
+from nodrop.design.splits import Jack
 from nodrop.fabric.routing import (
     Bgp,
     BgpNeighbor,
     CommunityList,
+    Ipv6Unicast,
     PrefixList,
     PrefixRule,
     RouteMap,
     RouteMapRule,
     StaticRoute,
 )
+from nodrop.fabric.subject import natural
 
-FABRIC, OWN, SHUTDOWN = "FABRIC", "OWN", "GSHUT"
-IMPORT, EXPORT = "FABRIC-IN", "FABRIC-OUT"
+SHUTDOWN = "GSHUT"
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
 DRAINED_PREFERENCE = "0"
+PREFER_GLOBAL = ("ipv6 next-hop", "prefer-global")
 SEQUENCE_STEP = 10
+
+
+class _Names(NamedTuple):
+    """How the policies of a family are called."""
+
+    fabric: str
+    own: str
+    accept: str
+    send: str
+    match: str
+
+
+_NAMES: Mapping[Family, _Names] = {
+    "ipv4": _Names("FABRIC", "OWN", "FABRIC-IN", "FABRIC-OUT", "ip address prefix-list"),
+    "ipv6": _Names("FABRIC6", "OWN6", "FABRIC6-IN", "FABRIC6-OUT", "ipv6 address prefix-list"),
+}
+_CARRIED = Ipv6Unicast(active=True, import_policy=_NAMES["ipv6"].accept, export_policy=_NAMES["ipv6"].send)
+_NOT_CARRIED = Ipv6Unicast()
 
 
 def bgp(
@@ -35,59 +60,85 @@ def bgp(
     It takes as many equal paths as it has ports, so that a switch more in the fabric changes nothing here. One that
     is drained keeps its sessions and marks all it sends, and the others route around it.
     """
-    loopback = dotted(plan.loopback(node))
-    networks = (f"{loopback}/32", *((str(plan.endpoint_block(node)),) if node.role == LEAF else ()))
+    own = {family: _originated(plan, node, family) for family in plan.families}
     return Bgp(
         asn=asns[node.name],
-        router_id=loopback,
-        networks=tuple(sorted(networks)),
-        maximum_paths=node.paths,
+        router_id=plan.router_id(node),
+        networks=tuple(network for networks in own.values() for network in networks),
+        maximum_paths=node.paths if "ipv4" in own else None,
+        maximum_paths_ipv6=node.paths if "ipv6" in own else None,
         multipath_relax=True,
         session_dscp=control_dscp,
         default_ipv4_unicast=False,
         graceful_shutdown=drained,
-        prefix_lists=_prefix_lists(plan, node, networks),
+        prefix_lists=tuple(one for family in own for one in _prefix_lists(plan, node, family, own[family])),
         community_lists=(CommunityList(name=SHUTDOWN, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),
-        route_maps=_route_maps(node),
-        neighbors=_neighbors(cables, asns),
+        route_maps=tuple(one for family in own for one in _route_maps(node, family, numbered=bool(plan.links))),
+        neighbors=_neighbors(plan, node, cables, asns),
     )
+
+
+def _originated(plan: Plan, node: Node, family: Family) -> tuple[str, ...]:
+    """Return the prefixes that a device announces: its loopback, and its hosts' of a leaf."""
+    of_family = [network for network in plan.loopback(node) if (":" in network) == (family == "ipv6")]
+    if node.role == LEAF:
+        of_family += [str(block) for block in plan.endpoint_blocks(node) if block.family == family]
+    return tuple(sorted(of_family))
 
 
 def static_routes(plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
-    """Return what keeps a leaf's endpoint block in its routing table while ports come and go."""
-    return (StaticRoute(prefix=str(plan.endpoint_block(node)), next_hop="blackhole"),) if node.role == LEAF else ()
+    """Return what keeps a leaf's endpoint blocks in its routing table while ports come and go."""
+    blocks = sorted(map(str, plan.endpoint_blocks(node))) if node.role == LEAF else ()
+    return tuple(StaticRoute(prefix=block, next_hop="blackhole") for block in blocks)
 
 
-def _neighbors(cables: Wires, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
-    sessions = [(wire.far_address, *wire.peer) for wire in cables.values() if wire.peer]
-    return tuple(
-        BgpNeighbor(
-            address=dotted(address),
-            remote_asn=asns[peer.name],
-            description=f"{peer.name} port {port}",
-            import_policy=IMPORT,
-            export_policy=EXPORT,
-        )
-        for address, peer, port in sorted(sessions, key=lambda session: session[0])
-    )
+def _neighbors(plan: Plan, node: Node, cables: Wires, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
+    names, families = _NAMES["ipv4"], plan.families
+    made = []
+    for wire in cables.values():
+        if wire.peer is None:
+            continue
+        peer, port = wire.peer
+        ends: tuple[str | None, ...] = wire.far_addresses or (None,)
+        for address in ends:
+            old = "ipv4" in families if address is None else ":" not in address
+            new = "ipv6" in families if address is None else not old
+            made.append(
+                BgpNeighbor(
+                    address=address,
+                    interface=name_of(node, Jack(*wire.port, wire.splits)) if address is None else None,
+                    remote_asn=asns[peer.name],
+                    description=f"{peer.name} port {port}",
+                    active=old,
+                    import_policy=names.accept if old else None,
+                    export_policy=names.send if old else None,
+                    ipv6=_CARRIED if new else _NOT_CARRIED,
+                )
+            )
+    return tuple(sorted(made, key=lambda one: natural(one.key)))
 
 
-def _prefix_lists(plan: Plan, node: Node, networks: tuple[str, ...]) -> tuple[PrefixList, ...]:
-    loopbacks, endpoints = str(plan.loopbacks), str(plan.endpoints)
-    block_length = plan.endpoint_block(node).prefix_length
+def _prefix_lists(plan: Plan, node: Node, family: Family, networks: tuple[str, ...]) -> tuple[PrefixList, ...]:
+    names = _NAMES[family]
+    rules: list[tuple[Pool, int, int | None]] = [
+        (pool, pool.bits, None) for pool in plan.loopbacks if pool.family == family
+    ]
+    for pool, block in zip(plan.endpoints, plan.endpoint_blocks(node), strict=True):
+        if pool.family == family:
+            rules.append((pool, block.prefix_length, block.prefix_length))
     fabric = PrefixList(
-        name=FABRIC,
-        family="ipv4",
-        rules=(
-            PrefixRule(sequence=SEQUENCE_STEP, action="permit", prefix=loopbacks, ge=32),
-            PrefixRule(sequence=2 * SEQUENCE_STEP, action="permit", prefix=endpoints, ge=block_length, le=block_length),
+        name=names.fabric,
+        family=family,
+        rules=tuple(
+            PrefixRule(sequence=SEQUENCE_STEP * number, action="permit", prefix=str(pool), ge=least, le=most)
+            for number, (pool, least, most) in enumerate(rules, 1)
         ),
     )
-    if node.role != LEAF:
+    if node.role != LEAF or not networks:
         return (fabric,)
     own = PrefixList(
-        name=OWN,
-        family="ipv4",
+        name=names.own,
+        family=family,
         rules=tuple(
             PrefixRule(sequence=SEQUENCE_STEP * number, action="permit", prefix=prefix)
             for number, prefix in enumerate(networks, 1)
@@ -96,20 +147,27 @@ def _prefix_lists(plan: Plan, node: Node, networks: tuple[str, ...]) -> tuple[Pr
     return (fabric, own)
 
 
-def _route_maps(node: Node) -> tuple[RouteMap, ...]:
-    of_fabric = ("ip address prefix-list", FABRIC)
+def _route_maps(node: Node, family: Family, *, numbered: bool) -> tuple[RouteMap, ...]:
+    """Return what is accepted and what is sent.
+
+    Where the neighbors of a family have addresses of their own, routes go by these: a link-local one is resolved on
+    no port that has another.
+    """
+    names = _NAMES[family]
+    of_fabric = (names.match, names.fabric)
+    always = (PREFER_GLOBAL,) if numbered and family == "ipv6" else ()
     accept = RouteMap(
-        name=IMPORT,
+        name=names.accept,
         rules=(
             RouteMapRule(
                 sequence=SEQUENCE_STEP,
                 action="permit",
                 matches=(("community", SHUTDOWN), of_fabric),
-                sets=(("local-preference", DRAINED_PREFERENCE),),
+                sets=(*always, ("local-preference", DRAINED_PREFERENCE)),
             ),
-            RouteMapRule(sequence=2 * SEQUENCE_STEP, action="permit", matches=(of_fabric,)),
+            RouteMapRule(sequence=2 * SEQUENCE_STEP, action="permit", matches=(of_fabric,), sets=always),
         ),
     )
-    passed = ("ip address prefix-list", OWN) if node.role == LEAF else of_fabric
-    send = RouteMap(name=EXPORT, rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,)),))
+    passed = (names.match, names.own) if node.role == LEAF else of_fabric
+    send = RouteMap(name=names.send, rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,)),))
     return (accept, send)

@@ -266,6 +266,11 @@ class Routing(Part):
     """The control plane."""
 
     protocol: Literal["ebgp"] = Field("ebgp", description="routing protocol between the tiers")
+    sessions: Literal["numbered", "unnumbered"] = Field(
+        "numbered",
+        description="numbered: a session for each family, between the addresses of a link; unnumbered: one over the "
+        "interface, for both families, by link-local addresses (RFC 8950), so that links need none",
+    )
     asn: Asns
     balancing: Literal["ecmp"] = Field("ecmp", description="how flows are spread over equal paths")
     bfd: Bool = Field(
@@ -275,10 +280,15 @@ class Routing(Part):
 
 
 class Addressing(Part):
-    """Pools from which addresses follow; a device's addresses depend on its number and ports alone."""
+    """Pools from which addresses follow; a device's addresses depend on its number and ports alone.
+
+    Loopbacks, links and endpoints have a pool of IPv4, of IPv6 or of both: `[10.0.0.0/16, "fd00::/48"]`.
+    """
 
     loopbacks: Networks = Field(description="pool of the switches' loopbacks, such as 10.0.0.0/16")
-    links: Networks = Field(description="pool of the links between switches, such as 10.1.0.0/16")
+    links: Networks | None = Field(
+        None, description="pool of the links between switches, such as 10.1.0.0/16; none where sessions are unnumbered"
+    )
     endpoints: Networks = Field(description="pool of the links to hosts, such as 10.2.0.0/16")
     oob: Network = Field(description="out-of-band management; the gateway is its last usable address")
 

@@ -159,16 +159,25 @@ def _plain(text: str) -> str:
 
 
 def _network(text: str) -> str:
+    network = _pool(text)
+    if ":" in network:
+        raise Misread("an IPv4 network", hint="the out-of-band network is IPv4")
+    return network
+
+
+def _pool(text: str) -> str:
     try:
         network = netaddr.IPNetwork(text)
     except (netaddr.AddrFormatError, ValueError):
         raise Misread("a network such as 10.0.0.0/16") from None
     if not re.search("/[0-9]{1,3}$", text):
         raise Misread("a network with its prefix length, such as 10.0.0.0/16")
-    if network.version != 4:
-        raise Misread("an IPv4 network", hint="IPv6 is not built by this release")
     if network.ip != network.network:
         raise Misread(str(network.cidr), f"{text} has host bits set")
+    if network.version == 6:
+        if network.first >> 125 != 0b001 and network.first >> 121 != 0b1111110:
+            raise Misread("a network of unicast addresses of IPv6, of 2000::/3 or fc00::/7, such as fd00::/48")
+        return str(network.cidr)
     if network.first >> 24 in (0, 127) or network.first >> 28 >= 0b1110:
         raise Misread("a network of unicast addresses, such as 10.0.0.0/16")
     return str(network.cidr)
@@ -251,7 +260,8 @@ Ids = Annotated[tuple[int, ...], numbers(1)]
 Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
 Priorities = Annotated[tuple[int, ...], numbers(0, 7, empty=True)]
 Network = Annotated[str, _text(_network, r"[0-9.]+/[0-9]{1,2}")]
-Networks = Annotated[tuple[Network, ...], Several()]
+Pool = Annotated[str, _text(_pool, r"[0-9A-Fa-f.:]+/[0-9]{1,3}")]
+Networks = Annotated[tuple[Pool, ...], Several()]
 Address = Annotated[str, _text(_address, r"[0-9A-Fa-f.:]+")]
 Addresses = Annotated[tuple[Address, ...], Several(empty=True)]
 Collector = Annotated[tuple[str, int], _text(_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]

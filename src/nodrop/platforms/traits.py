@@ -84,6 +84,9 @@ class Traits:
     """Whether a port has lists of buffers beside those of its priority groups and queues."""
     most_paths: int | None
     """How many equal paths BGP can be told to use; None where as many as there are ports."""
+    global_next_hops: bool
+    """Whether routes of IPv6 have to go by a neighbor's global address, the link-local one being resolved on no port
+    that has a global one."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
     red_marks: bool

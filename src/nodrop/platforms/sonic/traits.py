@@ -54,6 +54,7 @@ TRAITS = Traits(
     pool_shares=True,
     port_buffers=True,
     most_paths=None,
+    global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
     session_dscp=True,
     red_marks=True,
     autoneg=None,
