@@ -18,7 +18,8 @@ from nodrop.errors import InputProblems
 from nodrop.fabric.compare import differences, project
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port
 from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import Subject, matches, parse, text
+from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.fabric.subject import Subject, matches, natural, parse, text
 from nodrop.fabric.values import changed
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped as rules
@@ -84,12 +85,26 @@ def named_by_port(fabric: Fabric) -> Fabric:
         a, b = (End(end.node, ports.get(end, end.port)) for end in (link.a, link.b))
         return changed(link, a=min(a, b), b=max(a, b))
 
+    def of_bgp(device: Device) -> Bgp | None:
+        bgp = device.bgp
+        if bgp is None:
+            return None
+        sessions = (
+            changed(one, interface=ports[End(device.name, one.interface)]) if one.interface else one
+            for one in bgp.neighbors
+        )
+        return changed(bgp, neighbors=tuple(sorted(sessions, key=session_key)))
+
     devices = tuple(
-        changed(device, interfaces=tuple(of_port(device, port) for port in device.interfaces))
+        changed(device, interfaces=tuple(of_port(device, port) for port in device.interfaces), bgp=of_bgp(device))
         for device in fabric.devices
     )
     links = tuple(sorted(map(of_link, fabric.links), key=lambda link: (link.a, link.b)))
     return changed(fabric, devices=devices, links=links)
+
+
+def session_key(session: BgpNeighbor) -> Any:
+    return natural(session.key)
 
 
 def _port(port: Any) -> str:
