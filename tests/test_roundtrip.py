@@ -51,12 +51,22 @@ def assert_same(a: Any, b: Any) -> None:
     assert a == b
 
 
+OF_NONSENSE = {
+    "name-not-known-to-tools",
+    "profile-without-one-threshold",
+    "threshold-too-large",
+    "threshold-unlike-pool",
+}
+"""What a reader remarks of switches that nobody would design: a writer writes them faithfully."""
+
+
 def assert_round_trip(device: Device, fabric: Fabric) -> None:
     """Read what was written: the same device, nothing to remark, and the same bytes when it is written again."""
     artifacts = written(device, fabric, device.platform)
     reading = read(artifacts, device.platform)
     assert_same(project(device, not_carried(device.platform)), reading.device)
-    assert (reading.remarks, reading.notes, reading.problems) == ((), (), ())
+    remarks = [remark for remark in reading.remarks if remark.kind not in OF_NONSENSE]
+    assert (remarks, reading.notes, reading.problems) == ([], (), ())
     assert device.platform == "nvue" or reading.derived == {}
     assert written(reading.device, fabric, device.platform) == artifacts
 
@@ -72,8 +82,9 @@ def as_read(fabric: Fabric, *, placed: bool) -> Fabric:
 
 
 def heard(reading: Reading) -> tuple[Any, ...]:
-    """All of a reading but where its sources lie."""
-    return reading.fabric, reading.remarks, reading.notes, reading.problems, reading.derived, reading.assumed
+    """All of a reading but where its sources lie, and what is remarked of nonsense."""
+    remarks = tuple(remark for remark in reading.remarks if remark.kind not in OF_NONSENSE)
+    return reading.fabric, remarks, reading.notes, reading.problems, reading.derived, reading.assumed
 
 
 @pytest.mark.parametrize("path", INTENTS, ids=lambda path: path.stem)
@@ -145,7 +156,7 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
             continue
         reading = read(artifacts)
         assert_same(project(other, not_carried("sonic")), reading.device)
-        assert {remark.kind for remark in reading.remarks} <= {"dangling-reference"}
+        assert {remark.kind for remark in reading.remarks} <= {"dangling-reference"} | OF_NONSENSE
         added = isinstance(other.extra, tuple) or isinstance(other.extra_lines, tuple)
         assert {note.kind for note in reading.notes} <= ({"not-understood"} if added else set())
         assert (reading.problems, reading.derived) == ((), {})

@@ -182,13 +182,22 @@ PLAIN = switch(LOSSY_OUT, LOSSLESS_IN)
         {"interfaces": (replace(PLAIN.interfaces[0], enabled=UNKNOWN),)},
         {"interfaces": (replace(PLAIN.interfaces[0], lanes=UNKNOWN),)},
         {"interfaces": (replace(PLAIN.interfaces[0], qos=UNKNOWN),)},
-        {"interfaces": (replace(PLAIN.interfaces[0], cable_length_m=None),)},
+        {"interfaces": (replace(PLAIN.interfaces[0], cable_length_m=UNKNOWN),)},
         {"interfaces": (replace(PLAIN.interfaces[0], speed_mbps=None),)},
         {"interfaces": (replace(PLAIN.interfaces[0], qos=replace(QOS, queues=UNKNOWN)),)},
     ],
 )
 def test_sizes_are_not_known_where_a_fact_is_missing(facts: dict[str, object]) -> None:
     assert sizes(replace(PLAIN, **facts)) == [UNKNOWN, UNKNOWN]
+
+
+@pytest.mark.parametrize("metres", [None, 0])
+def test_a_port_without_a_cable_length_takes_no_headroom(metres: int | None) -> None:
+    bare = replace(PLAIN, interfaces=tuple(replace(port, cable_length_m=metres) for port in PLAIN.interfaces))
+    groups = resolve(bare).interfaces[0].qos.priority_groups
+    assert [(one.buffer.size_bytes, one.buffer.headroom.xoff_bytes) for one in groups if one.lossless] == [(0, 0)]
+    taken = [sum(sizes(one)) for one in (bare, PLAIN)]
+    assert taken[0] > taken[1]
 
 
 def test_a_pool_for_both_directions_gets_no_size() -> None:

@@ -163,10 +163,22 @@ def test_a_value_of_another_shape_is_left_out_and_remarked_once(
         ({"QUEUE": ["Ethernet0|3"]}, "QUEUE, found a list, expected an object of rows"),
         ({"QUEUE": {"Ethernet0|3": "x"}}, "QUEUE/Ethernet0|3, found 'x', expected an object of fields"),
         ({"QUEUE": {"Ethernet0|3": None}}, "QUEUE/Ethernet0|3, found null, expected an object of fields"),
-        ({"QUEUE": {"Ethernet0|4-3": {}}}, "QUEUE/Ethernet0|4-3, found '4-3', expected a number or range up to 9"),
-        ({"QUEUE": {"Ethernet0|10": {}}}, "QUEUE/Ethernet0|10, found '10', expected a number or range up to 9"),
-        ({"QUEUE": {"Ethernet0": {}}}, "QUEUE/Ethernet0, found '', expected a number or range up to 9"),
-        ({"BUFFER_PG": {"Ethernet0|8": {}}}, "BUFFER_PG/Ethernet0|8, found '8', expected a number or range up to 7"),
+        (
+            {"QUEUE": {"Ethernet0|4-3": {}}},
+            "QUEUE/Ethernet0|4-3, found '4-3', expected a number up to 9, or a rising range such as 3-4",
+        ),
+        (
+            {"QUEUE": {"Ethernet0|10": {}}},
+            "QUEUE/Ethernet0|10, found '10', expected a number up to 9, or a rising range such as 3-4",
+        ),
+        (
+            {"QUEUE": {"Ethernet0": {}}},
+            "QUEUE/Ethernet0, found '', expected a number up to 9, or a rising range such as 3-4",
+        ),
+        (
+            {"BUFFER_PG": {"Ethernet0|8": {}}},
+            "BUFFER_PG/Ethernet0|8, found '8', expected a number up to 7, or a rising range such as 3-4",
+        ),
     ],
 )
 def test_a_table_or_row_of_another_shape_is_left_out_and_remarked(tables: Any, remark: str) -> None:

@@ -127,7 +127,8 @@ def _with_headroom(device: Device, interface: Interface, memo: Resolved) -> Inte
         if any(map(_is_computed, qos.priority_groups)):
             result = _budget_or_unknown(device, interface)
             groups = tuple(
-                _fill(device, group, result) if _is_computed(group) else group for group in qos.priority_groups
+                _fill(device, group, result, _has_cable(interface)) if _is_computed(group) else group
+                for group in qos.priority_groups
             )
             filled = changed(qos, priority_groups=groups)
         memo[key] = qos, filled  # holds what was stated, so that its id stays
@@ -140,17 +141,25 @@ def _is_computed(group: PriorityGroup) -> bool:
     return isinstance(buffer, BufferProfile) and isinstance(buffer.headroom, Headroom) and buffer.headroom.computed
 
 
+def _has_cable(interface: Interface) -> bool:
+    """Whether a port has a cable of some length: without one the switch makes no headroom.
+
+    Source: sonic-swss cfgmgr/buffermgrdyn.cpp (refreshPgsForPort).
+    """
+    return isinstance(interface.cable_length_m, Unknown) or bool(interface.cable_length_m)
+
+
 def _budget_or_unknown(device: Device, interface: Interface) -> Budget | None:
     try:
-        length = known(interface.cable_length_m)
-        return None if length is None else budget(device, interface, length_m=length)
+        return budget(device, interface, length_m=known(interface.cable_length_m) or 0)
     except UnknownFact:
         return None
 
 
-def _fill(device: Device, group: PriorityGroup, result: Budget | None) -> PriorityGroup:
+def _fill(device: Device, group: PriorityGroup, result: Budget | None, cabled: bool) -> PriorityGroup:
     """Return a group with its headroom and with the threshold that the switch gives every computed profile."""
-    xoff, xon, size = (result.xoff, result.xon, result.size) if result else (UNKNOWN, UNKNOWN, UNKNOWN)
+    none: int | Unknown = UNKNOWN if cabled else 0
+    xoff, xon, size = (result.xoff, result.xon, result.size) if result and cabled else (none, none, none)
     headroom = Headroom(xoff_bytes=xoff, xon_bytes=xon, computed=True)
     assert isinstance(group.buffer, BufferProfile)
     settings = device.dynamic_buffers

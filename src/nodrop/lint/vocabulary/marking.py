@@ -61,12 +61,15 @@ def marks(pools: _Pools, qos: QosProfile, queue: Queue) -> bool:
 
 @word("function")
 def inverted_thresholds(wred: WredProfile) -> str:
-    """The colors of a WRED profile whose minimum is above their maximum: `green (1500 to 150 bytes)`; else nothing."""
+    """The colors of a WRED profile whose minimum is above their maximum: `green (1500 to 150 bytes)`; else nothing.
+
+    A maximum that is not stated is 0 (sonic-swss orchagent/qosorch.cpp, WredMapHandler).
+    """
     found = (("green", wred.green), ("yellow", wred.yellow), ("red", wred.red))
     return ", ".join(
-        f"{name} ({color.min_bytes} to {color.max_bytes} bytes)"
+        f"{name} ({color.min_bytes} to {'no' if color.max_bytes is None else color.max_bytes} bytes)"
         for name, color in found
-        if color.min_bytes is not None and color.max_bytes is not None and color.min_bytes > color.max_bytes
+        if (color.min_bytes or 0) > (color.max_bytes or 0)
     )
 
 

@@ -34,3 +34,10 @@ def unscheduled_control_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ..
 def _is_scheduled(qos: QosProfile, index: int) -> bool:
     queue = effects.queue(qos, index)
     return queue is not None and known(queue.scheduler, "queue.scheduler") is not None
+
+
+@word("function")
+def reaches_queue(qos: QosProfile, queue: int) -> bool:
+    """Whether any traffic class leaves by a queue; without a map all leave by queue 0."""
+    table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    return queue == 0 if table is None else queue in table

@@ -52,6 +52,12 @@ def _group_of_priority(qos: QosProfile, priority: int) -> int | None:
     return priority if table is None else table[priority]
 
 
+def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
+    """Return the queues that a neighbor's pause stops, by the priorities on which the port pauses its neighbors."""
+    sent = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    return frozenset(_queue_of_priority(qos, priority) for priority in sent)
+
+
 def _queue_of_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the queue that a pause of that priority stops: the mapped one, without a map that of its number."""
     table = known(qos.pfc_to_queue, "interface.qos.pfc_to_queue")

@@ -1,7 +1,58 @@
 """Words about the PFC watchdog's timers."""
 
-from nodrop.fabric.qos import PfcWatchdog
+from functools import cache
+
+from nodrop.fabric.fabric import Counter, Device
+from nodrop.fabric.qos import PfcWatchdog, QosProfile
+from nodrop.fabric.states import Unknown
 from nodrop.lint.vocabulary import word
+from nodrop.platforms.traits import WatchdogTraits, traits
+
+WATCHDOG_COUNTERS = "PFCWD"
+"""The group of counters by which the watchdog sees a paused queue."""
+POLLS = 2
+"""In how many pollings, one after the other, a queue has to be found stuck."""
+
+
+@cache
+def _traits(platform: str) -> WatchdogTraits | None:
+    """Return what a platform's watchdog is like; None where nothing is known of it."""
+    try:
+        return traits(platform).watchdog
+    except KeyError:
+        return None
+
+
+@word("function")
+def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
+    """Whether a watchdog never frees a queue again: it has no restoration time where the platform needs one."""
+    settings = _traits(platform)
+    return settings is not None and settings.restoration_ms is not None and watchdog.restoration_ms is None
+
+
+@word("function")
+def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> bool:
+    """Whether a detection time is less than two pollings, where every port has a detection time of its own."""
+    settings = _traits(platform)
+    own_times = settings is not None and settings.robustness is None
+    return own_times and watchdog.detection_ms is not None and watchdog.detection_ms < POLLS * polling_ms
+
+
+@word("function")
+def watchdog_ports(device: Device) -> tuple[str, ...]:
+    """The ports of a switch that have a PFC watchdog, as far as is known."""
+    return tuple(port.name for port in device.interfaces if _watchdog(port.qos))
+
+
+def _watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
+    """Return a port's watchdog; None too where it is not known."""
+    return qos.pfc_watchdog if isinstance(qos, QosProfile) and isinstance(qos.pfc_watchdog, PfcWatchdog) else None
+
+
+@word("function")
+def counts_for_watchdog(counters: tuple[Counter, ...]) -> bool:
+    """Whether the counters that the watchdog looks at are not turned off; those that are not named are on."""
+    return all(one.enabled for one in counters if one.group == WATCHDOG_COUNTERS)
 
 
 @word("function")

@@ -113,8 +113,8 @@ class Config:
         """Return `3-4` or `3` as numbers up to `limit`; nothing, with a remark, where it is neither."""
         found = _RANGE.fullmatch(text)
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-        if not first <= last <= limit:
-            self.malformed(keys, text, f"a number or range up to {limit}")
+        if not first <= last <= limit or (found and found[2] and first == last):
+            self.malformed(keys, text, f"a number up to {limit}, or a rising range such as 3-4")
             return ()
         return tuple(range(first, last + 1))
 

@@ -21,6 +21,7 @@ from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
+from nodrop.platforms.sonic.read_faults import rejected, remark_qos
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, MAPS
 
 _T = TypeVar("_T")
@@ -75,6 +76,7 @@ class QosReader:
         self._read: dict[Any, QosProfile] = {}
         self._memo: dict[tuple[str, str], Any] = {}
         self.dynamic = dynamic_buffers(config)
+        remark_qos(config)
 
     def _gather(self) -> None:
         config, by_port = self._config, self._by_port
@@ -203,6 +205,8 @@ class QosReader:
         config, keys = self._config, ("PFC_WD", port)
         if row is None:
             return None if config.covers("PFC_WD") else UNKNOWN
+        if rejected(config, *keys, row):
+            return None
         mask: tuple[int, ...] | Unknown = () if config.covers("PORT_QOS_MAP") else UNKNOWN
         if binding is not None:
             mask = config.priorities(("PORT_QOS_MAP", port), binding, "pfcwd_sw_enable")
@@ -296,8 +300,10 @@ class QosReader:
             return None if self._config.covers(table) else UNKNOWN
         return self._made(table, bare(name), row, make)
 
-    def _scheduler(self, name: str, row: Row) -> Scheduler | Unknown:
+    def _scheduler(self, name: str, row: Row) -> Scheduler | None | Unknown:
         config, keys = self._config, ("SCHEDULER", name)
+        if rejected(config, *keys, row):
+            return None
         if row.get("meter_type") == "packets" and row.keys() & {"cir", "pir", "cbs", "pbs"}:
             return UNKNOWN
         return Scheduler(
@@ -309,8 +315,10 @@ class QosReader:
             peak_burst_bytes=config.integer(keys, row, "pbs"),
         )
 
-    def _wred(self, name: str, row: Row) -> WredProfile:
+    def _wred(self, name: str, row: Row) -> WredProfile | None:
         config, keys = self._config, ("WRED_PROFILE", name)
+        if rejected(config, *keys, row):
+            return None
         colors = {
             color: WredColor(
                 min_bytes=config.integer(keys, row, low),

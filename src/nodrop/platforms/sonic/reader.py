@@ -23,6 +23,7 @@ from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
 from nodrop.platforms.sonic.read_bgp import bgp, static_routes
 from nodrop.platforms.sonic.read_bridging import port_channels, vlans
 from nodrop.platforms.sonic.read_buffers import pools, trimming
+from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
 from nodrop.platforms.sonic.read_services import (
     counters,
@@ -162,6 +163,8 @@ class _Device:
             otlp_collectors=() if config.whole else UNKNOWN,
         )
         qos.remember()
+        remark_ports(config)
+        remark_names(config)
         return device
 
     def _version(self) -> Any:
@@ -279,6 +282,8 @@ class _Device:
         elif wanted:
             from_table = self._from_table(speed, cable)
             buffer = from_table and (buffer or from_table)
+            for index in wanted if buffer else ():
+                replaced(self._config, name, index, stated.get(index), made)
         if buffer is None:
             return ()
         reason = f"buffermgrd writes it, for pg_profile_lookup.ini has a row for {speed} and {cable}m"

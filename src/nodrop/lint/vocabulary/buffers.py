@@ -1,0 +1,102 @@
+"""Words about pools and the buffers that take from them: whether they fit the direction and each other."""
+
+from nodrop import units
+from nodrop.fabric import effects
+from nodrop.fabric.buffers import BufferPool, BufferProfile
+from nodrop.fabric.fabric import Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import Unknown, known
+from nodrop.hardware import switch, switches
+from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.scheduling import lossless_queues
+from nodrop.lint.vocabulary.sides import stopped_queues
+
+
+@word("function")
+def pool_direction(pools: tuple[BufferPool, ...], buffer: BufferProfile) -> str:
+    """The direction of the pool that a buffer takes from: `ingress`, `egress` or `both`; empty where there is none."""
+    return next((pool.direction for pool in pools if pool.name == buffer.pool), "")
+
+
+def _is(buffer: object) -> bool:
+    return isinstance(buffer, BufferProfile)
+
+
+@word("function")
+def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
+    """The queues of lossless traffic that share the buffer profile of a lossy queue with a dynamic limit.
+
+    What the ingress side admits has to fit on the egress side, or it is dropped there, without any pause.
+    """
+    lossless = stopped_queues(qos).intersection(lossless_queues(qos))
+    queues = known(qos.queues, "interface.qos.queues")
+    lossy = [one.buffer for one in queues if one.index not in lossless and _is(one.buffer)]
+    return tuple(
+        one.index
+        for one in queues
+        if one.index in lossless and _limited(known(one.buffer, "queue.buffer")) and one.buffer in lossy
+    )
+
+
+def _limited(buffer: BufferProfile | None) -> bool:
+    return buffer is not None and buffer.dynamic_th is not None and buffer.dynamic_th < effects.UNLIMITED_THRESHOLD
+
+
+@word("function")
+def crowded_lossless_groups(qos: QosProfile) -> str:
+    """Lossless traffic classes of which several fill one priority group: `traffic classes 3 and 4 fill group 3`.
+
+    Those are counted that no DSCP lands in too: what is mapped to them later is paused with the others. Where a class
+    that is not lossless lands in the group, that is another fault and told elsewhere.
+    """
+    table = known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group")
+    for group in sorted({one for one in table or () if one is not None}):
+        tcs = [tc for tc, target in enumerate(table or ()) if target == group]
+        if len(tcs) > 1 and effects.pausing_priorities(qos, group):
+            return f"traffic classes {units.show_ids(tuple(tcs))} fill priority group {group}"
+    return ""
+
+
+@word("function", rests_on=("models",))
+def unlike_the_port(model: str | Unknown, interface: Interface) -> str:
+    """What a port's speed should be where it is none of its own: `400G, 200G or 100G`; nothing where it is one.
+
+    Without a known model, any speed of Ethernet will do.
+    """
+    mbps = interface.speed_mbps
+    if mbps is None or isinstance(mbps, Unknown):
+        return ""
+    speeds = _speeds(model, interface) or ETHERNET_MBPS
+    if mbps in speeds:
+        return ""
+    return " or ".join(map(units.show_speed, sorted(speeds, reverse=True)))
+
+
+ETHERNET_MBPS = frozenset(
+    {10, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 100000, 200000, 400000, 800000, 1600000}
+)
+"""The rates of IEEE 802.3's physical layers, Mb/s, and the 20G that some switches have."""
+
+
+def _speeds(model: str | Unknown, interface: Interface) -> frozenset[int]:
+    """Return the speeds of a port of a known model, whole or broken out as its lanes say; none where not known."""
+    port, lanes = interface.port, interface.lanes
+    if isinstance(model, Unknown) or model not in switches() or port is None or isinstance(port, Unknown):
+        return frozenset()
+    group = switch(model).group(port.panel)
+    ways = () if group is None else tuple(way for way in group.ways if way.lanes == lanes)
+    return frozenset(speed for way in ways for speed in way.speeds)
+
+
+@word("function")
+def lacks_length(interface: Interface) -> bool:
+    """Whether a port's headroom follows from its cable's length, and that is not there, or 0 m.
+
+    A priority group with a stated headroom of its own keeps it (sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp).
+    """
+    if isinstance(interface.cable_length_m, Unknown) or interface.cable_length_m:
+        return False
+    qos = known(interface.qos, "interface.qos")
+    groups = () if qos is None else known(qos.priority_groups, "interface.qos.priority_groups")
+    own = [known(one.buffer, "priority_group.buffer") for one in groups if one.lossless]
+    return not any(one and one.headroom and not known(one.headroom, "headroom").computed for one in own)

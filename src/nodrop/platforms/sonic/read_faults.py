@@ -1,0 +1,168 @@
+"""What stands in a config_db.json, passes SONiC's schema, and is rejected, ignored or misread by its daemons.
+
+Each is a remark of the reader, for it is about rows and fields and not about what the switch does.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.formats.places import shown
+from nodrop.hardware import asic, model_of_sku, switch
+from nodrop.platforms.sonic.config import Config, Row
+
+TAKEN: dict[str, frozenset[str]] = {
+    "PFC_WD": frozenset({"action", "detection_time", "restoration_time", "pfc_stat_history"}),
+    "SCHEDULER": frozenset({"type", "weight", "meter_type", "cir", "cbs", "pir", "pbs"}),
+    "WRED_PROFILE": frozenset(
+        {"ecn"}
+        | {f"wred_{color}_enable" for color in ("green", "yellow", "red")}
+        | {
+            f"{color}_{field}"
+            for color in ("green", "yellow", "red")
+            for field in ("min_threshold", "max_threshold", "drop_probability")
+        }
+    ),
+}
+"""Tables of which orchagent rejects a whole row for a field that it does not know, and those that it does
+(sonic-swss orchagent/pfcwdorch.cpp createEntry, qosorch.cpp handleSchedulerTable and WredMapHandler)."""
+
+_WITHOUT = {
+    "PFC_WD": "the port has no PFC watchdog",
+    "SCHEDULER": "the queues that name it stay without a scheduler",
+    "WRED_PROFILE": "the queues that name it neither mark nor drop early",
+}
+LARGEST_THRESHOLD = 2**31 - 1
+"""What orchagent reads by `stoi` (qosorch.cpp)."""
+_RANGED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
+
+
+def rejected(config: Config, table: str, key: str, row: Row) -> bool:
+    """Whether orchagent rejects a row for a field that it does not know, with a remark."""
+    unknown = sorted(row.keys() - TAKEN[table])
+    if unknown:
+        subject = (key,) if table == "PFC_WD" else ()
+        facts = {"table": table, "row": key, "field": shown(unknown[0]), "effect": _WITHOUT[table]}
+        config.remark("rejected-row", subject, (table, key, unknown[0]), **facts)
+    return bool(unknown)
+
+
+def remark_qos(config: Config) -> None:
+    """Remark faults of the tables that say what ports do with traffic."""
+    for table in _RANGED:
+        _overlaps(config, table)
+    for name, row in config.rows("BUFFER_PROFILE").items():
+        _threshold(config, name, row)
+    for name, row in config.rows("WRED_PROFILE").items():
+        for field, text in row.items():
+            if field.endswith("_threshold") and text.isdecimal() and int(text) > LARGEST_THRESHOLD:
+                facts = {"path": f"WRED_PROFILE/{name}/{field}", "found": text, "largest": str(LARGEST_THRESHOLD)}
+                config.remark("threshold-too-large", (), ("WRED_PROFILE", name, field), **facts)
+    if config.rows("PFC_WD").get("GLOBAL", {}).get("BIG_RED_SWITCH") == "enable":
+        config.remark("watchdog-drops-everything", (), ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"))
+
+
+def _overlaps(config: Config, table: str) -> None:
+    """Remark rows of one port that say something of the same number."""
+    taken: dict[tuple[str, str], str] = {}
+    for key in config.rows(table):
+        if "-" not in key.rpartition("|")[2]:
+            taken[_parts(key)] = key
+    for key in config.rows(table):
+        ports, span = _parts(key)
+        first, dash, last = span.partition("-")
+        if dash and first.isdecimal() and last.isdecimal() and int(last) < 100:
+            for number in range(int(first), int(last) + 1):
+                other = taken.setdefault((ports, str(number)), key)
+                if other != key:
+                    facts = {"table": table, "key": key, "number": str(number), "other": other}
+                    config.remark("overlapping-range", (ports.split(",")[0],), (table, key), **facts)
+                    break
+
+
+def _parts(key: str) -> tuple[str, str]:
+    ports, _, span = key.rpartition("|")
+    return ports, span
+
+
+def _threshold(config: Config, name: str, row: Row) -> None:
+    """Remark a buffer profile that has not one threshold, or not that of its pool's mode."""
+    stated = [field for field in ("dynamic_th", "static_th") if field in row]
+    keys = ("BUFFER_PROFILE", name)
+    if len(stated) != 1:
+        found = "both dynamic_th and static_th" if stated else "neither dynamic_th nor static_th"
+        config.remark("profile-without-one-threshold", (), (*keys, *stated[1:]), name=name, found=found)
+        return
+    pool = row.get("pool", "")
+    mode = config.rows("BUFFER_POOL").get(pool, {}).get("mode")
+    if mode in ("static", "dynamic") and stated != [f"{mode}_th"] and _vendor(config) == "NVIDIA":
+        facts = {"name": name, "found": stated[0], "pool": pool, "mode": mode}
+        config.remark("threshold-unlike-pool", (), (*keys, stated[0]), **facts)
+
+
+def _vendor(config: Config) -> str | None:
+    """Return who makes the switch's chip; None where the catalogue does not have the switch."""
+    model = model_of_sku(config.rows("DEVICE_METADATA").get("localhost", {}).get("hwsku", ""))
+    return None if model is None else asic(switch(model).asic).vendor
+
+
+def remark_ports(config: Config) -> None:
+    """Remark lanes that two ports have."""
+    rows = config.rows("PORT")
+    lanes = [lane for row in rows.values() for lane in row.get("lanes", "").split(",") if lane]
+    if len(set(lanes)) == len(lanes):
+        return
+    owner: dict[str, str] = {}
+    for name, lane in ((name, lane) for name, row in rows.items() for lane in _lanes(row)):
+        if owner.setdefault(lane, name) != name:
+            config.remark(
+                "lane-of-two-ports", (name,), ("PORT", name, "lanes"), name=name, lane=lane, other=owner[lane]
+            )
+
+
+def _lanes(row: Row) -> Iterator[str]:
+    return (lane for lane in row.get("lanes", "").split(",") if lane)
+
+
+_NAMES = (
+    (
+        "ecnconfig",
+        ("WRED_PROFILE", "AZURE_LOSSLESS"),
+        "it binds that profile only, and before 202505 `config apply-patch` changes that one only",
+    ),
+    ("buffermgrd", ("BUFFER_POOL", "ingress_lossless_pool"), "it makes lossless profiles in that pool only"),
+    ("db_migrator", ("CABLE_LENGTH", "AZURE"), "it brings the lengths of that list only to a new release"),
+)
+"""Tools, the name that is written into each, and what a switch without it goes without (sonic-utilities
+scripts/ecnconfig, scripts/db_migrator.py; sonic-swss cfgmgr/buffermgr.h)."""
+
+
+def remark_names(config: Config) -> None:
+    """Remark names that SONiC's own tools look for and do not find here, and a watchdog that nobody has started."""
+    for tool, (table, name), effect in _NAMES if _pauses(config) else ():
+        rows = config.rows(table)
+        if rows and name not in rows:
+            facts = {"tool": tool, "table": table, "name": name, "effect": effect, "found": ", ".join(map(shown, rows))}
+            config.remark("name-not-known-to-tools", (), (table,), **facts)
+    localhost = config.rows("DEVICE_METADATA").get("localhost", {})
+    if config.whole and localhost.get("default_pfcwd_status") == "enable" and not config.rows("PFC_WD"):
+        config.remark("watchdog-not-started", (), ("DEVICE_METADATA", "localhost", "default_pfcwd_status"))
+
+
+def _pauses(config: Config) -> bool:
+    return any(row.get("pfc_enable") for row in config.rows("PORT_QOS_MAP").values())
+
+
+def replaced(config: Config, port: str, index: int, stated: str | None, made: str) -> None:
+    """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names."""
+    if stated is None:
+        return
+    key = next(
+        (key for key in config.rows("BUFFER_PG") if (p := _parts(key))[0] == port and _has(p[1], index)),
+        f"{port}|{index}",
+    )
+    facts = {"port": port, "group": str(index), "found": stated, "made": made}
+    config.remark("replaced-profile", (port,), ("BUFFER_PG", key, "profile"), **facts)
+
+
+def _has(span: str, index: int) -> bool:
+    first, _, last = span.partition("-")
+    return first.isdecimal() and (last or first).isdecimal() and int(first) <= index <= int(last or first)

@@ -1,0 +1,226 @@
+"""Faults that SONiC's schema lets pass: each by a rule, at the row or field where it stands, and nothing else found.
+
+The faults are those that the YANG models of 202505 accept; a sound fabric of two leaves and two spines gets one each.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import faulty
+import pytest
+
+from nodrop.fabric.subject import text as spelt
+
+PORTS = ("Ethernet0", "Ethernet8", "Ethernet16", "Ethernet224", "Ethernet232", "Ethernet240", "Ethernet248")
+PORT = PORTS[0]
+BOUND = ("PORT_QOS_MAP", PORT)
+PROFILE = ("BUFFER_PROFILE", "pg_lossless_400000_40m_profile")
+
+Found = tuple[str, str, faulty.Path]
+"""Rule, subject, and the path in the file that it points at."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One edit of leaf1's config_db.json, what is found, and the rules that speak because of it on other grounds."""
+
+    changes: faulty.Changes
+    found: tuple[Found, ...]
+    follows: tuple[str, ...] = ()
+    traditional: bool = False
+
+
+def fault(changes: Any, rule: str, at: str, path: Any, *follows: str, traditional: bool = False) -> Fault:
+    """A fault with one finding."""
+    subject = f"leaf1/{at}" if at else "leaf1"
+    return Fault(changes, ((rule, subject, tuple(path)),), follows, traditional)
+
+
+def each(changes: Any, rule: str, at: str, table: str, key: str, field: str, *follows: str) -> Fault:
+    """A fault in something that all ports share: one finding a port; `{}` stands for the port."""
+    path = (table, key, field) if field else (table, key)
+    found = ((rule, f"leaf1/{at}".format(port), tuple(step.format(port) for step in path)) for port in PORTS)
+    return Fault(changes, tuple(found), follows)
+
+
+UNLIKE = "qos-differs-between-siblings"
+
+FAULTS: dict[str, Fault] = {
+    "PFC_WD without detection_time": fault(
+        {("PFC_WD", PORT, "detection_time"): None}, "watchdog-without-detection-time", PORT, ("PFC_WD", PORT)
+    ),
+    "PFC_WD without restoration_time": fault(
+        {("PFC_WD", PORT, "restoration_time"): None}, "watchdog-never-restores", PORT, ("PFC_WD", PORT), UNLIKE
+    ),
+    "pfc_enable with no PFC_WD": fault(
+        {("PFC_WD", PORT): None}, "pfc-without-watchdog", PORT, (*BOUND, "pfc_enable")
+    ),
+    "no pfcwd_sw_enable": fault(
+        {(*BOUND, "pfcwd_sw_enable"): None}, "watchdog-mask-differs", PORT, ("PFC_WD", PORT)
+    ),
+    "pfcwd_sw_enable unlike pfc_enable": fault(
+        {(*BOUND, "pfcwd_sw_enable"): "4"}, "watchdog-mask-differs", PORT, (*BOUND, "pfcwd_sw_enable")
+    ),
+    "lossless TC to PG 0": each(
+        {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3"): "0"},
+        "lossless-priority-on-other-queue-or-pg", "{}", "PORT_QOS_MAP", "{}", "",
+    ),
+    "two TCs in the lossless PG": each(
+        {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "4"): "3"},
+        "traffic-classes-share-lossless-group", "{}", "PORT_QOS_MAP", "{}", "tc_to_pg_map", UNLIKE,
+    ),
+    "two TCs in the lossless PG, both used": each(
+        {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "1"): "3"},
+        "storage-in-rdma-class", "{}", "PORT_QOS_MAP", "{}", "dscp_to_tc_map",
+    ),
+    "lossless PG on a lossy profile": fault(
+        {("BUFFER_PG", f"{PORT}|3", "profile"): "ingress_lossy_profile"},
+        "lossless-pg-without-headroom", PORT, ("BUFFER_PG", f"{PORT}|0"),
+    ),
+    "lossless PG on a lossy profile, which buffermgrd replaces": fault(
+        {("BUFFER_PG", f"{PORT}|3", "profile"): "ingress_lossy_profile"},
+        "replaced-profile", PORT, ("BUFFER_PG", f"{PORT}|3", "profile"), traditional=True,
+    ),
+    "lossless queue on a lossy buffer": fault(
+        {("BUFFER_QUEUE", f"{PORT}|3", "profile"): "q_lossy_profile"},
+        "lossless-queue-on-lossy-buffer", f"{PORT}/qos/queues/3", ("BUFFER_QUEUE", f"{PORT}|3"),
+        UNLIKE, "alpha-outlier",
+    ),
+    "overlapping PG ranges": fault(
+        {("BUFFER_PG", f"{PORT}|3-4"): {"profile": "ingress_lossy_profile"}},
+        "overlapping-range", PORT, ("BUFFER_PG", f"{PORT}|3-4"), UNLIKE,
+    ),
+    "reversed PG range": fault(
+        {("BUFFER_PG", f"{PORT}|4-3"): {"profile": "ingress_lossy_profile"}},
+        "malformed-value", "", ("BUFFER_PG", f"{PORT}|4-3"),
+    ),
+    "QUEUE 99": fault(
+        {("QUEUE", f"{PORT}|99"): {"scheduler": "scheduler.strict"}}, "malformed-value", "", ("QUEUE", f"{PORT}|99")
+    ),
+    "QUEUE abc": fault(
+        {("QUEUE", f"{PORT}|abc"): {"scheduler": "scheduler.strict"}}, "malformed-value", "", ("QUEUE", f"{PORT}|abc")
+    ),
+    "queue 9": fault(
+        {("QUEUE", f"{PORT}|9"): {"scheduler": "scheduler.strict"}},
+        "queue-without-traffic-class", f"{PORT}/qos/queues/9", ("QUEUE", f"{PORT}|9", "scheduler"), UNLIKE,
+    ),
+    "SCHEDULER.priority": fault(
+        {("SCHEDULER", "scheduler.dwrr.60", "priority"): "1"},
+        "rejected-row", "", ("SCHEDULER", "scheduler.dwrr.60", "priority"), UNLIKE,
+    ),
+    "WRED above 2^31": fault(
+        {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): "2147483648"},
+        "threshold-too-large", "", ("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"), UNLIKE,
+    ),
+    "WRED min without max": each(
+        {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): None},
+        "ecn-thresholds-inverted", "{}/qos/queues/3", "QUEUE", "{}|3", "wred_profile", "ecn-inert",
+    ),
+    "both thresholds": fault(
+        {("BUFFER_PROFILE", "egress_lossless_profile", "static_th"): "60817392"},
+        "profile-without-one-threshold", "", ("BUFFER_PROFILE", "egress_lossless_profile", "static_th"), UNLIKE,
+    ),
+    "neither threshold": fault(
+        {("BUFFER_PROFILE", "egress_lossless_profile", "dynamic_th"): None},
+        "profile-without-one-threshold", "", ("BUFFER_PROFILE", "egress_lossless_profile"),
+    ),
+    "static_th on a dynamic pool": fault(
+        {
+            ("BUFFER_PROFILE", "egress_lossless_profile", "dynamic_th"): None,
+            ("BUFFER_PROFILE", "egress_lossless_profile", "static_th"): "60817392",
+        },
+        "threshold-unlike-pool", "", ("BUFFER_PROFILE", "egress_lossless_profile", "static_th"), UNLIKE,
+    ),
+    "lossless profile on an egress pool": Fault(
+        {(*PROFILE, "pool"): "egress_lossless_pool"},
+        tuple(
+            ("priority-group-in-egress-pool", f"leaf1/{port}/qos/priority_groups/3", (*PROFILE, "pool"))
+            for port in PORTS
+        ),
+        (UNLIKE,),
+        traditional=True,
+    ),
+    "pool bigger than the chip": fault(
+        {("BUFFER_POOL", "egress_lossless_pool", "size"): "60817393"},
+        "pool-exceeds-memory", "@buffer_pools/egress_lossless", ("BUFFER_POOL", "egress_lossless_pool", "size"),
+    ),
+    "two ports on one lane": fault(
+        {("PORT", "Ethernet8", "lanes"): "7,8,9,10,11,12,13,14"},
+        "lane-of-two-ports", "Ethernet8", ("PORT", "Ethernet8", "lanes"),
+    ),
+    "speed 123": fault(
+        {("PORT", PORT, "speed"): "123"}, "impossible-speed", PORT, ("PORT", PORT, "speed"), "speed-mismatch"
+    ),
+    "admin-down lossless port": fault(
+        {("PORT", PORT, "admin_status"): "down"}, "planned-port-down", PORT, ("PORT", PORT, "admin_status")
+    ),
+    "cable 0m": fault(
+        {("CABLE_LENGTH", "AZURE", PORT): "0m"},
+        "lossless-without-cable-length", PORT, ("CABLE_LENGTH", "AZURE", PORT),
+    ),
+    "cable missing": fault(
+        {("CABLE_LENGTH", "AZURE", PORT): None}, "lossless-without-cable-length", PORT, ("PORT", PORT)
+    ),
+    "cable 0m, traditional": fault(
+        {("CABLE_LENGTH", "AZURE", PORT): "0m", ("BUFFER_PG", f"{PORT}|3"): None},
+        "lossless-without-cable-length", PORT, ("CABLE_LENGTH", "AZURE", PORT), "cable-lengths-disagree",
+        traditional=True,
+    ),
+    "empty DSCP key": fault(
+        {("DSCP_TO_TC_MAP", "AZURE", ""): "3"}, "malformed-value", "", ("DSCP_TO_TC_MAP", "AZURE", "")
+    ),
+    "BIG_RED_SWITCH": fault(
+        {("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"): "enable"},
+        "watchdog-drops-everything", "", ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"),
+    ),
+    "unknown field in PFC_WD": fault(
+        {("PFC_WD", PORT, "storm_time"): "1"},
+        "rejected-row", PORT, ("PFC_WD", PORT, "storm_time"), "pfc-without-watchdog",
+    ),
+    "counters of the watchdog off": fault(
+        {("FLEX_COUNTER_TABLE", "PFCWD", "FLEX_COUNTER_STATUS"): "disable"},
+        "watchdog-without-counters", "", ("FLEX_COUNTER_TABLE",),
+    ),
+    "polling as slow as detection": fault(
+        {("PFC_WD", PORT, "detection_time"): "150"},
+        "watchdog-polls-too-slowly", PORT, ("PFC_WD", PORT, "detection_time"), UNLIKE,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_found_where_it_stands_and_nothing_else_is(name: str) -> None:
+    one = FAULTS[name]
+    text, reading = faulty.read(one.changes, one.traditional)
+    findings = faulty.located(reading)
+    rules = {rule for rule, _, _ in one.found}
+    seen = [
+        (found.rule, spelt(found.subject), found.located.file, found.located.span.line)
+        for found in findings
+        if found.rule in rules and found.located and found.located.span
+    ]
+    expected = [(rule, at, "leaf1/config_db.json", faulty.line_of(text, path)) for rule, at, path in one.found]
+    assert Counter(seen) == Counter(expected)
+    assert {found.rule for found in findings} - rules == set(one.follows)
+    assert {found.device for found in findings} <= {"leaf1", None}
+
+
+def test_an_unscheduled_queue_follows_from_a_rejected_scheduler() -> None:
+    _, reading = faulty.read({("SCHEDULER", "scheduler.dwrr.60", "priority"): "1"})
+    queue = next(one for one in reading.fabric.device("leaf1").interfaces[0].qos.queues if one.index == 3)
+    assert queue.scheduler is None
+    assert queue.wred is not None
+
+
+def test_ecn_all_without_wred_is_legal_to_the_schema_and_warned_of() -> None:
+    fields = {("WRED_PROFILE", "AZURE_LOSSLESS", f"wred_{color}_enable"): "false" for color in ("green", "red")}
+    _, reading = faulty.read(fields)
+    assert "ecn-without-wred" in {found.rule for found in faulty.located(reading)}
+
+
+@pytest.mark.parametrize("traditional", [False, True])
+def test_the_fabric_without_a_fault_has_no_findings(traditional: bool) -> None:
+    _, reading = faulty.read({}, traditional)
+    verdict = faulty.verdict(reading)
+    assert (verdict.findings, verdict.unknown, verdict.problems) == ((), (), ())
