@@ -87,7 +87,7 @@ def watchdog(**fields: str) -> dict[str, dict[str, str]]:
     ("tables", "found"),
     [
         ({"LLR_PORT": {"Ethernet0": {}}}, [("unknown-table", "'LLR_PORT'")]),
-        ({"PFC_WD": watchdog(big_red="1")}, [("unknown-field", "PFC_WD/Ethernet0/big_red")]),
+        ({"PFC_WD": watchdog(big_red="1")}, [("rejected-row", "PFC_WD")]),
         ({"PFC_WD": watchdog(detection_time="5001")}, [("value-out-of-range", "PFC_WD/Ethernet0/detection_time")]),
         ({"PFC_WD": watchdog(detection_time="100")}, [("broken-condition", "PFC_WD/Ethernet0/detection_time")]),
         ({"PFC_WD": {"GLOBAL": {"action": "drop"}}}, [("broken-condition", "PFC_WD/GLOBAL/action")]),
