@@ -126,7 +126,7 @@ def texts(draw: st.DrawFn) -> str:
         "pfc": {"watchdog": draw(watchdogs())},
         "buffers": {
             "lossless_pool": f"{draw(st.integers(1, 99))}%",
-            "shared_headroom": draw(st.sampled_from(["off", "off", "on", "2"])),
+            "shared_headroom": draw(st.sampled_from(["off", "off", "on"])),
             "alpha": draw(st.sampled_from(["1/8", "1/4", "1/2", "1", "2", "4", "8"])),
         },
         "hosts": {

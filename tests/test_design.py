@@ -347,7 +347,7 @@ def test_alpha(alpha: str, exponent: int) -> None:
         ("off", None, None),
         ("on", 1, 607_232),  # 3 × 87040 + 4 × 104448 of xoff, less 7 ports × 10240 of their own
         ("2", 2, 303_616),
-        ("5", 5, 121_447),  # rounded up
+        ("3", 3, 202_411),  # rounded up
     ],
 )
 def test_shared_headroom(stated: str, ratio: int | None, pool: int | None) -> None:

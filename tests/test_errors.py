@@ -37,7 +37,7 @@ OFFERED = {
     "rails-with-a-leaf-to-spare": [{"topology.leaves.ids": "1-2"}],
     "rails-without-leaves": [{"topology.leaves.ids": "1-4"}, {"endpoints.gpu.ports": "2"}],
     "shared-headroom-of-a-port": [{"topology.uplinks.length": "1762m"}, {"buffers.shared_headroom": "off"}],
-    "shared-headroom-of-many": [{"buffers.shared_headroom": "32"}],
+    "shared-headroom-of-many": [{"buffers.shared_headroom": "4"}],
     "shares-not-100": [{"classes.default.share": "25%"}],
     "speed-not-on-half-a-port": [{"endpoints.gpu.split": "1"}],
     "speed-not-on-the-split": [{"topology.uplinks.split": "1"}],

@@ -106,7 +106,7 @@ def test_lossy_traffic_shares_the_ingress_pool() -> None:
 def test_a_cable_beyond_the_table_has_a_profile_of_its_own() -> None:
     """IEEE: (2 × (8 × 9216 + 160) + 672 + 2 × 5 ns/m × 3000 m × 400 Gb/s + 905 × 512) bits = 1576476 bytes; each packet
     of 84 bytes on the wire fills a cell of 254."""
-    changes = {"topology.uplinks.media": "LR4", "topology.uplinks.length": "3000m", "buffers.shared_headroom": "8"}
+    changes = {"topology.uplinks.media": "LR4", "topology.uplinks.length": "3000m", "buffers.shared_headroom": "4"}
     buffer = lossless(with_changes(changes), "leaf1", "Ethernet224")
     assert isinstance(buffer.headroom, Headroom)
     assert buffer.headroom.xoff_bytes == -(-1576476 * CELL // 84 // CELL) * CELL
@@ -155,3 +155,13 @@ def test_headroom_that_fills_the_memory_is_refused() -> None:
     assert with_changes({**long, "topology.uplinks.length": f"{fitting}m"}).devices
     with pytest.raises(InputProblems):
         with_changes({**long, "topology.uplinks.length": f"{fitting + 1}m"})
+
+
+def test_a_ratio_that_leaves_less_than_a_port_needs_is_refused() -> None:
+    """Leaves have 4 ports of 201930 bytes and 3 of 178562 (the table's rows): 1343406 together, 6 times the most."""
+    with pytest.raises(InputProblems) as raised:
+        with_changes({"buffers.shared_headroom": "7"})
+    (problem,) = raised.value.problems
+    assert (problem.where, problem.expected) == ("buffers.shared_headroom", "at most 6")
+    assert problem.found == "7 leaves the leaves less than the 201.9 kB that one of their ports needs"
+    assert with_changes({"buffers.shared_headroom": "6"}).devices

@@ -11,7 +11,7 @@ from nodrop.design.ports import Wires
 from nodrop.design.static_buffers import is_static
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Device, Interface, Port
-from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.hardware.dynamic import as_configured, chip, resolve
 from nodrop.hardware.sharing import limit_bytes, taken_bytes
 from nodrop.intent.schema import Intent
 from nodrop.units import show_bytes
@@ -34,10 +34,8 @@ def memory_faults(
 
 
 def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) -> Iterator[Problem]:
-    """Yield a ratio beyond the ports that there are, and the worst port that takes more of the pool than one may."""
-    keys, ports, ratio = ("buffers", "shared_headroom"), len(device.interfaces), intent.buffers.over_subscription
-    if ratio is not None and ratio > ports:
-        yield intent.problem(keys, str(ratio), f"at most {ports}, the ports of {node.name}")
+    """Yield a ratio that leaves too little for a port, and the worst port that takes more of the pool than one may."""
+    yield from _ratio_faults(intent, node, device)
     over = [port for port in device.interfaces if _beyond(device, port) > 0]
     if over:
         worst = max(over, key=lambda port: _beyond(device, port))
@@ -49,6 +47,17 @@ def _sharing_faults(intent: Intent, node: Node, device: Device, wires: Wires) ->
         taken = f"{worst.name} of {node.name} takes {show_bytes(taken_bytes(worst))} of the shared headroom"
         found = f"{taken}, and a port may take {show_bytes(most)}"
         yield intent.problem((*wire.cabling.keys, "length"), found, f"at most {fits}m", "or shared_headroom: off")
+
+
+def _ratio_faults(intent: Intent, node: Node, device: Device) -> Iterator[Problem]:
+    """Yield a ratio by which the pool does not hold the headroom of a single port, beside what each has of its own."""
+    own = chip(device).private_headroom_bytes
+    taken = [use for use in map(taken_bytes, device.interfaces) if use > 0]
+    ratio, worst = intent.buffers.over_subscription, max(taken, default=0) - own
+    most = sum(use - own for use in taken) // worst if worst > 0 else ratio
+    if ratio is not None and most is not None and ratio > most:
+        found = f"{ratio} leaves {node.name} less than the {show_bytes(worst)} that one of its ports needs"
+        yield intent.problem(("buffers", "shared_headroom"), found, f"at most {most}")
 
 
 def _beyond(device: Device, port: Interface) -> int:

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from nodrop.design.adapting import Adaptation
-from nodrop.design.boxes import Boxes
+from nodrop.design.boxes import KEYS, Boxes
 from nodrop.design.buffers import (
     ALPHA_EXPONENT,
     EGRESS_LOSSLESS,
@@ -53,7 +53,13 @@ def static_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
 
 def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem]:
     links = kinds(intent, role, model)
-    if _Plan(intent, model, links).shared_bytes > 0:
+    plan = _Plan(intent, model, links)
+    if (ratio := intent.buffers.over_subscription) is not None and plan.headroom_bytes < plan.most_bytes:
+        found = (
+            f"{ratio} leaves the {KEYS[role]} less than the {show_bytes(plan.most_bytes)} that one of their ports needs"
+        )
+        yield intent.problem(("buffers", "shared_headroom"), found, f"at most {plan.needed_bytes // plan.most_bytes}")
+    if plan.shared_bytes > 0:
         return
     longest = max(links, key=lambda kind: kind.length_m)
 
@@ -134,8 +140,11 @@ class _Plan:
         lossless = [one for one in intent.classes.values() if one.lossless]
         self.fits = {(one.speed_mbps, one.length_m): self._fit(intent, model, one) for one in links}
         ports = [(one.ports * len(lossless), self.fits[one.speed_mbps, one.length_m]) for one in links]
-        needed = sum(count * fit.xoff_bytes for count, fit in ports)
-        self.headroom_bytes = self._up(needed / (intent.buffers.over_subscription or 1))
+        self.needed_bytes = sum(count * fit.xoff_bytes for count, fit in ports)
+        """The headroom of all ports at once."""
+        self.most_bytes = max(len(lossless) * fit.xoff_bytes for _, fit in ports)
+        """The headroom of a port that needs most."""
+        self.headroom_bytes = self._up(self.needed_bytes / (intent.buffers.over_subscription or 1))
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
         queues = sum(one.ports for one in links) * (len(intent.classes) - len(lossless))
         reserved += queues * _reserve_bytes(model)

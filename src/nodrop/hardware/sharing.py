@@ -8,7 +8,7 @@ beyond that, and leaves the priority group without any.
 from nodrop.fabric.buffers import BufferProfile, Headroom
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import known
+from nodrop.fabric.states import UnknownFact, known
 from nodrop.hardware.dynamic import chip
 
 _WIDE_LANES = 8
@@ -32,6 +32,18 @@ def _of_buffer(buffer: BufferProfile) -> int:
     xon = known(headroom.xon_bytes, "priority_group.buffer.headroom") or 0
     xoff = known(headroom.xoff_bytes, "priority_group.buffer.headroom")
     return max(xon + xoff - known(buffer.size_bytes, "priority_group.buffer.size_bytes"), 0)
+
+
+def own_bytes(device: Device) -> int:
+    """Return the headroom that each lossless port has of its own beside the pool; none where the ASIC's is not known.
+
+    UnknownFact where the device's model is not known.
+    """
+    known(device.model, "device.model")
+    try:
+        return chip(device).private_headroom_bytes if device.buffer_model == "dynamic" else 0
+    except UnknownFact:
+        return 0
 
 
 def limit_bytes(device: Device, interface: Interface) -> int | None:

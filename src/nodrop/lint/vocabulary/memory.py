@@ -1,7 +1,8 @@
 """Words about a switch's packet memory: how much there is, and how much is given away before any is shared."""
 
-from nodrop.fabric.fabric import Device
-from nodrop.hardware import commitment
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.states import known
+from nodrop.hardware import commitment, sharing
 from nodrop.lint.vocabulary import word
 
 
@@ -15,3 +16,15 @@ def memory_bytes(device: Device) -> int:
 def committed_bytes(device: Device) -> int:
     """What headroom and reserves of all ports that are up, and shared headroom, take of a switch's memory, in bytes."""
     return commitment.committed_bytes(device)
+
+
+@word("function")
+def shared_headroom_bytes(device: Device) -> int:
+    """The headroom that a switch's ports share, in bytes; 0 where each has its own."""
+    return sum(pool.shared_headroom_bytes or 0 for pool in known(device.buffer_pools, "device.buffer_pools"))
+
+
+@word("function", rests_on=("models",))
+def headroom_to_share_bytes(device: Device, interface: Interface) -> int:
+    """What a port takes of shared headroom when it is paused, in bytes, beside what a port has of its own."""
+    return max(sharing.taken_bytes(interface) - sharing.own_bytes(device), 0)

@@ -153,5 +153,7 @@ def _group_threshold_bytes(device: Device, qos: QosProfile, group: int) -> float
     if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
         raise UnknownFact("buffer_pool.size_bytes")
     lossless = sum(one.lossless for one in known(qos.priority_groups, "interface.qos.priority_groups"))
-    alpha = 2.0**buffer.dynamic_th
-    return alpha * pool.size_bytes / (1 + lossless * alpha)
+    alpha, size = 2.0**buffer.dynamic_th, pool.size_bytes
+    if known(device.buffer_model, "device.buffer_model") == "traditional":  # SAI: shared headroom is part of the size
+        size -= pool.shared_headroom_bytes or 0
+    return alpha * size / (1 + lossless * alpha)
