@@ -12,9 +12,11 @@ import nodrop
 from nodrop import collect, platforms, stated
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.assemble import assemble
-from nodrop.fabric.fabric import End, Fabric, Interface, Port
+from nodrop.fabric.fabric import Device, End, Fabric, Interface, Port
 from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import FABRIC, Subject, matches
+from nodrop.fabric.routing import Bgp
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import FABRIC, Subject, matches, natural
 from nodrop.fabric.subject import parse as parse_subject
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
@@ -142,11 +144,24 @@ def renamed(fabric: Fabric, table: Names) -> Fabric:
                 replace(interface, name=table.get((device.name, interface.name), interface.name))
                 for interface in device.interfaces
             ),
+            bgp=_sessions(device, table),
         )
         for device in fabric.devices
     )
     links = (replace(link, a=_end(link.a, table), b=_end(link.b, table)) for link in fabric.links)
     return replace(fabric, devices=devices, links=tuple(sorted(links, key=lambda link: (link.a, link.b))))
+
+
+def _sessions(device: Device, table: Names) -> Bgp | None | Unknown:
+    """Return a device's BGP with the ports renamed over which its sessions go, in the order of their names."""
+    bgp = device.bgp
+    if not isinstance(bgp, Bgp) or isinstance(bgp.neighbors, Unknown):
+        return bgp
+    sessions = [
+        replace(one, interface=table.get((device.name, one.interface), one.interface)) if one.interface else one
+        for one in bgp.neighbors
+    ]
+    return replace(bgp, neighbors=tuple(sorted(sessions, key=lambda one: natural(one.key))))
 
 
 def _end(end: End, table: Names) -> End:

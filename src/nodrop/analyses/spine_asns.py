@@ -13,7 +13,7 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._tiers import Uplink, hosts_of, uplinks
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule
+from nodrop.fabric.routing import Bgp, PrefixList, PrefixRule
 from nodrop.fabric.states import Unknown
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -106,19 +106,23 @@ def _transits(index: Index, cables: list[Uplink], foreign: tuple[Network, ...]) 
     for cable in cables:
         port = index.interface(cable.upper.name, cable.upper_port)
         keys = {cable.lower_port, *(hosts_of(port) if port else ())}
-        session = next((one for one in lower.bgp.neighbors if one.key in keys), None)
-        if session is not None and session.enabled and session.active:
-            answers.append(_passes(lower.bgp, session, foreign))
+        for session in lower.bgp.neighbors:
+            if session.key not in keys or not session.enabled:
+                continue
+            for version, carried in ((4, session), (6, session.ipv6)):
+                own = tuple(network for network in foreign if network.version == version)
+                if own and carried.active:
+                    answers.append(_passes(lower.bgp, carried.export_policy, own))
     if True in answers:
         return True
     return next((answer for answer in answers if isinstance(answer, str)), False)
 
 
-def _passes(bgp: Bgp, session: BgpNeighbor, foreign: tuple[Network, ...]) -> bool | str:
+def _passes(bgp: Bgp, name: str | None, foreign: tuple[Network, ...]) -> bool | str:
     """Whether an export policy lets any of these prefixes out, looking at prefix lists alone."""
-    if session.export_policy is None:
+    if name is None:
         return True
-    policy = next((one for one in bgp.route_maps if one.name == session.export_policy), None)
+    policy = next((one for one in bgp.route_maps if one.name == name), None)
     if policy is None:
         return False
     for network in foreign:
@@ -138,7 +142,8 @@ def _matches(bgp: Bgp, kind: str, value: str, network: Network) -> bool | None:
     """Whether a condition holds for a prefix; None where that depends on more than the prefix."""
     if kind not in _PREFIX_LISTS:
         return None
-    listed = next((one for one in bgp.prefix_lists if one.name == value), None)
+    family = "ipv6" if kind.startswith("ipv6") else "ipv4"
+    listed = next((one for one in bgp.prefix_lists if (one.name, one.family) == (value, family)), None)
     return listed is not None and _permits(listed, network)
 
 

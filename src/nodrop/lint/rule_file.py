@@ -74,8 +74,9 @@ class ExampleFile(_Part):
 
     @model_validator(mode="after")
     def _one_level(self) -> "ExampleFile":
-        if sum(level is not None for level in (self.intent, self.model, self.artifact)) != 1:
-            raise ValueError("expected one of intent, model and artifact")
+        built = self.intent is not None or self.model is not None
+        if built == (self.artifact is not None):
+            raise ValueError("expected intent, model or both, or artifact")
         return self
 
 

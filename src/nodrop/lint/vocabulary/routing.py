@@ -20,17 +20,35 @@ def unused_paths(device: Device, *, index: Index) -> str:
     bgp = known(device.bgp, "device.bgp")
     if bgp is None:
         return ""
-    sessions = [one for one in known(bgp.neighbors, "device.bgp.neighbors") if _is_external(bgp, one)]
-    paths = bgp.maximum_paths
-    if (paths is None or paths >= len(sessions)) and bgp.multipath_relax:
-        return ""
-    leads_to = peers(index, device)
+    external = [one for one in known(bgp.neighbors, "device.bgp.neighbors") if _is_external(bgp, one)]
+    leads_to: dict[str, Device] = {}
+    for name, paths, sessions in (
+        ("", bgp.maximum_paths, [one for one in external if one.active]),
+        (" of IPv6", bgp.maximum_paths_ipv6, [one for one in external if one.ipv6.active]),
+    ):
+        if (paths is None or paths >= len(sessions)) and bgp.multipath_relax:
+            continue
+        leads_to = leads_to or peers(index, device)
+        if reason := _unused(device, bgp, paths, sessions, leads_to, name):
+            return reason
+    return ""
+
+
+def _unused(
+    device: Device,
+    bgp: Bgp,
+    paths: int | None,
+    sessions: list[BgpNeighbor],
+    leads_to: dict[str, Device],
+    name: str,
+) -> str:
+    """Why paths of an address family stay unused; nothing where all are used."""
     by_asn = Counter(asn for one in sessions if (asn := _asn(one, leads_to)) is not None)
     if paths is not None and by_asn:
         asn, count = max(by_asn.items(), key=lambda item: (item[1], -item[0]))
         in_fabric = all(one.key in leads_to for one in sessions if _asn(one, leads_to) == asn)
         if count > paths and (paths == 1 or in_fabric):
-            return f"takes {paths} of {count} equal paths to AS {asn} (maximum-paths {paths})"
+            return f"takes {paths} of {count} equal paths{name} to AS {asn} (maximum-paths {paths})"
     above = {
         asn
         for one in sessions
@@ -39,13 +57,14 @@ def unused_paths(device: Device, *, index: Index) -> str:
         and (asn := _asn(one, leads_to)) is not None
     }
     if not bgp.multipath_relax and len(above) > 1:
-        return f"takes paths to AS {ranges(tuple(sorted(above)))} for different ones, and uses one (no multipath-relax)"
+        numbers = ranges(tuple(sorted(above)))
+        return f"takes paths{name} to AS {numbers} for different ones, and uses one (no multipath-relax)"
     return ""
 
 
 def _is_external(bgp: Bgp, neighbor: BgpNeighbor) -> bool:
     external = neighbor.remote_asn not in (None, "internal", bgp.asn)
-    return external and neighbor.enabled and neighbor.active
+    return external and neighbor.enabled
 
 
 def _asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | None:
