@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import (
+    HASH_FIELDS,
     MODES,
     Counter,
     Device,
@@ -28,6 +29,13 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
 from nodrop.platforms.sonic.releases import RELEASES
 from random_routing import bgps, static_routes
+
+told = st.sampled_from(['row 4, "left"', "noc <noc@example.net>", "é\\u0041", "}},"])
+
+
+def _in_order(chosen: set[Any]) -> tuple[Any, ...]:
+    return tuple(field for field in HASH_FIELDS if field in chosen)
+
 
 ALL = tuple(range(8))
 SEEDS = {"leaf": 0, "spine": 10, "superspine": 25}
@@ -368,6 +376,10 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         hash_seed=SEEDS[role],
         ntp_servers=draw(servers),
         syslog_servers=draw(servers),
+        dns_servers=draw(servers)[:3],
+        snmp_location=draw(maybe(told)),
+        snmp_contact=draw(maybe(told)),
+        hash_fields=draw(maybe(st.sets(st.sampled_from(HASH_FIELDS), min_size=1).map(_in_order))),
         gnmi_port=draw(maybe(st.integers(1, 65535))),
     )
     return resolve(device if device.version == list(RELEASES)[-1] else _older(device))
@@ -395,7 +407,7 @@ def _older(device: Device) -> Device:
 def _first(part: Any) -> Any:
     """A part of a device without what the first release lacks."""
     if isinstance(part, Device):
-        return replace(part, trimming=None)
+        return replace(part, trimming=None, dns_servers=(), hash_fields=None)
     if isinstance(part, Interface) and part.fec == "auto":
         return replace(part, fec="rs")
     if isinstance(part, BufferPool):

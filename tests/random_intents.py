@@ -152,6 +152,9 @@ def texts(draw: st.DrawFn) -> str:
         intent["buffers"]["pattern_mtu"] = draw(st.integers(64, 9216))
     if draw(st.booleans()):
         intent["services"] = {"ntp": ["192.0.2.10", "192.0.2.9"], "syslog": ["192.0.2.20"]}
+        if draw(st.booleans()):
+            intent["services"] |= {"dns": ["192.0.2.53"], "snmp": {"location": 'row "4", rack 2', "contact": "noc"}}
+            intent["routing"]["hash"] = ["src-ip", "dst-ip", "ip-protocol"]
     return json.dumps(intent)  # which is YAML too
 
 

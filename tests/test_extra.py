@@ -14,7 +14,7 @@ from nodrop.fabric.values import changed
 from nodrop.formats.yaml import parse
 from nodrop.platforms import writer
 
-PLACE = {"SNMP": {"LOCATION": {"Location": "row 7"}}}
+PLACE = {"BANNER_MESSAGE": {"global": {"motd": "row 7"}}}
 
 
 def adding(extra: Data) -> Fabric:
@@ -34,7 +34,7 @@ PLAIN = build(shipped("two-by-two"))
 
 def test_a_table_of_a_platform_reaches_all_its_switches_and_nothing_else_changes() -> None:
     for device, found in tables(adding({"sonic": {"tables": PLACE}})).items():
-        assert found.pop("SNMP") == PLACE["SNMP"]
+        assert found.pop("BANNER_MESSAGE") == PLACE["BANNER_MESSAGE"]
         assert found == tables(PLAIN)[device]
 
 
@@ -47,10 +47,10 @@ def test_what_was_there_stays_as_it_was_spelt() -> None:
 
 def test_the_switch_wins_over_its_role_and_that_over_the_platform() -> None:
     def at(where: str) -> Data:
-        return {"tables": {"SNMP": {"LOCATION": {"Location": where}}}, "lines": [f"banner motd line {where}"]}
+        return {"tables": {"BANNER_MESSAGE": {"global": {"motd": where}}}, "lines": [f"banner motd line {where}"]}
 
     fabric = adding({"leaf1": at("leaf1"), "leaf": at("leaf"), "sonic": at("sonic")})
-    assert {device: found["SNMP"]["LOCATION"]["Location"] for device, found in tables(fabric).items()} == {
+    assert {device: found["BANNER_MESSAGE"]["global"]["motd"] for device, found in tables(fabric).items()} == {
         "leaf1": "leaf1",
         "leaf2": "leaf",
         "spine1": "sonic",
@@ -81,12 +81,12 @@ def test_fields_lists_and_rows_without_fields() -> None:
 
 
 def test_a_row_without_fields_gives_way_to_one_with_fields() -> None:
-    fabric = adding({"sonic": {"tables": {"SNMP": {"LOCATION": {}}}}, "leaf": {"tables": PLACE}})
-    assert {device: found["SNMP"] for device, found in tables(fabric).items()} == {
-        "leaf1": PLACE["SNMP"],
-        "leaf2": PLACE["SNMP"],
-        "spine1": {"LOCATION": {}},
-        "spine2": {"LOCATION": {}},
+    fabric = adding({"sonic": {"tables": {"BANNER_MESSAGE": {"global": {}}}}, "leaf": {"tables": PLACE}})
+    assert {device: found["BANNER_MESSAGE"] for device, found in tables(fabric).items()} == {
+        "leaf1": PLACE["BANNER_MESSAGE"],
+        "leaf2": PLACE["BANNER_MESSAGE"],
+        "spine1": {"global": {}},
+        "spine2": {"global": {}},
     }
 
 
@@ -122,7 +122,7 @@ def test_the_model_is_the_same_and_what_is_added_is_read_and_linted() -> None:
         ({"PORT": {"Ethernet0": {"index": "1"}}}, "PORT.Ethernet0.index", "is written already"),
         ({"PORT": {"Ethernet0": {"mtu": "9216"}}}, "PORT.Ethernet0.mtu", "is written already"),
         ({"snmp": {"a": {"b": "c"}}}, "snmp.a.b", "is no table"),
-        ({"SNMP": {"LOCATION": "x"}}, "SNMP.LOCATION", "is not table, row and field"),
+        ({"BANNER_MESSAGE": {"global": "x"}}, "BANNER_MESSAGE.global", "is not table, row and field"),
     ],
 )  # fmt: skip
 def test_what_touches_the_model_is_refused_with_the_key_to_use(own: Data, path: str, said: str) -> None:
@@ -163,8 +163,8 @@ def test_every_fault_is_told_once_however_many_switches_have_it() -> None:
     ("change", "path"),
     [
         ({"extra": (Extra(path=()),)}, "extra/"),
-        ({"extra": (Extra(path=("SNMP", "\ud800"), value=None),)}, "extra/SNMP.\ud800"),
-        ({"extra": (Extra(path=("SNMP", "a", "b"), value="x"), Extra(path=("SNMP", "a", "b"), value="y"))}, "extra"),
+        ({"extra": (Extra(path=("BANNER_MESSAGE", "\ud800"), value=None),)}, "extra/BANNER_MESSAGE.\ud800"),
+        ({"extra": (Extra(path=("KDUMP", "a", "b"), value="x"), Extra(path=("KDUMP", "a", "b"), value="y"))}, "extra"),
         ({"extra_lines": ("two\nlines",)}, "extra_lines/0"),
         ({"extra_lines": ("!",), "bgp": None, "static_routes": ()}, "extra_lines"),
     ],

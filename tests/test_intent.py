@@ -135,7 +135,7 @@ def test_places_count_code_points_and_survive_windows_line_ends() -> None:
         "intent.yaml:12:18: endpoints.gpu.ids: x; expected numbers such as 1-16 or 1-4, 7"
     ]
     assert said(text_of("two-by-two") + 'services: {"é𝄞": 1, ntp: x}\n') == [
-        "intent.yaml:22:12: services.é𝄞: unknown key é𝄞 (known keys: ntp, syslog, telemetry)",
+        "intent.yaml:22:12: services.é𝄞: unknown key é𝄞 (known keys: ntp, syslog, dns, snmp, telemetry)",
         "intent.yaml:22:26: services.ntp: x; expected an address such as 192.0.2.10",
     ]
 

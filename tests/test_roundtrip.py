@@ -206,6 +206,7 @@ def test_qos_is_rendered_once_for_each_design(monkeypatch: pytest.MonkeyPatch) -
         "device": per_switch,
         "ports": per_switch,
         "services": per_switch,
+        "switch": per_switch,
         "maps": per_design,
         "bindings": per_design,
         "buffers": per_design,

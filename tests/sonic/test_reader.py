@@ -113,6 +113,10 @@ NOTHING = Device(
     hash_seed=UNKNOWN,
     ntp_servers=UNKNOWN,
     syslog_servers=UNKNOWN,
+    dns_servers=UNKNOWN,
+    snmp_location=UNKNOWN,
+    snmp_contact=UNKNOWN,
+    hash_fields=UNKNOWN,
     gnmi_port=UNKNOWN,
     otlp_collectors=UNKNOWN,
 )

@@ -120,6 +120,8 @@ def test_time_comes_from_one_interface_as_text(release: str) -> None:
 QOS = "interfaces/0/qos"
 NEEDED = [
     # what, where, value, path
+    ("name servers", "dns_servers", ("192.0.2.53",), "dns_servers"),
+    ("fields of the hash", "hash_fields", ("dst-ip", "src-ip"), "hash_fields"),
     ("FEC mode auto", "interfaces/0/fec", "auto", "interfaces/Ethernet0/fec"),
     ("speeds above 800G", "interfaces/0/speed_mbps", 1_600_000, "interfaces/Ethernet0/speed_mbps"),
     ("a pool's percentage", "buffer_pools/1/percentage", 5, "buffer_pools/egress_lossy/percentage"),
@@ -142,8 +144,68 @@ NEEDED = [
 
 
 def test_everything_that_is_not_in_all_releases_is_tried() -> None:
-    """Lists without priorities are spelt otherwise, and refused nowhere."""
-    assert {what for what, *_ in NEEDED} | {"PFC without priorities"} == set(SINCE)
+    """Lists without priorities are spelt otherwise, and refused nowhere; the flow label has a test of its own."""
+    assert {what for what, *_ in NEEDED} | {"PFC without priorities", "hashes of the IPv6 flow label"} == set(SINCE)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_flow_label_is_hashed_where_the_release_knows_it(release: str) -> None:
+    device = replace(built("two-by-two", release).device("leaf1"), hash_fields=("dst-ip", "ipv6-flow-label"))
+    try:
+        said = json.loads(platforms.writer("sonic").write(device, alone(device))[0].text)["SWITCH_HASH"]["GLOBAL"]
+    except Unsupported as refused:
+        said = str(refused)
+    assert said == (
+        f"hash_fields: SONiC has fields of the hash since 202311, and this is {release}"
+        if release < "202311"
+        else f"hash_fields: SONiC has hashes of the IPv6 flow label since 202505, and this is {release}"
+        if release < "202505"
+        else {"ecmp_hash": ["DST_IP", "IPV6_FLOW_LABEL"]}
+    )
+
+
+def test_services_are_written_read_and_found() -> None:
+    text = (
+        (home("intents") / "two-by-two.yaml")
+        .read_text()
+        .replace("routing: {asn", "routing: {hash: [src-ip, dst-ip], asn")
+    )
+    text += 'services: {dns: [192.0.2.54, 192.0.2.53], snmp: {location: "row 4, \\"left\\"", contact: noc}}\n'
+    fabric = nodrop.build(loads(text.encode(), "x.yaml"))
+    artifacts = list(nodrop.write(fabric))
+    tables = json.loads(artifacts[0].text)
+    assert list(tables["DNS_NAMESERVER"]) == ["192.0.2.53", "192.0.2.54"]
+    assert tables["SNMP"] == {"CONTACT": {"Contact": "noc"}, "LOCATION": {"Location": 'row 4, "left"'}}
+    assert tables["SWITCH_HASH"] == {"GLOBAL": {"ecmp_hash": ["DST_IP", "SRC_IP"]}}
+    assert not [table for table in tables if "COMMUNITY" in table]
+    device = nodrop.read_back(artifacts, fabric).fabric.device("leaf1")
+    assert device.dns_servers == ("192.0.2.53", "192.0.2.54")
+    assert (device.snmp_location, device.snmp_contact) == ('row 4, "left"', "noc")
+    assert device.hash_fields == ("dst-ip", "src-ip")
+
+
+@pytest.mark.parametrize(
+    ("release", "added", "said"),
+    [
+        ("202305", "services: {dns: [192.0.2.53]}", ("SONiC 202305 knows no name servers", "202311 or later")),
+        (
+            "202505",
+            "services: {dns: [192.0.2.1, 192.0.2.2, 192.0.2.3, 192.0.2.4]}",
+            ("4 name servers", "at most 3, all that SONiC 202505 takes"),
+        ),
+        ("202305", "hash: [src-ip]", ("SONiC 202305 does not hash by src-ip", "202311 or later")),
+        ("202411", "hash: [ipv6-flow-label]", ("SONiC 202411 does not hash by ipv6-flow-label", "202505 or later")),
+    ],
+)
+def test_services_that_a_release_lacks_are_refused(release: str, added: str, said: tuple[str, str]) -> None:
+    text = (home("intents") / "two-by-two.yaml").read_text().replace('version: "202505"', f'version: "{release}"')
+    if added.startswith("hash"):
+        text = text.replace("routing: {asn", f"routing: {{{added}, asn")
+    else:
+        text += f"{added}\n"
+    with pytest.raises(InputProblems) as caught:
+        nodrop.build(loads(text.encode(), "x.yaml"))
+    assert {(one.found, one.expected) for one in caught.value.problems} == {said}
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -16,6 +16,7 @@ from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Counter, Device, Interface, Port, Side, Trimming
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WredProfile
 from nodrop.fabric.routing import Bgp, RouteMap
+from nodrop.fabric.states import known
 from nodrop.fabric.subject import Subject, matches, natural
 from nodrop.fabric.types import KEYS
 from nodrop.fabric.values import changed
@@ -76,6 +77,10 @@ class Adapter:
             changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
         if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:
             changes["interfaces"] = self._with_way_round(changes["interfaces"], switch(str(device.model)))
+        if not held.snmp:
+            changes |= {"snmp_location": None, "snmp_contact": None}
+        if device.hash_fields and not held.hash_fields.issuperset(known(device.hash_fields) or ()):
+            changes["hash_fields"] = None
         if device.otlp_collectors and not held.otlp:
             changes["otlp_collectors"] = ()
         elif device.otlp_collectors and not held.gnmi_beside_otlp:

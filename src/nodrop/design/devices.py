@@ -11,7 +11,7 @@ from nodrop.design.classes import Classes
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
-from nodrop.design.settings import drained, gnmi_port, otlp_collectors, watched
+from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collectors, watched
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Counter, Device, Loopback, Management
@@ -110,6 +110,10 @@ class Devices:
             hash_seed=HASH_SEED[node.role],
             ntp_servers=tuple(sorted(services.ntp)),
             syslog_servers=tuple(sorted(services.syslog)),
+            dns_servers=tuple(sorted(services.dns)),
+            snmp_location=services.snmp.location,
+            snmp_contact=services.snmp.contact,
+            hash_fields=hash_fields(self._intent),
             gnmi_port=gnmi_port(self._intent),
             otlp_collectors=otlp_collectors(self._intent),
             extra=extra(self._intent, node),

@@ -2,15 +2,16 @@
 
 import difflib
 from collections.abc import Iterator
+from functools import partial
 
 from nodrop.design.boxes import Boxes
 from nodrop.errors import Problem
-from nodrop.fabric.fabric import Collector
+from nodrop.fabric.fabric import HASH_FIELDS, Collector, HashField
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.values import changed
 from nodrop.intent.schema import Intent
-from nodrop.platforms.traits import traits
+from nodrop.platforms.traits import Traits, first_release, traits
 from nodrop.units import show_ids
 
 GNMI_PORT = 9339
@@ -20,6 +21,7 @@ GNMI_PORT = 9339
 def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield settings of switches that the fabric does not have, and telemetry that none of them can carry."""
     yield from _telemetry_faults(intent)
+    yield from _release_faults(intent)
     names = [node.name for node in switches.all]
     for name in sorted(intent.devices.keys() - set(names)):
         close = difflib.get_close_matches(name, names, n=1)
@@ -40,6 +42,33 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
     elif wanted.otlp and wanted.gnmi and all(one.otlp and not one.gnmi_beside_otlp for one in held):
         found = f"{titles} is not to run gNMI beside OTLP"
         yield intent.problem(("services", "telemetry", "gnmi"), found, "one of the two")
+
+
+def _release_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield name servers and hash fields that a tier's release does not know, though a later one does."""
+    for key, tier in (("spines", intent.topology.spines), ("leaves", intent.topology.leaves)):
+        newest, held = traits(tier.platform), traits(tier.platform, tier.version)
+        where, of = ("topology", key, "version"), f"{held.title} {tier.version}"
+        if intent.services.dns and not held.most_dns_servers:
+            since = first_release(tier.platform, lambda one: one.most_dns_servers > 0)
+            yield intent.problem(where, f"{of} knows no name servers", f"{since} or later", "or without services.dns")
+        elif len(intent.services.dns) > held.most_dns_servers:
+            found = f"{len(intent.services.dns)} name servers"
+            yield intent.problem(("services", "dns"), found, f"at most {held.most_dns_servers}, all that {of} takes")
+        lacking = {str(one) for one in newest.hash_fields.intersection(intent.routing.hash) - held.hash_fields}
+        if lacking:
+            since = first_release(tier.platform, partial(_hashes, lacking))
+            found = f"{of} does not hash by {', '.join(sorted(lacking))}"
+            yield intent.problem(where, found, f"{since} or later", "or another routing.hash")
+
+
+def _hashes(fields: set[str], held: Traits) -> bool:
+    return held.hash_fields >= fields
+
+
+def hash_fields(intent: Intent) -> tuple[HashField, ...] | None:
+    """Return by what equal paths are chosen, in the order of the model; None leaves it to the switch."""
+    return tuple(one for one in HASH_FIELDS if one in intent.routing.hash) or None
 
 
 def gnmi_port(intent: Intent) -> int | None:

@@ -1,6 +1,6 @@
 """The fabric itself: devices and their ports, hosts, links, traffic classes and what the owner states about them."""
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers
@@ -14,6 +14,14 @@ MODES: tuple[Mode, ...] = ("lossless", "pfc-only", "lossy", "trim")
 Purpose = Literal["rdma", "cnp", "storage", "inband", "control", "default", "unknown"]
 PURPOSES: tuple[Purpose, ...] = ("rdma", "cnp", "storage", "inband", "control", "default", "unknown")
 Side = Literal["host", "fabric"]
+
+
+HashField = Literal[
+    "in-port", "dst-mac", "src-mac", "ethertype", "vlan-id", "ip-protocol", "dst-ip", "src-ip", "l4-dst-port",
+    "l4-src-port", "inner-dst-mac", "inner-src-mac", "inner-ethertype", "inner-ip-protocol", "inner-dst-ip",
+    "inner-src-ip", "inner-l4-dst-port", "inner-l4-src-port", "ipv6-flow-label",
+]  # fmt: skip
+HASH_FIELDS: tuple[HashField, ...] = get_args(HashField)
 
 
 class Port(NamedTuple):
@@ -165,6 +173,12 @@ class Device:
     hash_seed: int | None | Unknown = None
     ntp_servers: tuple[str, ...] | Unknown = ()
     syslog_servers: tuple[str, ...] | Unknown = ()
+    dns_servers: tuple[str, ...] | Unknown = ()
+    snmp_location: str | None | Unknown = None
+    snmp_contact: str | None | Unknown = None
+    hash_fields: tuple[HashField, ...] | None | Unknown = None
+    """By what of a packet one of several equal paths is chosen, in the order of `HASH_FIELDS`; None leaves it to the
+    switch."""
     gnmi_port: int | None | Unknown = None
     """TCP port on which collectors may subscribe; None where none is configured."""
     otlp_collectors: tuple[Collector, ...] | Unknown = ()

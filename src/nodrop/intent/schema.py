@@ -19,6 +19,7 @@ from nodrop.intent.types import (
     Bool,
     Bytes,
     Collectors,
+    HashFields,
     Ids,
     Length,
     Line,
@@ -273,6 +274,9 @@ class Routing(Part):
     )
     asn: Asns
     balancing: Literal["ecmp"] = Field("ecmp", description="how flows are spread over equal paths")
+    hash: HashFields = Field(
+        (), description="by what of a packet one of several equal paths is chosen; default: what the switch has"
+    )
     bfd: Bool = Field(
         False,
         description="watch the sessions between switches by BFD; its packets leave with DSCP 48 whatever is stated",
@@ -300,11 +304,20 @@ class Telemetry(Part):
     otlp: Collectors = Field((), description="collectors to send to by OTLP over gRPC, such as 192.0.2.30:4317")
 
 
+class Snmp(Part):
+    """What a switch tells of itself by SNMP; communities are secrets, and no key of an intent holds one."""
+
+    location: Line | None = Field(None, description="where the switches are")
+    contact: Line | None = Field(None, description="who looks after them")
+
+
 class Services(Part):
     """Services in the management VRF."""
 
     ntp: Addresses = Field((), description="addresses of time servers")
     syslog: Addresses = Field((), description="addresses of log servers")
+    dns: Addresses = Field((), description="addresses of name servers")
+    snmp: Snmp = Field(default_factory=Snmp, description="location and contact, as SNMP tells them")
     telemetry: Telemetry = Field(default_factory=Telemetry, description="gnmi and otlp: how counters leave a switch")
 
 

@@ -13,6 +13,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, StrictBool
 from pydantic_core import CoreSchema, core_schema
 
 from nodrop import units
+from nodrop.fabric.fabric import HASH_FIELDS
 from nodrop.formats.places import on_one_line
 from nodrop.units import Misread
 
@@ -265,6 +266,7 @@ Networks = Annotated[tuple[Pool, ...], Several()]
 Address = Annotated[str, _text(_address, r"[0-9A-Fa-f.:]+")]
 Addresses = Annotated[tuple[Address, ...], Several(empty=True)]
 Collector = Annotated[tuple[str, int], _text(_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]
+HashFields = Annotated[tuple[Annotated[str, one_of(*HASH_FIELDS)], ...], Several(empty=True)]
 Collectors = Annotated[tuple[Collector, ...], Several(empty=True)]
 AsnRule = Annotated[
     tuple[int, bool], _text(_asn_rule, r"[0-9]{1,10}\+?", numeric="integer", minimum=1, maximum=MAX_ASN)

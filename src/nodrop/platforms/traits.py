@@ -82,6 +82,12 @@ class Traits:
     """Whether pools have shares of the memory that are theirs to state; else those of a direction share it evenly."""
     port_buffers: bool
     """Whether a port has lists of buffers beside those of its priority groups and queues."""
+    most_dns_servers: int
+    """0 where there are no name servers to state; the resolver of Linux asks three at most."""
+    hash_fields: frozenset[str]
+    """By what of a packet the choice among equal paths can be told to go; none where nodrop leaves it to the switch."""
+    snmp: bool
+    """Whether what a switch tells of itself by SNMP is written."""
     most_paths: int | None
     """How many equal paths BGP can be told to use; None where as many as there are ports."""
     global_next_hops: bool

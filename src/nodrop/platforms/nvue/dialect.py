@@ -47,6 +47,7 @@ _MOVED: tuple[tuple[Path, Path], ...] = (
     (("interface", "*", "ip", "vrf"), ("interface", "*", "vrf")),
     (("interface", "*", "ip", "vrr"), ("interface", "*", "ipv4", "vrr")),
     (("service", "ntp"), ("system", "ntp")),
+    (("service", "dns"), ("system", "dns")),
 )
 """What stands elsewhere now."""
 _WORDS: Mapping[str, tuple[Dialect, str]] = {

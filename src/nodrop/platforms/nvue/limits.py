@@ -32,7 +32,8 @@ def description(text: str) -> str | None:
 
 
 _PLAIN = Plain(
-    "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines",
+    "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines", "snmp_location",
+    "snmp_contact", "hash_fields",
     "default_ipv4_unicast", "matches", "sets", description=description,
 )  # fmt: skip
 """What no file says, and what has a check of its own."""
@@ -91,6 +92,10 @@ def _check_services(device: Device) -> None:
         _check_addresses(device, loopback.addresses, "loopbacks", loopback.name)
     check_rows(known(device.ntp_servers), "ntp_servers")
     check_rows(known(device.syslog_servers), "syslog_servers")
+    check_rows(known(device.dns_servers), "dns_servers")
+    for name in ("hash_fields", "snmp_location", "snmp_contact"):
+        if not isinstance(getattr(device, name), Unknown | None):
+            raise refuse([name], "is not written for NVUE")
     if not 0 <= (known(device.hash_seed) or 0) <= _LARGEST:
         raise refuse(["hash_seed"], f"is not from 0 to {_LARGEST}")
     _check_telemetry(device)

@@ -64,7 +64,7 @@ _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
     "matches": (("match",),),
     "sets": (("set",),),
 }
-_SERVERS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog"}
+_SERVERS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog", "@dns_servers": "dns"}
 _PFC_PARTS = frozenset(
     {"pfc_priorities", "pfc_rx_priorities", "pfc_tx_priorities", "tc_to_priority_group", "pfc_to_priority_group"}
 )

@@ -132,8 +132,8 @@ TOP: _Known = {
     "maintenance": "what an operator does for a time",
     "platform": "fans, sensors and the like",
     "service": {
-        **dict.fromkeys(("ntp", "syslog"), None),
-        **dict.fromkeys(("dns", "dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), "servers of other kinds"),
+        **dict.fromkeys(("ntp", "syslog", "dns"), None),
+        **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), "servers of other kinds"),
         **dict.fromkeys(("lldp", "snmp-server", "ptp", "synce", "control-plane", "telemetry"), _WATCHED),
     },
     "router": {
@@ -146,7 +146,7 @@ TOP: _Known = {
         "bfd": "timers of BFD are not in the model",
     },
     "system": {
-        **dict.fromkeys(("hostname", "ntp", "syslog", "gnmi-server"), None),
+        **dict.fromkeys(("hostname", "ntp", "syslog", "dns", "gnmi-server"), None),
         "forwarding": {
             "hash-seed": None,
             "packet-trim": None,
@@ -156,7 +156,7 @@ TOP: _Known = {
         },
         **dict.fromkeys(("aaa", "ssh-server", "security", "api", "message", "banner", "cli"), _LOGIN),
         **dict.fromkeys(("telemetry", "wjh", "counter", "snmp-server", "lldp", "sflow", "health", "log"), _WATCHED),
-        **dict.fromkeys(("config", "control-plane", "global", "reboot", "timezone", "date-time", "dns"), _OUTSIDE),
+        **dict.fromkeys(("config", "control-plane", "global", "reboot", "timezone", "date-time"), _OUTSIDE),
         **dict.fromkeys(("acl", "nat", "port-mirror", "docker", "ztp", "packages", "image", "usb"), _OUTSIDE),
         **dict.fromkeys(("power", "ptp", "synce", "dhcp", "time", "tech-support", "events"), _OUTSIDE),
         **dict.fromkeys(("fabric", "cert", "certificate", "watchdog", "interface", "led", "cpu"), _OUTSIDE),

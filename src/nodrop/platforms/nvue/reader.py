@@ -149,6 +149,10 @@ class _Device:
             hash_seed=hash_seed(top),
             ntp_servers=servers(top, "ntp"),
             syslog_servers=servers(top, "syslog"),
+            dns_servers=servers(top, "dns"),
+            snmp_location=UNKNOWN,
+            snmp_contact=UNKNOWN,
+            hash_fields=UNKNOWN,
             gnmi_port=gnmi_port(top),
             otlp_collectors=collectors(top),
         )

@@ -6,23 +6,27 @@ from functools import lru_cache
 from typing import Any
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.fabric.fabric import Device, Interface, Port
+from nodrop.fabric.fabric import HASH_FIELDS, Device, Interface, Port
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.schema import Split, Switch
-from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, quotable, refuse
+from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, on_one_line, quotable, refuse
 from nodrop.platforms.sonic.limits_bridging import check_bridging, check_vrf
 from nodrop.platforms.sonic.release_limits import check_release
 from nodrop.platforms.sonic.releases import RELEASES
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
+from nodrop.platforms.sonic.traits import TRAITS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_CABLE_M = 999_999
 _LARGEST_PORT = 65_535
-_PLAIN = Plain("bgp", "static_routes", "link_pause", "side", "port", "extra", "extra_lines", description=quotable)
+_PLAIN = Plain(
+    "bgp", "static_routes", "link_pause", "side", "port", "extra", "extra_lines",
+    description=quotable, snmp_location=on_one_line, snmp_contact=on_one_line,
+)  # fmt: skip
 """Routing is for frr.conf to say, the far end of a cable for no file; ports and additions have their own checks."""
 
 
@@ -94,10 +98,19 @@ def _check_services(device: Device) -> None:
     check_rows(known(device.counters), "counters")
     check_rows(known(device.ntp_servers), "ntp_servers")
     check_rows(known(device.syslog_servers), "syslog_servers")
+    check_rows(known(device.dns_servers), "dns_servers")
+    if len(known(device.dns_servers)) > TRAITS.most_dns_servers:
+        raise refuse(["dns_servers"], f"are more than {TRAITS.most_dns_servers}")
+    _check_order(known(device.hash_fields))
     if (port := known(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
         raise refuse(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
     if known(device.otlp_collectors):
         raise refuse(["otlp_collectors"], "SONiC sends nothing by OTLP by itself; collectors subscribe by gNMI")
+
+
+def _check_order(fields: tuple[str, ...] | None) -> None:
+    if fields is not None and (not fields or list(fields) != [one for one in HASH_FIELDS if one in fields]):
+        raise refuse(["hash_fields"], "are not fields of the hash in the order in which they would be read back")
 
 
 def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:

@@ -92,9 +92,13 @@ _FAMILY_FIELDS = {
     "export_policy": "route_map_out",
     "allowas_in": "allow_as_count",
 }
+_SERVERS = {"@ntp_servers": "NTP_SERVER", "@syslog_servers": "SYSLOG_SERVER", "@dns_servers": "DNS_NAMESERVER"}
 _LOCALHOST = ("DEVICE_METADATA", "localhost")
 _DEVICE_PATHS: Mapping[str, Path] = {
     "@watchdog_polling_ms": ("PFC_WD", "GLOBAL", "POLL_INTERVAL"),
+    "@snmp_location": ("SNMP", "LOCATION", "Location"),
+    "@snmp_contact": ("SNMP", "CONTACT", "Contact"),
+    "@hash_fields": ("SWITCH_HASH", "GLOBAL", "ecmp_hash"),
     "@buffer_model": (*_LOCALHOST, "buffer_model"),
     "@model": (*_LOCALHOST, "hwsku"),
     "@role": (*_LOCALHOST, "type"),
@@ -179,8 +183,8 @@ class _Finder:
             yield from self._bridging_paths(_BRIDGING[head], key, part[1:])
         elif head == "@management":
             yield from self._management_paths(part)
-        elif head in ("@ntp_servers", "@syslog_servers"):
-            table = "NTP_SERVER" if head == "@ntp_servers" else "SYSLOG_SERVER"
+        elif head in _SERVERS:
+            table = _SERVERS[head]
             yield from ((table, name) for name in _at(key, sorted(self._table(table))))
             yield (table,)
         elif head == "@static_routes":

@@ -1,6 +1,6 @@
 """What a config_db.json says of the switch itself: loopbacks, management port, counters, servers, watchdog polling."""
 
-from nodrop.fabric.fabric import Counter, Loopback, Management
+from nodrop.fabric.fabric import HASH_FIELDS, Counter, HashField, Loopback, Management
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.platforms.sonic.config import Config
 
@@ -32,6 +32,22 @@ def gnmi_port(config: Config) -> int | None | Unknown:
     if not config.covers("GNMI"):
         return UNKNOWN
     return config.integer(("GNMI", "gnmi"), config.rows("GNMI").get("gnmi", {}), "port")
+
+
+def snmp(config: Config, row: str, field: str) -> str | None | Unknown:
+    """Return what SNMP tells of the switch; None where a whole file states nothing."""
+    return config.rows("SNMP").get(row, {}).get(field) if config.covers("SNMP") else UNKNOWN
+
+
+def hash_fields(config: Config) -> tuple[HashField, ...] | None | Unknown:
+    """Return by what equal paths are chosen, in the order of the model; None where it is left to the switch."""
+    if not config.covers("SWITCH_HASH"):
+        return UNKNOWN
+    text = config.rows("SWITCH_HASH").get("GLOBAL", {}).get("ecmp_hash", "")
+    stated = {word.strip().lower().replace("_", "-") for word in text.split(",") if word.strip()}
+    for word in sorted(stated - set(HASH_FIELDS)):
+        config.malformed(("SWITCH_HASH", "GLOBAL", "ecmp_hash"), word.upper().replace("-", "_"), "a field of the hash")
+    return tuple(field for field in HASH_FIELDS if field in stated) or None
 
 
 def names_of(config: Config, table: str) -> tuple[str, ...] | Unknown:

@@ -28,9 +28,11 @@ from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
 from nodrop.platforms.sonic.read_services import (
     counters,
     gnmi_port,
+    hash_fields,
     loopbacks,
     management,
     names_of,
+    snmp,
     watchdog_polling,
 )
 from nodrop.platforms.sonic.schema_check import check
@@ -159,6 +161,10 @@ class _Device:
             hash_seed=self._hash_seed(),
             ntp_servers=names_of(config, "NTP_SERVER"),
             syslog_servers=names_of(config, "SYSLOG_SERVER"),
+            dns_servers=names_of(config, "DNS_NAMESERVER"),
+            snmp_location=snmp(config, "LOCATION", "Location"),
+            snmp_contact=snmp(config, "CONTACT", "Contact"),
+            hash_fields=hash_fields(config),
             gnmi_port=gnmi_port(config),
             otlp_collectors=() if config.whole else UNKNOWN,
         )

@@ -29,6 +29,12 @@ def check_release(device: Device) -> None:
 def _needs(device: Device) -> Iterator[_Need]:
     if device.trimming is not None:
         yield "packet trimming", ("trimming",)
+    if known(device.dns_servers):
+        yield "name servers", ("dns_servers",)
+    if (fields := known(device.hash_fields)) is not None:
+        yield "fields of the hash", ("hash_fields",)
+        if "ipv6-flow-label" in fields:
+            yield "hashes of the IPv6 flow label", ("hash_fields",)
     for pool in known(device.buffer_pools):
         if pool.percentage is not None:
             yield "a pool's percentage", ("buffer_pools", pool.name, "percentage")

@@ -1,8 +1,8 @@
 """The releases of SONiC that are written: how each names its database, and since when it knows what.
 
 Sources, by branch: sonic-utilities scripts/db_migrator.py (CURRENT_VERSION), sonic-buildimage
-src/sonic-yang-models/yang-models (tables, fields, ranges), sonic-swss orchagent (SWITCH_HASH, whose model is older than
-the code that reads it).
+src/sonic-yang-models/yang-models (tables, fields, ranges); SWITCH_HASH and DNS_NAMESERVER have models before 202311,
+but neither sonic-swss orchagent nor sonic-buildimage files/image_config/resolv-config reads them there.
 """
 
 RELEASES = {
@@ -21,6 +21,8 @@ SAME_AS = {"master": "202605"}
 
 SINCE = {
     "FEC mode auto": "202311",
+    "name servers": "202311",
+    "fields of the hash": "202311",
     "a pool's percentage": "202405",
     "a pool of both directions": "202405",
     "a map of traffic classes to DSCPs": "202411",
@@ -28,6 +30,7 @@ SINCE = {
     "PFC without priorities": "202505",
     "packet trimming": "202505",
     "a packet's discard action": "202505",
+    "hashes of the IPv6 flow label": "202505",
     "speeds above 800G": "202511",
 }
 """The first release whose models hold something; what is not here they all hold."""

@@ -7,6 +7,7 @@ packet trimming, sonic-utilities scripts/db_migrator.py (master's database is th
 
 from dataclasses import replace
 
+from nodrop.fabric.fabric import HASH_FIELDS
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE
 from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 
@@ -33,7 +34,15 @@ TRAITS = Traits(
             },
         ),
         Before(release=SINCE["a pool's percentage"], traits={"pool_shares": False}),
-        Before(release=SINCE["packet trimming"], traits={"trimming": replace(_TRIMMING, asics=frozenset())}),
+        Before(
+            release=SINCE["packet trimming"],
+            traits={
+                "trimming": replace(_TRIMMING, asics=frozenset()),
+                "hash_fields": frozenset(HASH_FIELDS) - {"ipv6-flow-label"},
+            },
+        ),
+        Before(release=SINCE["fields of the hash"], traits={"hash_fields": frozenset()}),
+        Before(release=SINCE["name servers"], traits={"most_dns_servers": 0}),
     ),
     watchdog=WatchdogTraits(polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000)),
     trimming=_TRIMMING,
@@ -53,6 +62,9 @@ TRAITS = Traits(
     lossy_cable_length=True,
     pool_shares=True,
     port_buffers=True,
+    most_dns_servers=3,
+    hash_fields=frozenset(HASH_FIELDS),
+    snmp=True,
     most_paths=None,
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
     session_dscp=True,

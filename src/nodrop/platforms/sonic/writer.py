@@ -39,7 +39,8 @@ def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
         _bridging(device),
         _render("ports", device=device, ports=ports, far=far, breakouts=list(_breakouts(facts, device))),
         _qos(device, facts),
-        _render("services", device=device, vrf=_services_vrf(device), database=RELEASES[str(device.version)]),
+        _render("services", device=device, vrf=_services_vrf(device)),
+        _render("switch", device=device, hashed=list(_hashed(device)), database=RELEASES[str(device.version)]),
     )
     text = additions.config("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
     config = Artifact(device=device.name, path="config_db.json", text=text)
@@ -74,6 +75,12 @@ def _has_bfd(device: Device) -> bool:
     there are none (sonic-buildimage dockers/docker-fpm-frr/frr/supervisord, the same in every release).
     """
     return isinstance(device.neighbors, tuple) and any(neighbor.bfd for neighbor in device.neighbors)
+
+
+def _hashed(device: Device) -> Iterator[str]:
+    """Yield the fields of the hash in SONiC's words."""
+    for field in known(device.hash_fields) or ():
+        yield field.upper().replace("-", "_")
 
 
 def _services_vrf(device: Device) -> str:
