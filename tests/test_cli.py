@@ -23,7 +23,7 @@ from nodrop.lint.rules import shipped
 from nodrop.resources import home
 
 HERE = Path(__file__).parent
-COMMANDS = ("build", "explain", "init", "lint", "rules", "schema", "show")
+COMMANDS = ("build", "explain", "hardware", "init", "lint", "rules", "schema", "show")
 INTENT = home("intents") / "two-by-two.yaml"
 CRASHES = """\
 severity: error
@@ -202,7 +202,7 @@ def test_what_needs_no_library_loads_none(args: list[str]) -> None:
     ("args", "said"),
     [
         (["lnt", "good"], "no command 'lnt' (did you mean `lint`?)"),
-        (["xyz"], "no command 'xyz' (known: build, explain, init, lint, rules, schema, show)"),
+        (["xyz"], "no command 'xyz' (known: build, explain, hardware, init, lint, rules, schema, show)"),
         (["lint", "good", "--select", "pfc-without-watchdogs"], "(did you mean `pfc-without-watchdog`?)"),
         (["lint", "good", "--ignore", "ecn,bufers"], "no rule or area 'bufers' (did you mean `buffers`?)"),
         (["lint", "good", "--select", ""], "no rule or area ''"),
@@ -222,6 +222,7 @@ def test_what_needs_no_library_loads_none(args: list[str]) -> None:
         (["lint", "good", "--assume", "lossless"], "'lossless' assumes nothing; expected KEY=VALUE: mode=lossless"),
         (["explain", "watchdog"], "watchdog is an area; its rules: fabric-pfc-without-watchdog, pfc-without-watchdog"),
         (["explain", "pfc-without-watchdg"], "no rule 'pfc-without-watchdg' (did you mean `pfc-without-watchdog`?)"),
+        (["hardware", "SN560"], "no model 'SN560' (did you mean `SN5640`?)"),
         (["rules", "--format", "markdwn"], "(did you mean `markdown`?)"),
         (["show", "two-by-two.yaml", "--format", "txt"], "(did you mean `text`?)"),
         (["schema", "intents"], "(did you mean `intent`?)"),

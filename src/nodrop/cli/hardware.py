@@ -1,0 +1,26 @@
+"""`nodrop hardware`: the switches, NICs and media that are known, and what is known of one."""
+
+import click
+
+from nodrop.cli.options import form_option
+
+
+@click.command()
+@form_option("text", "json")
+@click.argument("model", required=False, metavar="[MODEL]")
+def command(form: str, model: str | None) -> None:
+    """List the hardware that is known, or show one model.
+
+    Of every switch: its ports, its ASIC, the platforms that it is written for, and what no source says. Of one: ports,
+    lanes, breakouts, names, memory, shipped pools and headroom tables, and the source of it all. NICs and media too.
+    """
+    from nodrop.cli.options import unknown
+    from nodrop.cli.output import say
+    from nodrop.hardware.pages import listing, names, page
+
+    if model is None:
+        say(listing(form) + "\n")
+        return
+    if model not in names():
+        raise click.UsageError(unknown("model", model, names()))
+    say(page(model, form) + "\n")

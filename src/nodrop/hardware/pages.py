@@ -1,0 +1,247 @@
+"""What the catalogue knows, as `nodrop hardware` prints it: a line of every model, the page of one, or JSON."""
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from nodrop.hardware import asic, media, nic, nics, obstacle, switch, switches
+from nodrop.hardware.schema import Facts, HeadroomTable, Medium, Nic, PortGroup, Split, Switch
+from nodrop.units import show_bytes, show_ids, show_speed
+
+WIDTH = 110
+PLATFORMS = ("sonic", "nvue")
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of everything that has a page: switches, then NICs, then media."""
+    return (*switches(), *nics(), *media())
+
+
+def listing(form: str) -> str:
+    """Return a line for each switch, NIC and medium, as text or JSON."""
+    boxes = [switch(name) for name in switches()]
+    if form == "json":
+        found = {
+            "switches": [_summary(box) for box in boxes],
+            "nics": [nic(name).model_dump(mode="json") for name in nics()],
+            "media": [medium.model_dump(mode="json") for medium in media().values()],
+        }
+        return json.dumps(found, indent=2)
+    rows = [
+        (box.name, box.vendor, _ports(box), box.asic, ", ".join(written(box)) or "-", ", ".join(unknown(box)) or "-")
+        for box in boxes
+    ]
+    adapters = [(one.name, one.vendor, _lanes(one)) for one in map(nic, nics())]
+    cables = [(one.name, _reach(one), " ".join(map(show_speed, one.speeds))) for one in media().values()]
+    return "\n".join(
+        (
+            *_table(("switch", "vendor", "ports", "ASIC", "written for", "not known"), rows),
+            "",
+            *_table(("NIC", "vendor", "lanes by speed"), adapters),
+            "",
+            *_table(("medium", "reach", "speeds"), cables),
+        )
+    )
+
+
+def page(name: str, form: str) -> str:
+    """Return the page of a switch, a NIC or a medium, as text or JSON; KeyError where there is none of that name."""
+    if name in switches():
+        box = switch(name)
+        if form == "json":
+            return json.dumps({**_facts(box), **_summary(box), "asic_facts": _facts(asic(box.asic))}, indent=2)
+        return "\n".join(_page(box))
+    facts = nic(name) if name in nics() else media()[name]
+    if form == "json":
+        return json.dumps(_facts(facts), indent=2)
+    about = _nic_page(facts) if isinstance(facts, Nic) else _medium_page(facts)
+    return "\n".join((facts.name, *_pairs(about), *_sources(facts.sources)))
+
+
+def written(box: Switch) -> tuple[str, ...]:
+    """Return the network OSes for which fabrics of a model can be designed and written."""
+    return tuple(platform for platform in PLATFORMS if obstacle(box, platform) is None)
+
+
+def unknown(box: Switch) -> tuple[str, ...]:
+    """Return what no source says about a model."""
+    chip = asic(box.asic)
+    lacks = {
+        "port map": not box.sonic_ports,
+        "memory": box.buffer_bytes is None,
+        "cell": chip.cell_bytes is None,
+        "headroom": not box.sonic.headroom_table and not chip.computes,
+        "watchdog": chip.watchdog_actions is None,
+    }
+    return tuple(word for word, lacking in lacks.items() if lacking)
+
+
+def _summary(box: Switch) -> dict[str, object]:
+    return {
+        "name": box.name,
+        "vendor": box.vendor,
+        "asic": box.asic,
+        "panels": {show_speed(speed): count for count, speed in _counts(box)},
+        "written_for": written(box),
+        "unknown": unknown(box),
+    }
+
+
+def _facts(facts: Facts) -> dict[str, object]:
+    dumped: dict[str, object] = facts.model_dump(mode="json")
+    return dumped
+
+
+def _counts(box: Switch) -> list[tuple[int, int]]:
+    counts: dict[int, int] = {}
+    for group in box.ports:
+        counts[group.speeds[0]] = counts.get(group.speeds[0], 0) + len(group.panels)
+    return [(count, speed) for speed, count in counts.items()]
+
+
+def _ports(box: Switch) -> str:
+    return " + ".join(f"{count} x {show_speed(speed)}" for count, speed in _counts(box))
+
+
+def _lanes(one: Nic) -> str:
+    return ", ".join(f"{show_speed(speed)} on {lanes}" for speed, lanes in one.lanes.items())
+
+
+def _reach(one: Medium) -> str:
+    short = one.max_length_m_100g_lanes
+    return f"{one.max_length_m}m" + (f" ({short}m at 100 Gb/s a lane)" if short else "")
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    table = [tuple(head), *map(tuple, rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield `  word  text`, the text wrapped beside the word."""
+    for word, text in pairs:
+        lines = textwrap.wrap(text, WIDTH - 18, break_long_words=False, break_on_hyphens=False) or [""]
+        for number, line in enumerate(lines):
+            yield f"  {word if not number else '':14}  {line}".rstrip()
+
+
+def _sources(sources: Iterable[str]) -> Iterator[str]:
+    yield ""
+    yield "sources"
+    for source in dict.fromkeys(sources):
+        yield from textwrap.wrap(source, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+
+
+def _page(box: Switch) -> Iterator[str]:
+    chip = asic(box.asic)
+    yield f"{box.name}: {_ports(box)} ({box.vendor}, {box.asic})"
+    for platform in PLATFORMS:
+        reason = obstacle(box, platform)
+        yield from _pairs([(platform, "fabrics are designed and written" if reason is None else f"no: {reason}")])
+    for group in box.ports:
+        yield ""
+        yield f"ports {show_ids(group.panels)}" + (", for service" if group.service else "")
+        yield from _pairs(_group(group))
+    yield ""
+    yield "SONiC"
+    sku = box.sonic
+    yield from _pairs([("platforms", ", ".join(filter(None, (sku.platform, *sku.platforms))) or "not known")])
+    others = [name for name in sku.hwskus if name != sku.hwsku]
+    yield from _pairs([("HWSKU", sku.hwsku + (f" is written; also {', '.join(others)}" if others else " is written"))])
+    taken = "; ".join(f"{name}: {', '.join(skus)}" for name, skus in sku.gcu.items())
+    yield from _pairs([("GCU", taken or "no HWSKU is in the updater's lists")])
+    yield ""
+    yield "buffers"
+    yield from _pairs(
+        [
+            ("memory", "not known" if box.buffer_bytes is None else f"{show_bytes(box.buffer_bytes)}"),
+            ("cell", "not known" if chip.cell_bytes is None else f"{chip.cell_bytes} B"),
+            ("models", ", ".join(chip.buffer_models)),
+            ("headroom", "by formula" if chip.computes else "the table" if sku.headroom_table else "not known"),
+            ("trimming", "yes" if chip.trimming else "no source says so"),
+            ("watchdog", _watchdog(chip.watchdog_actions)),
+        ]
+    )
+    for shipped in sku.pools:
+        yield from _pairs([(f"pools {', '.join(shipped.templates)}", ", ".join(shipped.sources))])
+        yield from (
+            f"    {pool.name:18}{pool.direction:8}{pool.mode:8}{pool.size_bytes:>12} B"
+            + (f", shared headroom {pool.shared_headroom_bytes} B" if pool.shared_headroom_bytes else "")
+            for pool in shipped.rows
+        )
+    for table in sku.headroom:
+        yield from _headroom(table)
+    yield from _sources((*box.sources, *chip.sources))
+
+
+def _watchdog(actions: tuple[str, ...] | None) -> str:
+    if actions is None:
+        return "not known"
+    return f"yes: {', '.join(actions)}" if actions else "none"
+
+
+def _way(way: Split) -> str:
+    speeds = " ".join(map(show_speed, way.speeds))
+    rest = [f"on {', '.join(way.platforms)}"] if way.platforms else []
+    rest += ["odd ports, blocks the next one"] if way.blocks_next else []
+    lanes = f"{way.lanes} lane{'s' if way.lanes > 1 else ''}" + (" each" if way.into > 1 else "")
+    return f"{way.into} x {speeds} ({'; '.join((lanes, *rest))})"
+
+
+def _group(group: PortGroup) -> Iterator[tuple[str, str]]:
+    whole, *splits = group.ways
+    yield "whole", _way(whole)
+    for way in splits:
+        yield "broken out", _way(way)
+    if group.other_modes:
+        yield "not written", ", ".join(group.other_modes)
+    found = dict(group.sonic_ports())
+    if not found:
+        yield "names", "not known"
+        return
+    first, last = found[group.panels[0]], found[group.panels[-1]]
+    parts = first.alias_of(group.panels[0], 0, 0) if splits else ""
+    alias = first.alias_of(group.panels[0], 0, None)
+    name = f"Ethernet{first.number}" + (f" to Ethernet{last.number}" if len(found) > 1 else "")
+    yield "names", f"{name}, alias {alias}" + (f", of a part {parts}" if parts else "") + f", index {first.front_index}"
+    yield "lanes", ", ".join(_span(port.lanes) for port in found.values())
+
+
+def _span(lanes: tuple[int, ...]) -> str:
+    if lanes == tuple(range(lanes[0], lanes[0] + len(lanes))):
+        return f"{lanes[0]}-{lanes[-1]}" if len(lanes) > 1 else str(lanes[0])
+    return "+".join(map(str, lanes))
+
+
+def _headroom(table: HeadroomTable) -> Iterator[str]:
+    yield ""
+    yield "headroom of " + textwrap.fill(
+        ", ".join(table.hwskus) or "the other HWSKUs", WIDTH, subsequent_indent="  ", break_on_hyphens=False
+    )
+    rows = [
+        (
+            show_speed(row.speed_mbps),
+            f"{row.cable_m}m",
+            *(str(cell) for cell in row[2:6]),
+            "-" if row.xon_offset_bytes is None else str(row.xon_offset_bytes),
+        )
+        for row in table.rows
+    ]
+    head = ("speed", "cable", "size B", "xon B", "xoff B", f"{table.kind} threshold", "xon offset B")
+    yield from (f"  {line}" for line in _table(head, rows))
+
+
+def _nic_page(one: Nic) -> Iterator[tuple[str, str]]:
+    yield "vendor", one.vendor
+    yield "lanes", _lanes(one)
+    yield "trusts", one.trust or "not known"
+    known = one.cnp_dscp is not None
+    yield "notifies with", f"DSCP {one.cnp_dscp}, priority {one.cnp_priority}" if known else "not known"
+
+
+def _medium_page(one: Medium) -> Iterator[tuple[str, str]]:
+    yield "kind", "passive: joins equal lanes only" if one.passive else "active: joins unequal lanes too"
+    yield "reach", _reach(one)
+    yield "speeds", " ".join(map(show_speed, one.speeds))

@@ -1,0 +1,196 @@
+"""What the catalogue says of every switch: that it can be so at all, and some port maps and tables word for word."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from nodrop.fabric.fabric import Port
+from nodrop.hardware import asic, buildable, media, model_of_sku, nearest, nic, nics, obstacle, switch, switches
+from nodrop.hardware.naming import port_name, sonic_port
+from nodrop.hardware.schema import HeadroomTable, PortGroup, Switch
+
+# Tables that ask the same for every cable, and tables that ask less for a longer one at some speed, each by its first
+# HWSKU: so the vendors' files have them.
+FLAT = {
+    "Arista-7050CX3-32C-C28S4",
+    "Arista-7050CX3-32C-C32",
+    "Arista-7050CX3-32S-C28S4",
+    "Arista-7050CX3-32S-C32",
+    "Arista-7060X6-64PE-256x200G",
+    "Arista-7060X6-64PE-O128",
+    "DS3000",
+    "NH-4010",
+    "Quanta-IX9-32X",
+    "Silverstone_v2",
+}
+FALLING = {"Mellanox-SN4700-A96C8V8", "Mellanox-SN5600-C224O8", "Mellanox-SN5610N-C224O8"}
+
+SHARED_LANE = {"7050CX3-32C", "7050CX3-32S", "S5232F"}
+"""Models whose last port and second service port have a lane in common in the vendor's file."""
+
+
+def groups(box: Switch) -> Iterator[PortGroup]:
+    """Yield the kinds of ports of a model."""
+    yield from box.ports
+
+
+@pytest.mark.parametrize("model", switches())
+def test_ports_are_each_one_of_a_kind(model: str) -> None:
+    box = switch(model)
+    panels = [panel for group in box.ports for panel in group.panels]
+    assert len(panels) == len(set(panels))
+    lanes = [lane for port in box.sonic_ports.values() for lane in port.lanes]
+    assert len(lanes) - len(set(lanes)) == (model in SHARED_LANE)
+    numbers = [port.number for port in box.sonic_ports.values()]
+    assert len(numbers) == len(set(numbers))
+    aliases = [port.alias_of(panel, 0, None) for panel, port in box.sonic_ports.items()]
+    assert len(aliases) == len(set(aliases))
+    for group in box.ports:
+        assert all(len(box.sonic_ports[panel].lanes) == group.lanes for panel in group.panels if box.sonic_ports)
+
+
+@pytest.mark.parametrize("model", switches())
+def test_splits_use_all_lanes_and_speeds_descend(model: str) -> None:
+    for group in groups(switch(model)):
+        for way in group.ways:
+            assert way.into * way.lanes == group.lanes
+            assert way.speeds
+            assert list(way.speeds) == sorted(set(way.speeds), reverse=True)
+            assert {way.mode(speed).split("x")[0] for speed in way.speeds} == {str(way.into)}
+        assert len({way.into for way in group.ways}) == len(group.ways)
+
+
+@pytest.mark.parametrize("model", switches())
+def test_what_a_model_refers_to_is_there_and_its_source_is_named(model: str) -> None:
+    box = switch(model)
+    assert box.sources
+    assert asic(box.asic).sources
+    assert box.sonic.hwsku in box.sonic.hwskus
+    assert len(box.sonic.hwskus) == len(set(box.sonic.hwskus))
+    known = set(box.sonic.hwskus)
+    assert known >= {sku for skus in box.sonic.gcu.values() for sku in skus}
+    for table in box.sonic.headroom:
+        assert table.sources
+        assert known >= set(table.hwskus)
+    for shipped in box.sonic.pools:
+        assert shipped.sources
+        assert box.buffer_bytes is not None
+        assert max(pool.size_bytes for pool in shipped.rows) <= box.buffer_bytes
+
+
+def test_a_hwsku_is_of_one_model() -> None:
+    skus = [(sku, model) for model in switches() for sku in switch(model).sonic.hwskus]
+    assert [(sku, model_of_sku(sku)) for sku, _ in skus] == skus
+    assert model_of_sku("ACS-MSN") is None, "part of a name is none"
+
+
+def by_speed(table: HeadroomTable) -> list[list[int]]:
+    """Return xoff by growing cable length, of each speed."""
+    speeds = {row.speed_mbps for row in table.rows}
+    return [[xoff for _, xoff in sorted((r[1], r.xoff_bytes) for r in table.rows if r[0] == speed)] for speed in speeds]
+
+
+def test_headroom_grows_with_the_cable() -> None:
+    tables = [table for model in switches() for table in switch(model).sonic.headroom]
+    assert all(len({row[:2] for row in table.rows}) == len(table.rows) for table in tables)
+    assert {table.hwskus[0] for table in tables if any(run != sorted(run) for run in by_speed(table))} == FALLING
+    flat = [table for table in tables if max(map(len, by_speed(table))) > 1]
+    assert {table.hwskus[0] for table in flat if all(len(set(run)) == 1 for run in by_speed(table))} == FLAT
+
+
+@pytest.mark.parametrize(
+    ("model", "panel", "name", "lanes", "alias", "index"),
+    [
+        ("Z9332F", 1, "Ethernet0", (33, 34, 35, 36, 37, 38, 39, 40), "etp1", 1),
+        ("Z9332F", 9, "Ethernet64", (1, 2, 3, 4, 5, 6, 7, 8), "etp9", 9),
+        ("Z9864F", 2, "Ethernet8", (17, 18, 19, 20, 21, 22, 23, 24), "etp2", 2),
+        ("7060X6-64PE-B", 66, "Ethernet513", (515,), "etp66", 66),
+        ("7260CX3-64", 1, "Ethernet0", (77, 78, 79, 80), "Ethernet1/1", 1),
+        ("AS9716-32D", 1, "Ethernet0", (73, 74, 75, 76, 77, 78, 79, 80), "fourHundredGigE1", 0),
+        ("SN4600C", 17, "Ethernet64", (128, 129, 130, 131), "etp17", 17),
+        ("IXR7220-H3", 2, "Ethernet4", (25, 26, 27, 28, 29, 30, 31, 32), "fourhundredGigE1/2", 2),
+        ("7280R4-32QF-32DF", 62, "Ethernet244", (141, 140, 143, 142), "etp62", 62),
+        ("SN6810_LD", 3, "Ethernet8", (8, 9, 10, 11), "etp3", 1),
+        ("TO3200K", 2, "Ethernet8", (81, 82, 83, 84, 85, 86, 87, 88), "Eth2", 1),
+        ("AS9516-32D", 2, "Ethernet8", (8, 9, 10, 11, 12, 13, 14, 15), "Ethernet8", 2),
+    ],
+)
+def test_a_port_as_the_vendor_has_it(
+    model: str, panel: int, name: str, lanes: tuple[int, ...], alias: str, index: int
+) -> None:
+    port = switch(model).sonic_ports[panel]
+    assert (port_name("sonic", model, Port(panel)), port.lanes) == (name, lanes)
+    assert (port.alias_of(panel, 0, None), port.front_index) == (alias, index)
+    assert sonic_port(model, name) == Port(panel)
+
+
+@pytest.mark.parametrize(
+    ("model", "panel", "split", "splits", "name", "lanes", "alias"),
+    [
+        ("SN5600", 2, 1, 2, "Ethernet12", (12, 13, 14, 15), "etp2b"),
+        ("7060X6-64PE-B", 1, 1, 2, "Ethernet4", (21, 22, 23, 24), "etp1b"),
+        ("7260CX3-64", 1, 1, 2, "Ethernet2", (79, 80), "Ethernet1/3"),
+        ("TO3200K", 1, 1, 8, "Ethernet1", (90,), "Eth1-2"),
+    ],
+)
+def test_a_part_as_the_vendor_has_it(
+    model: str, panel: int, split: int, splits: int, name: str, lanes: tuple[int, ...], alias: str
+) -> None:
+    port = switch(model).sonic_ports[panel]
+    first = split * len(port.lanes) // splits
+    assert port_name("sonic", model, Port(panel, split), splits) == name
+    assert port.lanes[first : first + len(lanes)] == lanes
+    assert port.alias_of(panel, first, split) == alias
+
+
+def test_breakout_modes_are_spelt_as_the_vendor_spells_them() -> None:
+    whole, two, *_ = switch("Z9864F").ports[0].ways
+    assert (whole.mode(800_000), whole.mode(400_000)) == ("1x800G", "1x400G(8)")
+    assert (two.mode(400_000), two.mode(100_000)) == ("2x400G(8)", "2x100G(8)")
+    assert switch("SN5600").ports[0].ways[1].mode(None) == "2x400G[200G,100G,50G,40G,25G,10G]"
+
+
+def test_a_table_is_that_of_its_hwskus() -> None:
+    sku = switch("7060X6-64PE-B").sonic
+    row = sku.headroom_row(400_000, 30)
+    assert row is not None
+    assert (row.size_bytes, row.xon_bytes, row.xoff_bytes, row.threshold, row.xon_offset_bytes) == (
+        8636,
+        0,
+        445770,
+        0,
+        3556,
+    )
+    other = sku.headroom_row(400_000, 30, "Arista-7060X6-64PE-B-P32O64")
+    assert other is not None
+    assert other.xoff_bytes == 425958
+    assert sku.headroom_row(400_000, 30, "Arista-7060X6-64PE-B-C512S2") is None, "it ships none"
+    assert {row.threshold for row in switch("Z9332F").sonic.headroom_table} == {-2}
+
+
+def test_what_is_not_known_is_an_obstacle() -> None:
+    assert obstacle(switch("AS9716-32D"), "sonic") == "the memory of AS9716-32D is not known"
+    assert obstacle(switch("8101-32FH"), "sonic") == "8101-32FH is not known under sonic"
+    assert obstacle(switch("SN5400"), "nvue") == "SN5400 is not known under nvue"
+    assert buildable("nvue") == ("SN4700", "SN5600")
+
+
+def test_chips_with_the_dynamic_model() -> None:
+    chips = {switch(model).asic for model in switches()}
+    dynamic = {chip for chip in chips if "dynamic" in asic(chip).buffer_models}
+    assert dynamic == {*(f"spectrum-{number}" for number in range(1, 7)), "tofino-1", "tofino-2"}
+    assert {chip for chip in chips if asic(chip).computes} == {chip for chip in dynamic if "spectrum" in chip}
+    assert asic("silicon-one-q200").watchdog_actions == ("drop", "alert"), "it refuses to forward"
+
+
+def test_nics_and_media() -> None:
+    assert {"ConnectX-5", "ConnectX-8", "BlueField-2", "BlueField-3", "Thor-2", "E810"} <= set(nics())
+    assert all(nic(name).sources for name in nics())
+    assert (nic("Thor-2").cnp_dscp, nic("Thor-2").cnp_priority) == (48, 7)
+    assert all(medium.sources and medium.max_length_m > 0 for medium in media().values())
+    assert {name for name, medium in media().items() if medium.passive} == {"DAC"}
+
+
+def test_many_names_are_not_listed_in_a_hint() -> None:
+    assert nearest("SN470", switches()) == "did you mean SN4700?"
+    assert nearest("xyzzy", switches()) == "`nodrop hardware` lists those there are"

@@ -1,0 +1,75 @@
+"""`nodrop hardware`: a line of every model, the page of one, JSON, and words for what is not there."""
+
+import json
+
+import pytest
+
+from command import nodrop as run
+from nodrop.hardware import switches
+from nodrop.hardware.pages import names, page
+
+
+def test_every_model_has_a_line() -> None:
+    done = run("hardware")
+    assert done.code == 0
+    firsts = [line.split()[0] for line in done.out.splitlines() if line]
+    assert [word for word in firsts if word in names()] == list(names())
+    line = next(line for line in done.out.splitlines() if line.startswith("Z9664F "))
+    assert " ".join(line.split()) == "Z9664F Dell 64 x 400G + 2 x 10G tomahawk-4 sonic cell"
+    assert "SN4700 " in done.out
+    assert "sonic, nvue  -" in done.out
+
+
+def test_a_page_says_what_there_is() -> None:
+    text = run("hardware", "Z9332F").out
+    for words in (
+        "Z9332F: 32 x 400G + 2 x 10G (Dell, tomahawk-3)",
+        "nvue            no: Z9332F is not known under nvue",
+        "broken out      2 x 200G 100G 40G (4 lanes each)",
+        "not written     1x100G(4)",
+        "lanes           33-40, 41-48",
+        "HWSKU           DellEMC-Z9332f-O32 is written; also DellEMC-Z9332f-C32, DellEMC-Z9332f-M-O16C64",
+        "GCU             no HWSKU is in the updater's lists",
+        "memory          67.12 MB",
+        "cell            254 B",
+        "ingress_lossless  ingress dynamic     66394076 B, shared headroom 27200352 B",
+        "400G   40m    2540    2540   201930   -2                 2540",
+        "watchdog        yes: drop, forward, alert",
+        "  sonic-mgmt tests/qos/files/qos_params.th3.yaml (cell size)",
+    ):
+        assert words in text, words
+
+
+def test_a_page_says_what_is_not_known() -> None:
+    text = run("hardware", "8122-64EH").out
+    assert [line for line in text.splitlines() if "not known" in line] == [
+        "  sonic           no: 8122-64EH is not known under sonic",
+        "  nvue            no: 8122-64EH is not known under nvue",
+        "  names           not known",
+        "  memory          not known",
+        "  cell            not known",
+        "  headroom        not known",
+    ]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_page_can_be_printed(name: str) -> None:
+    lines = page(name, "text").splitlines()
+    assert lines[0].startswith(name)
+    assert "sources" in lines
+    assert json.loads(page(name, "json"))["name"] == name
+
+
+def test_the_list_is_json_too() -> None:
+    found = json.loads(run("hardware", "--format", "json").out)
+    assert [one["name"] for one in found["switches"]] == list(switches())
+    box = next(one for one in found["switches"] if one["name"] == "SN5600")
+    assert (box["panels"], box["written_for"], box["unknown"]) == ({"800G": 64, "25G": 1}, ["sonic", "nvue"], [])
+    assert {one["name"] for one in found["nics"]} >= {"ConnectX-7", "E810"}
+    assert {one["name"] for one in found["media"]} >= {"DAC", "DR8"}
+
+
+def test_a_wrong_name_is_told() -> None:
+    done = run("hardware", "SN56000")
+    assert done.code == 2
+    assert "no model 'SN56000' (did you mean `SN5600`?)" in done.err
