@@ -43,7 +43,7 @@ def test_every_table_of_a_release_compiles_and_refers_to_tables_that_there_are(r
             targets = {target for field in row.fields.values() for target, _ in field.kind.targets}
             assert targets <= names, (name, row.name)
             assert {*row.required, *row.defaults} <= row.fields.keys()
-            for condition in (*row.own, *row.keyed, *row.outer):
+            for condition in row.conditions:
                 fields = {field.replace("-", "_") for field in row.fields}
                 assert condition.names <= fields | row.fields.keys(), (name, condition.text)
 

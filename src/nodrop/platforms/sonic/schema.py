@@ -9,7 +9,7 @@ from typing import Any
 
 from nodrop.formats.yaml import parse
 from nodrop.platforms.sonic.schema_conditions import Condition, condition_of, named_by_itself
-from nodrop.platforms.sonic.schema_types import Field, Kind, either, field_of, kind_of
+from nodrop.platforms.sonic.schema_types import Field, either, field_of
 
 FILE = Path(__file__).with_name("schema.yaml")
 
@@ -30,17 +30,12 @@ class Row:
     """Names of the parts of the key; none for a row of one fixed name."""
     fields: Mapping[str, Field]
     """All fields, the parts of the key among them."""
-    each: tuple[Kind, Kind] | None
+    each: tuple[Field, Field] | None
     """What names and values are where the fields have any name."""
     most: int | None
     required: tuple[str, ...]
     defaults: Mapping[str, str]
-    own: tuple[Condition, ...]
-    """Conditions on fields of the row alone."""
-    keyed: tuple[Condition, ...]
-    """Conditions that look at the key, or at other rows of the table."""
-    outer: tuple[Condition, ...]
-    """Conditions that look at other tables."""
+    conditions: tuple[Condition, ...]
     named: Mapping[str, str]
     """Fields that have to name a row of a table, beyond what their kind says."""
 
@@ -147,9 +142,6 @@ class Schema:
                 fields[name] = either(found)
         conditions = [condition_of(rest) for rest in self._conditions(stated.get("must", ()))]
         named = {condition.subject: other for condition in conditions if (other := named_by_itself(condition))}
-        free = [condition for condition in conditions if not named_by_itself(condition)]
-        beyond = {*parts, *(part.replace("-", "_") for part in parts)}
-        inner = [condition for condition in free if condition.tables <= {table}]
         most = _MOST.search(stated.get("row", ""))
         return Row(
             name=key,
@@ -159,9 +151,7 @@ class Schema:
             most=int(most[1]) if most else None,
             required=tuple(name for name, field in fields.items() if field.required),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
-            own=tuple(one for one in inner if not one.tables and not one.names & beyond and one.subject not in beyond),
-            keyed=tuple(one for one in inner if one.tables or one.names & beyond or one.subject in beyond),
-            outer=tuple(one for one in free if not one.tables <= {table}),
+            conditions=tuple(condition for condition in conditions if not named_by_itself(condition)),
             named=named,
         )
 
@@ -177,12 +167,10 @@ class Schema:
             return [rest for span, rest in spans if span == (None, None)]
         return [rest for span, rest in spans if self._has(span)]
 
-    def _each(self, said: str | list[str]) -> tuple[Kind, Kind]:
+    def _each(self, said: str | list[str]) -> tuple[Field, Field]:
         pairs = [rest.partition(" to ")[::2] for rest in self._variants(said)]
-        names, values = (
-            either([Field(kind_of(one)) for one in dict.fromkeys(side)]) for side in zip(*pairs, strict=True)
-        )
-        return names.kind, values.kind
+        names, values = (either([field_of(one) for one in dict.fromkeys(side)]) for side in zip(*pairs, strict=True))
+        return names, values
 
 
 def releases() -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Check a configuration against the schema of its release: tables, rows, fields, values, names of rows, conditions.
 
-Switches of one design share most tables, and ports of one design most rows: a table that was seen before costs one
-comparison, and a row that was seen before one look-up. What a table refers to is looked up for every file.
+Switches of one design share most tables, and a table that was seen before costs one comparison. What a table refers to
+is looked up for every file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -68,7 +68,7 @@ class _Checker:
                 yield from verdict.faults
                 for targets, named in verdict.names.items():
                     if all(config.covers(other) for other, _ in targets):
-                        yield from _dangling(data, targets, named)
+                        yield from _dangling(data, targets, named, verdict)
                 for condition, keys in verdict.outer.items():
                     if all(config.covers(other) for other in condition.tables):
                         yield from self._broken(data, name, condition, keys)
@@ -109,22 +109,23 @@ class _Checker:
                 yield unmet(condition, (name, key), whole, tables)
 
 
-def _dangling(data: Mapping[str, Any], targets: Targets, named: Mapping[str, list[Path]]) -> Iterator[Fault]:
+def _dangling(data: Mapping[str, Any], targets: Targets, named: set[str], verdict: Verdict) -> Iterator[Fault]:
     """Yield the places whose names no table of `targets` has."""
-    left = set(named)
+    left = named
     for table, part in targets:
         rows = data.get(table)
-        if isinstance(rows, dict):
-            left -= rows.keys() if part is None else _parts(rows, table, part)
-    for name in sorted(left):
-        for path in named[name]:
-            table = targets[0][0]
-            if table == path[0] and len(path) == 2 and table.endswith("INTERFACE"):
-                yield Fault("address-without-interface-row", path, {"table": table, "key": path[1], "name": name})
-            else:
-                kind = " or ".join(table for table, _ in targets)
-                said = path[2] if len(path) > 2 else "/".join(path)
-                yield Fault("dangling-reference", path, {"kind": kind, "name": name, "field": said})
+        if left and isinstance(rows, dict):
+            left = left.difference(rows if part is None else _parts(rows, table, part))
+    for of, name, path in verdict.places if left else ():
+        if of != targets or name not in left:
+            continue
+        table = targets[0][0]
+        if table == path[0] and len(path) == 2 and table.endswith("INTERFACE"):
+            yield Fault("address-without-interface-row", path, {"table": table, "key": path[1], "name": name})
+        else:
+            kind = " or ".join(table for table, _ in targets)
+            said = path[2] if len(path) > 2 else "/".join(path)
+            yield Fault("dangling-reference", path, {"kind": kind, "name": name, "field": said})
 
 
 def _parts(rows: Mapping[str, Any], table: str, part: str) -> set[str]:

@@ -52,15 +52,20 @@ class Kind:
     expected: str
     is_number: bool
     """Whether a number that is not accepted is out of range, and nothing else."""
+    takes_all: bool = False
+    """Whether it is text of any length, whatever it says."""
     _known: dict[str, bool] = field(default_factory=dict)
 
     def accepts(self, text: str) -> bool:
         """Whether the text is such a value by itself; what names a row is for others to look up."""
+        if not self.tests or self.takes_all:
+            return self.takes_all
         found = self._known.get(text)
         if found is None:
             if len(self._known) >= _MAX_KNOWN:
                 self._known.clear()
-            found = self._known[text] = any(test(text) for test in self.tests)
+            first, *others = self.tests
+            found = self._known[text] = first(text) or any(test(text) for test in others)
         return found
 
     def is_out_of_range(self, text: str) -> bool:
@@ -102,6 +107,7 @@ def either(fields: list[Field]) -> Field:
         targets=tuple(dict.fromkeys(target for kind in kinds for target in kind.targets)),
         expected=" or ".join(dict.fromkeys(kind.expected for kind in kinds)),
         is_number=all(kind.is_number for kind in kinds),
+        takes_all=any(kind.takes_all for kind in kinds),
     )
     required = all(one.required for one in fields)
     return Field(kind=together, required=required, default=first.default, many=fields[-1].many)
@@ -134,7 +140,13 @@ def kind_of(text: str) -> Kind:
         else:
             tests.append(_test(found))
             expected.append(_words(found, part))
-    return Kind(tests=tuple(tests), targets=tuple(targets), expected=" or ".join(expected), is_number=is_number)
+    return Kind(
+        tests=tuple(tests),
+        targets=tuple(targets),
+        expected=" or ".join(expected),
+        is_number=is_number,
+        takes_all="text" in _alternatives(text),
+    )
 
 
 def _alternatives(text: str) -> list[str]:
@@ -209,8 +221,8 @@ def _address(word: str) -> Test:
         "ip6-list": f"([^%,/ ]+){_ZONE}(?:,[^%,/ ]+{_ZONE})*",
     }
     if word in ("ip", "prefix"):
-        either_one = _address(f"{word}4"), _address(f"{word}6")
-        return lambda text: any(test(text) for test in either_one)
+        is_four, is_six = _address(f"{word}4"), _address(f"{word}6")
+        return lambda text: is_four(text) or is_six(text)
     if word in four:
         matches = re.compile(four[word]).fullmatch
         return lambda text: matches(text) is not None
