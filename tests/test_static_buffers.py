@@ -12,6 +12,7 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.qos import QosProfile
 from nodrop.hardware import asic, switch
+from nodrop.lint.vocabulary.qos import pause_threshold_bytes
 
 INTENT = shipped("broadcom")
 FABRIC = build(INTENT)
@@ -82,6 +83,15 @@ def test_pools_fit_the_chip() -> None:
     )
     assert pools["egress_lossy"].size_bytes == (size - headroom) // 10 // CELL * CELL
     assert set(pools) == {"ingress_lossless", "egress_lossless", "egress_lossy"}
+
+
+def test_senders_are_paused_by_what_the_shared_headroom_leaves() -> None:
+    """alpha 1: half of the pool less its shared headroom, when one lossless priority group takes all of it."""
+    leaf = FABRIC.device("leaf1")
+    pools: Any = {pool.name: pool for pool in leaf.buffer_pools}  # type: ignore[union-attr]
+    pool = pools["ingress_lossless"]
+    qos: Any = leaf.interfaces[0].qos
+    assert pause_threshold_bytes(leaf, qos, 3) == (pool.size_bytes - pool.shared_headroom_bytes) / 2
 
 
 def test_over_subscription_makes_the_shared_headroom_smaller() -> None:
