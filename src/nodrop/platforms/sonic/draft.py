@@ -2,7 +2,8 @@
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from nodrop.platforms.sonic.config import bare
@@ -78,7 +79,7 @@ class Draft:
         seen: set[Cell] = set()
         rows: dict[str, Any] = {}
         for key, row in self.data.get(table, {}).items():
-            cells = list(cells_of(key)) if isinstance(row, dict) else []
+            cells = cells_of(key) if isinstance(row, dict) else ()
             seen.update(cells)
             if not any(cell in wanted for cell in cells):
                 rows[key] = row
@@ -94,9 +95,11 @@ class Draft:
 
     def remove_cells(self, table: str, gone: set[Cell]) -> None:
         """Take cells out of a table; what is left of their rows stays."""
+        if not gone:
+            return
         rows: dict[str, Any] = {}
         for key, row in self.data.get(table, {}).items():
-            cells = list(cells_of(key))
+            cells = cells_of(key)
             left = [cell for cell in cells if cell not in gone]
             if len(left) == len(cells):
                 rows[key] = row
@@ -108,18 +111,21 @@ class Draft:
             self.data.pop(table, None)
 
 
-def cells_of(key: str) -> Iterator[Cell]:
-    """Yield the cells of a row's key: `Ethernet0,Ethernet4|3-4` is four; nothing where it is spelt in another way."""
+@lru_cache(maxsize=65_536)
+def cells_of(key: str) -> tuple[Cell, ...]:
+    """Return the cells of a row's key: `Ethernet0,Ethernet4|3-4` is four; none where it is spelt in another way."""
     ports, bar, span = key.partition("|")
     if not bar:
-        yield from ((port, None) for port in ports.split(","))
-    elif found := _INDEXES.fullmatch(span):
-        first, last = int(found[1]), int(found[2] or found[1])
-        yield from ((port, index) for port in ports.split(",") for index in range(first, last + 1))
+        return tuple((port, None) for port in ports.split(","))
+    found = _INDEXES.fullmatch(span)
+    if not found:
+        return ()
+    indexes = range(int(found[1]), int(found[2] or found[1]) + 1)
+    return tuple((port, index) for port in ports.split(",") for index in indexes)
 
 
 def _split(
-    key: str, cells: list[Cell], row: Mapping[str, Any], wanted: Mapping[Cell, Fields]
+    key: str, cells: Sequence[Cell], row: Mapping[str, Any], wanted: Mapping[Cell, Fields]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows that a row becomes, those that stay as they were first."""
     groups: dict[tuple[tuple[str, str | None], ...], list[Cell]] = {}

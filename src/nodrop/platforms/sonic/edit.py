@@ -49,7 +49,7 @@ _BY_HAND: Mapping[str, str] = {
     "side": "no file of a switch says it: state it in fabric.yaml",
 }
 
-_OF_A_DIALECT = frozenset({"bracket-reference", "comma-port-list"})
+_OF_A_DIALECT = frozenset({"bracket-reference", "comma-port-list", "ignored-table", "unknown-field", "unknown-table"})
 
 
 def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:

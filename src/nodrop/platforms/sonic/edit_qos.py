@@ -1,12 +1,13 @@
 """QoS and buffers of a device, brought into the tables of the config_db.json that it has."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
 from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import Subject, natural
+from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.draft import Cell, Draft, Fields
 from nodrop.platforms.sonic.edit_profiles import (
     Use,
@@ -31,6 +32,7 @@ _LISTS = {"ingress_buffers": "BUFFER_PORT_INGRESS_PROFILE_LIST", "egress_buffers
 _NOTHING = QosProfile(trust=None)
 
 Pairs = list[tuple[Interface, Interface]]
+Rows = Mapping[str, Mapping[str, Mapping[int | None, Any]]]
 
 
 def change_qos(draft: Draft, old: Device, new: Device, derived: Collection[Subject]) -> None:
@@ -163,7 +165,8 @@ def _queue_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Itera
 
 
 def _buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subject]) -> None:
-    uses = named(use for a, b in pairs for use in (*_cell_uses(draft, a, b, device, derived), *_list_uses(draft, a, b)))
+    rows = {table: _by_port(draft, table) for table in ("BUFFER_PG", "BUFFER_QUEUE", *_LISTS.values())}
+    uses = named(use for a, b in pairs for use in (*_cell_uses(rows, a, b, device, derived), *_list_uses(rows, a, b)))
     pools = [row.get("pool") for row in draft.rows("BUFFER_PROFILE").values()]
     like = next((pool for pool in pools if isinstance(pool, str)), None)
     renamed = settle(draft, "BUFFER_PROFILE", uses, buffer_fields(draft, like))
@@ -175,14 +178,14 @@ def _buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subjec
         _bind_list(draft, table, own, uses)
 
 
-def _cell_uses(draft: Draft, a: Interface, b: Interface, device: str, derived: Collection[Subject]) -> Iterator[Use]:
+def _cell_uses(tables: Rows, a: Interface, b: Interface, device: str, derived: Collection[Subject]) -> Iterator[Use]:
     old, new = _qos(a), _qos(b)
     parts: tuple[tuple[str, dict[int, Any], dict[int, Any], str], ...] = (
         ("BUFFER_PG", _rows(old.priority_groups), _rows(new.priority_groups), ""),
         ("BUFFER_QUEUE", _rows(old.queues), _rows(new.queues), "egress_lossy_profile"),
     )
     for table, before, after, wanted in parts:
-        rows = {cell[1]: row for _, cell, row in draft.cells(table) if cell[0] == b.name}
+        rows = tables[table].get(b.name, {})
         for index in {*rows, *before, *after}:
             at = (device, b.name, "qos", "priority_groups", str(index))
             if index is None or (table == "BUFFER_PG" and at in derived):
@@ -196,12 +199,12 @@ def _cell_uses(draft: Draft, a: Interface, b: Interface, device: str, derived: C
             yield Use(table=table, cell=(b.name, index), name=name, old=was, new=now, wanted=best)
 
 
-def _list_uses(draft: Draft, a: Interface, b: Interface) -> Iterator[Use]:
+def _list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
     for attribute, table in _LISTS.items():
         old, new = getattr(_qos(a), attribute), getattr(_qos(b), attribute)
         if isinstance(old, Unknown) or isinstance(new, Unknown):
             continue
-        names = _listed(draft, table, b.name)
+        names = _listed(tables[table].get(b.name, {}).get(None, {}))
         for position in range(max(len(old), len(new), len(names))):
             yield Use(
                 table=table,
@@ -214,17 +217,28 @@ def _list_uses(draft: Draft, a: Interface, b: Interface) -> Iterator[Use]:
             )
 
 
-def _listed(draft: Draft, table: str, port: str) -> list[str]:
-    row = next((row for _, cell, row in draft.cells(table) if cell[0] == port), {})
-    return [name_in({"": part}, "") or "" for part in str(row.get("profile_list", "")).split(",") if part]
+def _by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
+    """The rows of a table by port and index."""
+    found: dict[str, dict[int | None, Any]] = {}
+    for _, (port, index), row in draft.cells(table):
+        found.setdefault(port, {})[index] = row
+    return found
+
+
+def _listed(row: Mapping[str, Any]) -> list[str]:
+    return [bare(part) for part in str(row.get("profile_list", "")).split(",") if part]
 
 
 def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: list[Use]) -> None:
     wanted: dict[Cell, Fields] = {}
+    rows = {cell: row for _, cell, row in draft.cells(table)}
+    by_cell: dict[Cell, list[Use]] = {}
+    for use in uses:
+        if use.table == table:
+            by_cell.setdefault(use.cell, []).append(use)
     for cell in dict.fromkeys(use.cell for use in renamed):
-        row = next((row for _, one, row in draft.cells(table) if one == cell), {})
-        like = str(row.get("profile_list", "")).partition(",")[0] or None
-        own = [use for use in uses if use.table == table and use.cell == cell]
+        like = str(rows.get(cell, {}).get("profile_list", "")).partition(",")[0] or None
+        own = by_cell[cell]
         names = [renamed.get(use, use.name) for use in sorted(own, key=lambda use: use.position)]
         spelt = [draft.reference("BUFFER_PROFILE", name, like) for name in names if name is not None]
         wanted[cell] = {"profile_list": ",".join(spelt) or None}
@@ -234,22 +248,26 @@ def _bind_list(draft: Draft, table: str, renamed: dict[Use, str | None], uses: l
 
 def _remove_gone(draft: Draft, moved: Pairs) -> None:
     """Take out the rows of queues and groups that are no more, and of buffers that are None; add those that are new."""
+    gone: set[Cell] = set()
+    lost: set[Cell] = set()
+    no_groups: set[Cell] = set()
+    queues: set[Cell] = set()
+    groups: set[Cell] = set()
     for a, b in moved:
-        queues = _rows(_qos(a).queues), _rows(_qos(b).queues)
-        groups = _rows(_qos(a).priority_groups), _rows(_qos(b).priority_groups)
-        lost = {index for index, queue in queues[1].items() if _lost(queues[0].get(index), queue)}
-        gone = queues[0].keys() - queues[1].keys()
-        draft.remove_cells("QUEUE", _cells(b, gone))
-        draft.remove_cells("BUFFER_QUEUE", _cells(b, gone | lost))
-        draft.remove_cells("BUFFER_PG", _cells(b, groups[0].keys() - groups[1].keys()))
-        stated = {cell for table in ("QUEUE", "BUFFER_QUEUE") for _, cell, _ in draft.cells(table)}
-        for index in sorted(queues[1]):
-            if (b.name, index) not in stated:
-                draft.add("QUEUE", f"{b.name}|{index}")
-        stated = {cell for _, cell, _ in draft.cells("BUFFER_PG")}
-        for index in sorted(groups[1].keys() - groups[0].keys()):  # others without a row are buffermgrd's own
-            if (b.name, index) not in stated:
-                draft.add("BUFFER_PG", f"{b.name}|{index}")
+        before, after = _rows(_qos(a).queues), _rows(_qos(b).queues)
+        gone |= _cells(b, before.keys() - after.keys())
+        lost |= _cells(b, [index for index, queue in after.items() if _lost(before.get(index), queue)])
+        queues |= _cells(b, after)
+        before, after = _rows(_qos(a).priority_groups), _rows(_qos(b).priority_groups)
+        no_groups |= _cells(b, before.keys() - after.keys())
+        groups |= _cells(b, after.keys() - before.keys())  # others without a row are buffermgrd's own
+    draft.remove_cells("QUEUE", gone)
+    draft.remove_cells("BUFFER_QUEUE", gone | lost)
+    draft.remove_cells("BUFFER_PG", no_groups)
+    for table, wanted, tables in (("QUEUE", queues, ("QUEUE", "BUFFER_QUEUE")), ("BUFFER_PG", groups, ("BUFFER_PG",))):
+        stated = {cell for one in tables for _, cell, _ in draft.cells(one)}
+        for port, index in sorted(wanted - stated, key=lambda cell: (natural(cell[0]), cell[1])):
+            draft.add(table, f"{port}|{index}")
 
 
 def _cells(interface: Interface, indexes: Iterable[int]) -> set[Cell]:

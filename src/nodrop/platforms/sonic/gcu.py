@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ def facts() -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", parse(path.read_bytes(), path.name).data)
 
 
+@lru_cache(maxsize=256)
 def chip_of(hwsku: str, release: str) -> str | None:
     """Return the chip that a release takes a HWSKU for; None where its lists do not have it."""
     name = hwsku.lower()
