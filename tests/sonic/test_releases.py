@@ -224,3 +224,31 @@ def test_what_a_release_lacks_is_refused(release: str, what: str, where: str, va
         said = str(refused)
     lacks = f"{path.replace('/0/', '/Ethernet0/', 1)}: SONiC has {what} since {SINCE[what]}, and this is {release}"
     assert (said == lacks) == (release < SINCE[what]), said
+
+
+@pytest.mark.parametrize(("intent", "release"), CARRIED)
+def test_marking_states_its_flag_on_every_color(intent: str, release: str) -> None:
+    """Left out, a flag is what the SAI makes of it; pfc-only marks no lossless class, so it has no profile."""
+    profiles = config(intent, release).get("WRED_PROFILE", {})
+    assert list(profiles) == {"two-by-two": ["AZURE_LOSSLESS"], "pfc-only": []}.get(intent, ["AZURE_LOSSY"])
+    for row in profiles.values():
+        assert row["ecn"] == "ecn_all"
+        assert {row[f"wred_{color}_enable"] for color in ("green", "yellow", "red")} == {"true"}
+
+
+@pytest.mark.parametrize("intent", ["lossy", "trim"])
+def test_marking_without_pfc_begins_where_shipped_skus_have_it(intent: str) -> None:
+    """Bytes of Mellanox-SN5640-C512S2 and Arista-7060X6-64PE-B-C512S2 (sonic-buildimage device/)."""
+    row = config(intent, "202505")["WRED_PROFILE"]["AZURE_LOSSY"]
+    assert (row["green_min_threshold"], row["green_max_threshold"]) == ("166912", "282624")
+
+
+@pytest.mark.parametrize(("intent", "release"), [pair for pair in CARRIED if pair[0] in ("two-by-two", "pfc-only")])
+def test_a_storm_is_looked_at_twice_before_it_is_one(intent: str, release: str) -> None:
+    for name in ("leaf1", "spine1"):
+        watched = config(intent, release, name)["PFC_WD"]
+        polling = int(watched.pop("GLOBAL")["POLL_INTERVAL"])
+        assert watched
+        assert all(
+            2 * polling <= int(row["detection_time"]) <= int(row["restoration_time"]) for row in watched.values()
+        )
