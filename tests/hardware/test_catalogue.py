@@ -25,9 +25,6 @@ FLAT = {
 }
 FALLING = {"Mellanox-SN4700-A96C8V8", "Mellanox-SN5600-C224O8", "Mellanox-SN5610N-C224O8"}
 
-SHARED_LANE = {"7050CX3-32C", "7050CX3-32S", "S5232F"}
-"""Models whose last port and second service port have a lane in common in the vendor's file."""
-
 
 def groups(box: Switch) -> Iterator[PortGroup]:
     """Yield the kinds of ports of a model."""
@@ -40,7 +37,7 @@ def test_ports_are_each_one_of_a_kind(model: str) -> None:
     panels = [panel for group in box.ports for panel in group.panels]
     assert len(panels) == len(set(panels))
     lanes = [lane for port in box.sonic_ports.values() for lane in port.lanes]
-    assert len(lanes) - len(set(lanes)) == (model in SHARED_LANE)
+    assert len(lanes) == len(set(lanes))
     numbers = [port.number for port in box.sonic_ports.values()]
     assert len(numbers) == len(set(numbers))
     aliases = [port.alias_of(panel, 0, None) for panel, port in box.sonic_ports.items()]
