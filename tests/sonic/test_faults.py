@@ -170,6 +170,7 @@ FAULTS: dict[str, Fault] = {
     "empty DSCP key": fault(
         {("DSCP_TO_TC_MAP", "AZURE", ""): "3"}, "malformed-value", "", ("DSCP_TO_TC_MAP", "AZURE", "")
     ),
+    "unmodelled table": fault({("LLR_PORT", PORT): {"llr_mode": "static"}}, "unknown-table", "", ("LLR_PORT",)),
     "BIG_RED_SWITCH": fault(
         {("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"): "enable"},
         "watchdog-drops-everything", "", ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"),

@@ -4,7 +4,8 @@ from functools import cache
 
 from nodrop.fabric.fabric import Counter, Device
 from nodrop.fabric.qos import PfcWatchdog, QosProfile
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, UnknownFact
+from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.platforms.traits import WatchdogTraits, traits
 
@@ -71,3 +72,32 @@ def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms:
     if freed_ms >= given_up_ms:
         return f"drops until {freed_ms} ms have passed, but QPs give up after {given_up_ms} ms"
     return ""
+
+
+@word("function", rests_on=("models",))
+def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
+    """What the watchdog of a switch model can do; without an action it drops, which every watchdog can.
+
+    UNKNOWN where the catalogue does not say, and the action is another.
+    """
+    known_model = not isinstance(model, Unknown) and model in switches()
+    actions = asic(switch(str(model)).asic).watchdog_actions if known_model else None
+    if actions is None and action not in (None, DROP):
+        raise UnknownFact("device.model")
+    return (DROP,) if actions is None else actions
+
+
+DROP = "drop"
+
+
+@word("function")
+def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
+    """The actions of all watchdogs of a switch, as far as they are known; one without an action drops."""
+    found = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
+    return tuple(sorted({watchdog.action or DROP for watchdog in found}))
+
+
+@word("function", rests_on=("models",))
+def may_have_one_action(model: str) -> bool:
+    """Whether a switch model's chip may take one watchdog action for all of its ports: Broadcom's with PFC recovery."""
+    return model in switches() and asic(switch(model).asic).vendor == "Broadcom"
