@@ -35,6 +35,7 @@ UNSAYABLE = {
     ("comma-port-list", "nvue"): "lists of ports in a key are how NVUE is written",
     ("ecn-without-wred", "nvue"): "NVUE marks whether RED is on or not",
     ("ignored-table", "nvue"): "NVUE has no tables",
+    ("flat-headroom", "nvue"): "NVUE works headroom out for each length",
     ("lane-of-two-ports", "nvue"): "NVUE names ports by the panel and never lanes",
     ("lossless-pg-without-headroom", "nvue"): "a priority with PFC has headroom in NVUE",
     ("lossless-priority-on-other-queue-or-pg", "nvue"): "a switch priority pauses the traffic class that it leaves by",
