@@ -6,7 +6,8 @@ import pytest
 
 from designs import Data, build, changed, load, port, shipped
 from nodrop import design
-from nodrop.design.static_buffers import static_buffers, static_notes
+from nodrop.design.boxes import Boxes, boxes
+from nodrop.design.static_buffers import static_buffers, static_faults, static_notes
 from nodrop.errors import InputProblems
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Device, Fabric
@@ -175,3 +176,24 @@ def test_a_ratio_that_leaves_less_than_a_port_needs_is_refused() -> None:
     assert (problem.where, problem.expected) == ("buffers.shared_headroom", "at most 6")
     assert problem.found == "7 leaves the leaves less than the 201.9 kB that one of their ports needs"
     assert with_changes({"buffers.shared_headroom": "6"}).devices
+
+
+def test_headroom_within_a_table_s_sizes_is_each_port_s_own() -> None:
+    """DS3000: 100G at 40 m has size 56368, xoff 55120 and xon 18432, whose sizes hold the headroom."""
+    change = {"topology.leaves.model": "DS3000", "topology.spines.model": "DS3000", "topology.uplinks.speed": "100G"}
+    speeds = {f"endpoints.{group}.speed": "100G" for group in ("gpu", "storage")}
+    data = changed(INTENT, {**change, **speeds, "topology.uplinks.spine_split": None})
+    made = static_buffers(load(data), "spine", switch("DS3000"))
+    fit = made.fits[100_000, 30]
+    assert (fit.reserved_bytes, fit.xoff_bytes, fit.shared_bytes) == (56368, 55120, 0)
+    assert next(pool.shared_headroom_bytes for pool in made.pools if pool.name == "ingress_lossless") is None
+
+
+def test_a_speed_of_which_neither_row_nor_bound_is_known_is_refused() -> None:
+    """802.3 has no pause quanta for 1.6T, and the table of IXR7220-H6-64 ends at 800G."""
+    changes = {"topology.spines.model": "IXR7220-H6-64", "topology.uplinks.speed": "1.6T"}
+    intent = load(changed(INTENT, {**changes, "topology.uplinks.spine_split": "1"}))
+    spines = boxes(intent, []).spines
+    assert switch("IXR7220-H6-64").sonic.headroom_table
+    found = {problem.where for problem in static_faults(intent, Boxes(leaves=spines, spines=spines))}
+    assert found == {"topology.uplinks.speed"}

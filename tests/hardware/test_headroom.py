@@ -79,6 +79,15 @@ def test_the_shipped_table_of_sn5640(speed: int, cable: int, xoff: int) -> None:
         assert (found.size, found.xon, found.xoff) == (19456, 19456, xoff)
 
 
+def test_every_row_of_the_sn5640_in_the_catalogue() -> None:
+    tables = switch("SN5640").sonic.headroom
+    assert sorted(len(table.rows) for table in tables) == [36, 42]
+    known = {(speed, cable): xoff for speed, cable, xoff in SN5640}
+    for row in (row for table in tables for row in table.rows):
+        assert row.xoff_bytes == known[row.speed_mbps, row.cable_m]
+        assert (row.size_bytes, row.xon_bytes) == (19456, 19456)
+
+
 def test_the_catalogue_has_that_table() -> None:
     assert [(row[0], row[1], row[4]) for row in switch("SN5600").sonic.headroom_table] == ACS_SN5600
 

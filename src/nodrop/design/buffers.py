@@ -43,6 +43,9 @@ class Fit(NamedTuple):
     """The length that the switch is told."""
     xoff_bytes: int
     reserved_bytes: int
+    """What it has of its own; with all of its headroom, where a table's sizes hold that."""
+    shared_bytes: int
+    """What it takes of the shared headroom."""
     row_xoff_bytes: int | None
     """What the table has; None where it has no row."""
 

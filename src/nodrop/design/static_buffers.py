@@ -54,11 +54,14 @@ def static_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
 def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem]:
     links = kinds(intent, role, model)
     plan = _Plan(intent, model, links)
-    if (ratio := intent.buffers.over_subscription) is not None and plan.headroom_bytes < plan.most_bytes:
-        found = (
-            f"{ratio} leaves the {KEYS[role]} less than the {show_bytes(plan.most_bytes)} that one of their ports needs"
-        )
-        yield intent.problem(("buffers", "shared_headroom"), found, f"at most {plan.needed_bytes // plan.most_bytes}")
+    yield from _sharing_faults(intent, role, model, plan)
+    for kind in links:
+        if plan.fits[kind.speed_mbps, kind.length_m].xoff_bytes == 0:
+            found = (
+                f"{show_speed(kind.speed_mbps)} has no row in the table of {model.sonic.hwsku}, and no bound is known"
+            )
+            speeds = sorted({row.speed_mbps for row in model.sonic.headroom_table})
+            yield intent.problem((*kind.keys, "speed"), found, ", ".join(map(show_speed, speeds)))
     if plan.shared_bytes > 0:
         return
     longest = max(links, key=lambda kind: kind.length_m)
@@ -71,6 +74,18 @@ def _memory_faults(intent: Intent, role: str, model: Switch) -> Iterator[Problem
     found = f"the headroom of {role}s' ports at {longest.length_m}m fills the {show_bytes(model.buffer_bytes or 0)}"
     expected = f"at most {fits}m" if fits else "fewer lossless ports"
     yield intent.problem((*longest.keys, "length"), f"{found} of {model.name}", expected)
+
+
+def _sharing_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> Iterator[Problem]:
+    """Yield a ratio by which shared headroom does not hold what one port needs, or that shares nothing."""
+    ratio, keys = intent.buffers.over_subscription, ("buffers", "shared_headroom")
+    if ratio is not None and not plan.most_bytes:
+        found = f"the table of {model.sonic.hwsku} has all headroom in each port's own"
+        yield intent.problem(keys, found, "off")
+    elif ratio is not None and plan.headroom_bytes < plan.most_bytes:
+        least = show_bytes(plan.most_bytes)
+        found = f"{ratio} leaves the {KEYS[role]} less than the {least} that one of their ports needs"
+        yield intent.problem(keys, found, f"at most {plan.needed_bytes // plan.most_bytes}")
 
 
 def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
@@ -90,7 +105,7 @@ def static_buffers(intent: Intent, role: str, model: Switch) -> Buffers:
             direction="ingress",
             mode="dynamic",
             size_bytes=plan.pool_bytes,
-            shared_headroom_bytes=plan.headroom_bytes,
+            shared_headroom_bytes=plan.headroom_bytes or None,
         ),
     )
     return Buffers(
@@ -140,10 +155,10 @@ class _Plan:
         lossless = [one for one in intent.classes.values() if one.lossless]
         self.fits = {(one.speed_mbps, one.length_m): self._fit(intent, model, one) for one in links}
         ports = [(one.ports * len(lossless), self.fits[one.speed_mbps, one.length_m]) for one in links]
-        self.needed_bytes = sum(count * fit.xoff_bytes for count, fit in ports)
-        """The headroom of all ports at once."""
-        self.most_bytes = max(len(lossless) * fit.xoff_bytes for _, fit in ports)
-        """The headroom of a port that needs most."""
+        self.needed_bytes = sum(count * fit.shared_bytes for count, fit in ports)
+        """The headroom of all ports at once, that within their own reserves left out."""
+        self.most_bytes = max(len(lossless) * fit.shared_bytes for _, fit in ports)
+        """That of a port that needs most."""
         self.headroom_bytes = self._up(self.needed_bytes / (intent.buffers.over_subscription or 1))
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
         queues = sum(one.ports for one in links) * (len(intent.classes) - len(lossless))
@@ -172,15 +187,17 @@ class _Plan:
         headroom = Headroom(
             xoff_bytes=xoff, xon_bytes=like.xon_bytes, xon_offset_bytes=like.xon_offset_bytes, computed=False
         )
-        static = table.kind == "static"
+        static, own = table.kind == "static", like.size_bytes >= like.xoff_bytes
+        size = like.size_bytes + (xoff - like.xoff_bytes if own else 0)
         buffer = BufferProfile(
             pool=INGRESS_LOSSLESS,
-            size_bytes=like.size_bytes,
+            size_bytes=size,
             dynamic_th=None if static else ALPHA_EXPONENT[intent.buffers.alpha],
             static_th_bytes=like.threshold if static else None,
             headroom=headroom,
         )
-        return Fit(buffer, length_m, xoff, like.size_bytes, None if row is None else row.xoff_bytes)
+        shared = 0 if own else xoff
+        return Fit(buffer, length_m, xoff, size, shared, None if row is None else row.xoff_bytes)
 
 
 def _row(rows: tuple[HeadroomRow, ...], kind: Kind) -> HeadroomRow | None:
