@@ -40,6 +40,14 @@ def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, .
 
 
 @word("function", rests_on=("classes", "mode"))
+def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """The queues, beside those of RDMA, of lossless traffic classes that packets land in, without any WRED profile."""
+    paused = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
+    others = sorted(paused - set(effects.rdma_queues(fabric, qos)))
+    return tuple(index for index in others if not _wred(qos, index))
+
+
+@word("function", rests_on=("classes", "mode"))
 def inert_marking(fabric: Fabric, pools: _Pools, qos: QosProfile) -> str:
     """Why the WRED profile of RDMA's queue never marks, as the end of a sentence; nothing where it does or is none."""
     for index in effects.rdma_queues(fabric, qos):
