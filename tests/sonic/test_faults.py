@@ -72,7 +72,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "two TCs in the lossless PG, both used": each(
         {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "1"): "3"},
-        "storage-in-rdma-class", "{}", "PORT_QOS_MAP", "{}", "dscp_to_tc_map",
+        "storage-in-rdma-class", "{}", "PORT_QOS_MAP", "{}", "dscp_to_tc_map", "lossless-queue-without-ecn",
     ),
     "lossless PG on a lossy profile": fault(
         {("BUFFER_PG", f"{PORT}|3", "profile"): "ingress_lossy_profile"},
