@@ -53,7 +53,8 @@ def remark_qos(config: Config) -> None:
         _threshold(config, name, row)
     for name, row in config.rows("WRED_PROFILE").items():
         for field, text in row.items():
-            if field.endswith("_threshold") and text.isdecimal() and int(text) > LARGEST_THRESHOLD:
+            is_number = field.endswith("_threshold") and text.isdecimal()
+            if is_number and (len(text) > 18 or int(text) > LARGEST_THRESHOLD):
                 facts = {"path": f"WRED_PROFILE/{name}/{field}", "found": text, "largest": str(LARGEST_THRESHOLD)}
                 config.remark("threshold-too-large", (), ("WRED_PROFILE", name, field), **facts)
     if config.rows("PFC_WD").get("GLOBAL", {}).get("BIG_RED_SWITCH") == "enable":
