@@ -14,3 +14,13 @@ def marking_needs_wred(platform: str) -> bool:
         return traits(platform).red_marks
     except KeyError:
         return False
+
+
+@word("function")
+@cache
+def needs_link_local(platform: str) -> bool:
+    """Whether a platform resolves link-local neighbors on ports alone that are told to route by them."""
+    try:
+        return traits(platform).global_next_hops
+    except KeyError:
+        return False

@@ -34,6 +34,13 @@ def unused_paths(device: Device, *, index: Index) -> str:
     return ""
 
 
+@word("function")
+def routes_by_link_local(device: Device, neighbor: BgpNeighbor, *, index: Index) -> bool:
+    """Whether the port that a session goes over is told to route by link-local addresses; also where it is no port."""
+    port = index.interface(device.name, neighbor.interface or "")
+    return port is None or known(port.link_local, "interface.link_local")
+
+
 def _unused(
     device: Device,
     bgp: Bgp,
