@@ -56,6 +56,8 @@ OF_NONSENSE = {
     "profile-without-one-threshold",
     "threshold-too-large",
     "threshold-unlike-pool",
+    "missing-field",
+    "broken-condition",
 }
 """What a reader remarks of switches that nobody would design: a writer writes them faithfully."""
 
