@@ -188,7 +188,16 @@ def endpoints(draw: st.DrawFn, model: str, leaves: list[int], ports: int) -> dic
             "media": media,
             "length": f"{draw(st.integers(1, 100))}m",
         }
+        if draw(st.integers(0, 5)) == 0:
+            made[name]["vlan"] = {"id": 100 + number, "pool": draw(st.sampled_from(VLAN_POOLS[number]))}
     return made
+
+
+VLAN_POOLS = (
+    ("100.64.0.0/10", ["100.64.0.0/10", "fd64::/32"]),
+    ("172.16.0.0/12", ["172.16.0.0/12", "fd65::/32"]),
+    ("198.18.0.0/15", "fd66::/32"),
+)
 
 
 RELEASES = ("202305", "202311", "202405", "202411", "202505", "202511", "202605", "master")

@@ -18,6 +18,7 @@ SOURCE = ROOT / "src" / "nodrop"
 MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 
 LAYERS = (
+    {"__main__"},
     {"cli"},
     {"report", "validate"},
     {"plan", "locate"},

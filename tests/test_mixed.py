@@ -28,10 +28,9 @@ from nodrop.resources import home
 from random_designs import intents
 
 NOTES = Path(__file__).parent / "notes"
-INTENTS = sorted(
-    path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith(("reference-256-", "broadcom"))
-)
-"""All but those that are another's mix, and those of switches that run only one of the platforms."""
+OTHERS = ("reference-256-", "broadcom", "storage-vlan")
+INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith(OTHERS))
+"""All but those that are another's mix, and those that only one of the platforms can carry on the leaves."""
 
 RELEASES = {"sonic": ("202505",), "nvue": ("5.14", "5.16")}
 MIXES = (("sonic", "sonic"), ("sonic", "nvue"), ("nvue", "sonic"), ("nvue", "nvue"))

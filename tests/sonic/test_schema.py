@@ -83,6 +83,9 @@ def watchdog(**fields: str) -> dict[str, dict[str, str]]:
     return {"GLOBAL": {"POLL_INTERVAL": "200"}, "Ethernet0": {"action": "drop", "detection_time": "400", **fields}}
 
 
+MEMBER = {"VLAN": {"Vlan9": {"vlanid": "9"}}, "VLAN_MEMBER": {"Vlan9|Ethernet0": {"tagging_mode": "untagged"}}}
+
+
 @pytest.mark.parametrize(
     ("tables", "found"),
     [
@@ -121,6 +124,8 @@ def watchdog(**fields: str) -> dict[str, dict[str, str]]:
         ({"ACL_TABLE": {"A": {"type": "L3", "ports": ["Ethernet0"]}}}, []),
         ({"ACL_TABLE": {"A": {}}}, [("missing-field", "ACL_TABLE/A")]),
         ({"bgpraw": {}}, []),
+        (MEMBER, []),
+        ({**MEMBER, "INTERFACE": {"Ethernet0": {}}}, [("broken-condition", "VLAN_MEMBER/Vlan9|Ethernet0/port")]),
     ],
 )
 def test_a_configuration_is_told_what_its_release_does_not_take(tables: Any, found: list[tuple[str, str]]) -> None:

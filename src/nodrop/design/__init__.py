@@ -22,6 +22,7 @@ from nodrop.design.ports import Wires, host_port_name, name_of, wires
 from nodrop.design.settings import settings_faults
 from nodrop.design.splits import Jack
 from nodrop.design.static_buffers import static_faults
+from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy
@@ -80,7 +81,7 @@ def _drawn(intent: Intent) -> _Drawn:
     layout = lay_out(intent, switches, problems)
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
-    problems += [*settings_faults(intent, switches), *addition_faults(intent, switches)]
+    problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
     problems += () if problems else static_faults(intent, switches)
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
@@ -137,7 +138,7 @@ def _host(intent: Intent, cables: list[HostCable], plan: Plan) -> Host:
             name=host_port_name(cable),
             speed_mbps=cable.cabling.speed_mbps,
             lanes=cable.host_lanes,
-            addresses=tuple(f"{pair.far}/{pair.length}" for pair in plan.endpoint(cable)),
+            addresses=plan.host(cable),
         )
         for cable in cables
     )

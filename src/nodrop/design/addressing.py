@@ -9,7 +9,7 @@ link's /127 begins at 2 × (panel port × maximum split + split): never at the a
 routers have in common (RFC 6164, section 5).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from socket import AF_INET6, inet_ntop
 from typing import Literal, NamedTuple
@@ -92,13 +92,16 @@ class Plan:
     """None where BGP goes by interfaces."""
     endpoints: tuple[Pool, ...]
     oob: Pool
+    vlans: Mapping[str, tuple[Pool, ...]]
+    """Pools of the groups whose ports share a VLAN on each leaf, by group."""
     slots: int
     """Links to hosts, and as many to spines, for which a leaf has IPv4 addresses."""
 
     @property
     def families(self) -> tuple[Family, ...]:
         """The families that are routed."""
-        used = {pool.family for pool in (*self.loopbacks, *self.endpoints)}
+        of_vlans = (pool for pools in self.vlans.values() for pool in pools)
+        used = {pool.family for pool in (*self.loopbacks, *self.endpoints, *of_vlans)}
         return tuple(family for family in ("ipv4", "ipv6") if family in used)
 
     def loopback(self, node: Node) -> tuple[str, ...]:
@@ -125,15 +128,41 @@ class Plan:
         tier, leaf, port = TIERS.index(LEAF), cable.lower, cable.lower_port
         return tuple(self._pair(pool, pool.share(tier).first, leaf, port) for pool in self.links)
 
+    def host(self, cable: HostCable) -> tuple[str, ...]:
+        """Return the addresses of a host's port with their prefix lengths: of its link, or in its group's VLAN.
+
+        In a VLAN the gateway has the first address of the leaf's subnet, and a port that of its slot behind it.
+        """
+        if cable.group not in self.vlans:
+            return tuple(f"{pair.far}/{pair.length}" for pair in self.endpoint(cable))
+        port = cable.leaf_port
+        slot = (port.panel - 1) * cable.leaf.model.max_split + port.split
+        blocks = self.vlan_blocks(cable.group, cable.leaf)
+        return tuple(f"{block.spell(block.first + 2 + slot)}/{block.prefix_length}" for block in blocks)
+
     def endpoint(self, cable: HostCable) -> tuple[Pair, ...]:
-        """Return the addresses of an endpoint link: the host has the upper one."""
+        """Return the addresses of an endpoint link: the host has the upper one; none where it is in a VLAN."""
+        if cable.group in self.vlans:
+            return ()
         return tuple(self._pair(pool, pool.first, cable.leaf, cable.leaf_port) for pool in self.endpoints)
 
     def endpoint_blocks(self, leaf: Node) -> tuple[Pool, ...]:
         """Return the blocks that hold all endpoint links of a leaf."""
+        return self._blocks(self.endpoints, leaf)
+
+    def vlan_blocks(self, group: str, leaf: Node) -> tuple[Pool, ...]:
+        """Return the subnets of a group's VLAN on a leaf."""
+        return self._blocks(self.vlans[group], leaf)
+
+    def gateway_addresses(self, group: str, leaf: Node) -> tuple[str, ...]:
+        """Return a leaf's own addresses in a group's VLAN with their prefix lengths."""
+        blocks = self.vlan_blocks(group, leaf)
+        return tuple(f"{block.spell(block.first + 1)}/{block.prefix_length}" for block in blocks)
+
+    def _blocks(self, pools: tuple[Pool, ...], leaf: Node) -> tuple[Pool, ...]:
         return tuple(
             Pool(first=pool.first + size * leaf.id, size=size, family=pool.family)
-            for pool in self.endpoints
+            for pool in pools
             for size in (self._block(pool),)
         )
 
@@ -157,30 +186,57 @@ def _port_slots(model: Switch) -> int:
 
 def plan_addresses(intent: Intent, switches: Boxes, problems: list[Problem]) -> Plan:
     """Return the plan; pools that overlap, or that a device's number exceeds, are problems."""
-    pools = {key: _pools(intent, key, problems) for key in _POOLS}
+    pools = {key: _pools(intent, ("addressing", key), getattr(intent.addressing, key), problems) for key in _POOLS}
+    vlans = {
+        name: _pools(intent, ("endpoints", name, "vlan", "pool"), group.vlan.pool, problems)
+        for name, group in intent.endpoints.items()
+        if group.vlan is not None
+    }
     plan = Plan(
         slots=_slots(intent, switches.leaves[0].model, problems),
         loopbacks=pools["loopbacks"],
         links=pools["links"],
         endpoints=pools["endpoints"],
         oob=pools["oob"][0],
+        vlans=vlans,
     )
-    problems += _overlaps(intent, pools)
+    problems += _overlaps(intent, _by_keys(plan))
     problems += _exhausted(intent, switches, plan)
     problems += _link_faults(intent, plan)
     return plan
 
 
-def _pools(intent: Intent, key: str, problems: list[Problem]) -> tuple[Pool, ...]:
+_Keys = tuple[str, ...]
+
+
+def _by_keys(plan: Plan) -> dict[_Keys, tuple[Pool, ...]]:
+    """Return all pools by the keys of an intent that declare them."""
+    of_fabric: dict[_Keys, tuple[Pool, ...]] = {
+        ("addressing", "loopbacks"): plan.loopbacks,
+        ("addressing", "links"): plan.links,
+        ("addressing", "endpoints"): plan.endpoints,
+        ("addressing", "oob"): (plan.oob,),
+    }
+    return of_fabric | {("endpoints", name, "vlan", "pool"): pools for name, pools in plan.vlans.items()}
+
+
+def _named(keys: _Keys) -> str:
+    """Return keys as a message names them: those beside one another by the last alone."""
+    return ".".join(keys[1:] if keys[0] == "addressing" else keys)
+
+
+def _pools(
+    intent: Intent, keys: _Keys, declared: tuple[str, ...] | str | None, problems: list[Problem]
+) -> tuple[Pool, ...]:
     """Return the pools that are declared for something, IPv4 first."""
-    declared = getattr(intent.addressing, key) or ()
+    declared = declared or ()
     found: dict[Family, Pool] = {}
     networks = [netaddr.IPNetwork(text) for text in ([declared] if isinstance(declared, str) else declared)]
     for network in networks:
         family: Family = "ipv4" if network.version == 4 else "ipv6"
         if family in found:
             count = sum(one.version == network.version for one in networks)
-            several = intent.problem(("addressing", key), f"{count} {TITLE[family]} pools", f"one {TITLE[family]} pool")
+            several = intent.problem(keys, f"{count} {TITLE[family]} pools", f"one {TITLE[family]} pool")
             problems += [several] if several not in problems else []
         else:
             found[family] = Pool(first=network.first, size=network.size, family=family)
@@ -206,7 +262,7 @@ def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
         return
     for family in plan.families:
         if family not in there:
-            routed = " and ".join(key for key in ("loopbacks", "endpoints") if _has(getattr(plan, key), family))
+            routed = " and ".join(_named(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
             found = f"no {TITLE[family]} pool, but {routed} of {TITLE[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
             yield intent.problem(keys, found, f"one {TITLE[family]} pool", hint)
@@ -220,26 +276,24 @@ def _has(pools: tuple[Pool, ...], family: Family) -> bool:
     return any(pool.family == family for pool in pools)
 
 
-def _overlaps(intent: Intent, pools: dict[str, tuple[Pool, ...]]) -> Iterator[Problem]:
-    every = [(key, pool) for key, own in pools.items() for pool in own]
-    for index, (key, pool) in enumerate(every):
-        for other_key, other in every[:index]:
+def _overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> Iterator[Problem]:
+    every = [(keys, pool) for keys, own in pools.items() for pool in own]
+    for index, (keys, pool) in enumerate(every):
+        for other_keys, other in every[:index]:
             if pool.family != other.family:
                 continue
             if pool.first < other.first + other.size and other.first < pool.first + pool.size:
-                found = f"{pool} overlaps {other_key}, {other}"
-                yield intent.problem(("addressing", key), found, "a pool of its own")
+                found = f"{pool} overlaps {_named(other_keys)}, {other}"
+                yield intent.problem(keys, found, "a pool of its own")
 
 
 def _exhausted(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
     last, last_leaf = (max(nodes, key=lambda node: node.id) for nodes in (switches.all, switches.leaves))
-    for key, pools, node, links, shares in (
-        ("loopbacks", plan.loopbacks, last, False, _TIER_SHARES),
-        ("links", plan.links, last_leaf, True, _TIER_SHARES),
-        ("endpoints", plan.endpoints, last_leaf, True, 1),
-        ("oob", (plan.oob,), last, False, _TIER_SHARES),
-    ):
+    for keys, pools in _by_keys(plan).items():
+        links = keys[-1] not in ("loopbacks", "oob")
+        node = last_leaf if links else last
+        shares = 1 if keys[-1] in ("endpoints", "pool") else _TIER_SHARES
         for pool in pools:
             blocks = links and pool.family == "ipv6"
             each = _BLOCK if blocks else 2 * plan.slots if links else 1
@@ -252,4 +306,4 @@ def _exhausted(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]
                 length = pool.bits - (needed * shares - 1).bit_length()
                 enough = length >= _LONGEST_POOL[pool.family]
                 hint = f"a /{length} holds it" if enough else "no pool is that large; use smaller ids"
-                yield intent.problem(("addressing", key), found, hint=hint)
+                yield intent.problem(keys, found, hint=hint)

@@ -13,6 +13,7 @@ from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
 from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collectors, watched
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
+from nodrop.design.vlans import vlans
 from nodrop.design.watchdog import Timers
 from nodrop.fabric.fabric import Counter, Device, Loopback, Management
 from nodrop.fabric.intern import Interner
@@ -88,6 +89,7 @@ class Devices:
             role=node.role,
             interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),
             loopbacks=(Loopback(name=BASE.loopback, addresses=plan.loopback(node)),),
+            vlans=vlans(self._intent, plan, node, cables),
             management=Management(
                 interface="eth0",
                 addresses=(f"{dotted(plan.management(node))}/{plan.oob.prefix_length}",),

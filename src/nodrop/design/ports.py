@@ -34,13 +34,15 @@ class Wire:
     side: Side
     cabling: Cabling
     addresses: tuple[str, ...]
-    """Of the port, with their prefix lengths; none where BGP goes by the interface."""
+    """Of the port, with their prefix lengths; none where BGP goes by the interface, and in a VLAN."""
     far_addresses: tuple[str, ...]
     """Of the far end, without."""
     far: str
     """The far end, as a description: `spine1:Ethernet0`, `gpu3:nic1`."""
     peer: tuple[Node, Jack] | None = None
     """The switch at the far end and its port; None where a host is there."""
+    group: str = ""
+    """The group of the host at the far end; empty where a switch is there."""
 
 
 Wires = Mapping[Port, Wire]
@@ -73,7 +75,8 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
             side="host",
             cabling=host_cable.cabling,
             addresses=_with_lengths([pair.leaf for pair in pairs], pairs),
-            far_addresses=tuple(pair.far for pair in pairs),
+            far_addresses=tuple(address.partition("/")[0] for address in plan.host(host_cable)),
+            group=host_cable.group,
             far=f"{host_cable.host}:{host_port_name(host_cable)}",
         )
     return result
@@ -207,7 +210,7 @@ def _cabled(intent: Intent, name: str, way: Split, wire: Wire, profiles: Profile
         autoneg=True if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,
         addresses=wire.addresses,
-        link_local=not wire.addresses,
+        link_local=not wire.addresses and wire.side == "fabric",
         description=wire.far,
         cable_length_m=profiles.cable_m(speed, wire.cabling.length_m),
         qos=profiles.of(wire.side, speed, wire.cabling.length_m),

@@ -60,7 +60,9 @@ def bgp(
     It takes as many equal paths as it has ports, so that a switch more in the fabric changes nothing here. One that
     is drained keeps its sessions and marks all it sends, and the others route around it.
     """
-    own = {family: _originated(plan, node, family) for family in plan.families}
+    groups = sorted({wire.group for wire in cables.values()} & plan.vlans.keys())
+    subnets = tuple(block for group in groups for block in plan.vlan_blocks(group, node))
+    own = {family: _originated(plan, node, family, subnets) for family in plan.families}
     return Bgp(
         asn=asns[node.name],
         router_id=plan.router_id(node),
@@ -78,11 +80,11 @@ def bgp(
     )
 
 
-def _originated(plan: Plan, node: Node, family: Family) -> tuple[str, ...]:
-    """Return the prefixes that a device announces: its loopback, and its hosts' of a leaf."""
+def _originated(plan: Plan, node: Node, family: Family, subnets: tuple[Pool, ...]) -> tuple[str, ...]:
+    """Return the prefixes that a device announces: its loopback, and its hosts' of a leaf, VLANs included."""
     of_family = [network for network in plan.loopback(node) if (":" in network) == (family == "ipv6")]
     if node.role == LEAF:
-        of_family += [str(block) for block in plan.endpoint_blocks(node) if block.family == family]
+        of_family += [str(block) for block in (*plan.endpoint_blocks(node), *subnets) if block.family == family]
     return tuple(sorted(of_family))
 
 
@@ -123,7 +125,11 @@ def _prefix_lists(plan: Plan, node: Node, family: Family, networks: tuple[str, .
     rules: list[tuple[Pool, int, int | None]] = [
         (pool, pool.bits, None) for pool in plan.loopbacks if pool.family == family
     ]
-    for pool, block in zip(plan.endpoints, plan.endpoint_blocks(node), strict=True):
+    of_hosts = [(pool, block) for pool, block in zip(plan.endpoints, plan.endpoint_blocks(node), strict=True)]
+    of_hosts += [
+        pair for group, pools in plan.vlans.items() for pair in zip(pools, plan.vlan_blocks(group, node), strict=True)
+    ]
+    for pool, block in of_hosts:
         if pool.family == family:
             rules.append((pool, block.prefix_length, block.prefix_length))
     fabric = PrefixList(

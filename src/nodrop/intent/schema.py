@@ -114,6 +114,15 @@ class LeafSpine(Part):
     )
 
 
+class VlanAccess(Part):
+    """A VLAN of a group's own on each of its leaves: its ports there are access ports, the leaf is their gateway."""
+
+    id: Annotated[int, whole(2, 4094)] = Field(description="number of the VLAN, the same on every leaf")
+    pool: Networks = Field(
+        description="addresses of which every leaf has a subnet, such as 10.3.0.0/16; the gateway is its first"
+    )
+
+
 class Endpoints(Part):
     """A group of servers or storage nodes that are alike."""
 
@@ -131,6 +140,9 @@ class Endpoints(Part):
         None, description="the leaves' panel ports for this group; needed where there are several groups"
     )
     split: Split = Field(1, description="into how many ports each of the leaves' panel ports is broken out for them")
+    vlan: VlanAccess | None = Field(
+        None, description="id and pool: a VLAN that the group's ports on a leaf share; default: each port is routed"
+    )
     speed: Speed = Field(description="speed of each port, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")

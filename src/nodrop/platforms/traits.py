@@ -93,6 +93,8 @@ class Traits:
     global_next_hops: bool
     """Whether routes of IPv6 have to go by a neighbor's global address, the link-local one being resolved on no port
     that has a global one."""
+    vlans: bool
+    """Whether ports can share a VLAN in which the switch has addresses."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
     red_marks: bool

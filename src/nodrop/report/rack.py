@@ -10,6 +10,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
+from nodrop.fabric.bridging import Vlan
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import natural
@@ -61,6 +62,13 @@ class _Rack:
     def __init__(self, fabric: Fabric) -> None:
         self._fabric, self._capacity = fabric, Capacity(fabric)
         self._index = self._capacity.index
+        self._vlan_of = {
+            End(device.name, member.port): vlan
+            for device in fabric.devices
+            for vlan in (device.vlans if isinstance(device.vlans, tuple) else ())
+            for member in vlan.members
+            if not member.tagged
+        }
         self._split = {
             (device.name, port.port.panel)
             for device in fabric.devices
@@ -103,6 +111,8 @@ class _Rack:
             yield from ((device.name, loopback.name, address, "", "", "") for address in loopback.addresses)
         if isinstance(held := device.management, Management):
             yield from ((device.name, held.interface, address, "", "", held.gateway) for address in held.addresses)
+        for vlan in device.vlans if isinstance(device.vlans, tuple) else ():
+            yield from ((device.name, f"vlan{vlan.id}", address, "", "", "") for address in vlan.addresses)
         for port in device.interfaces:
             far = self._index.far_end(device.name, port.name)
             for address in _addresses(port):
@@ -117,16 +127,17 @@ class _Rack:
         speed = show_speed(port.speed_mbps) if isinstance(port.speed_mbps, int) else ""
         roce = (host.tos, dscp, host.cnp_dscp, host.trust, host.pfc_priorities, host.dcqcn, host.rdma_mtu_bytes)
         for address in port.addresses or ("",):
-            gateway = _facing(switch, address).partition("/")[0]
+            facing = _facing(switch, address) or (_facing(self._vlan_of.get(far), address) if far else "")
+            gateway = facing.partition("/")[0]
             at = (host.name, host.group, host.nic, port.name, speed, address, gateway, mtu)
             yield (*at, *(far or ("", "")), *roce)
 
 
-def _addresses(port: Interface | HostPort | None) -> tuple[str, ...]:
+def _addresses(port: Interface | HostPort | Vlan | None) -> tuple[str, ...]:
     return port.addresses if port is not None and isinstance(port.addresses, tuple) else ()
 
 
-def _facing(far: Interface | HostPort | None, address: str) -> str:
+def _facing(far: Interface | HostPort | Vlan | None, address: str) -> str:
     """Return the far end's first address of the same family."""
     return next((one for one in _addresses(far) if (":" in one) == (":" in address)), "")
 

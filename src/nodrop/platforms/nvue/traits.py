@@ -33,6 +33,7 @@ TRAITS = Traits(
     snmp=False,
     most_paths=128,
     global_next_hops=False,
+    vlans=False,
     session_dscp=False,
     red_marks=False,
     autoneg=True,

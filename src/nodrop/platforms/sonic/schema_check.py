@@ -102,7 +102,7 @@ class _Checker:
             assert row is not None
             whole = row.whole(key, values)
             holds = condition.holds(whole, tables)
-            if condition.subject != "row" and condition.subject not in values:
+            if condition.subject != "row" and condition.subject not in whole:
                 if holds:
                     yield missing(self._schema, (name, key), condition.subject)
             elif not holds:

@@ -67,6 +67,7 @@ TRAITS = Traits(
     snmp=True,
     most_paths=None,
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
+    vlans=True,
     session_dscp=True,
     red_marks=True,
     autoneg=None,

@@ -1,0 +1,5 @@
+"""`python -m nodrop` is `nodrop`."""
+
+from nodrop.cli.main import main
+
+main()

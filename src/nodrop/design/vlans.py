@@ -1,0 +1,55 @@
+"""VLANs of host groups: on each of its leaves a group's ports share one, and the leaf is their gateway there.
+
+What is routed stays the leaf's alone: a VLAN ends at its leaf, and the same number on another leaf is another subnet.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.design.addressing import Plan
+from nodrop.design.boxes import Node
+from nodrop.design.ports import Wires, name_of
+from nodrop.design.splits import Jack
+from nodrop.errors import Problem
+from nodrop.fabric.bridging import Vlan, VlanMember
+from nodrop.fabric.subject import natural
+from nodrop.intent.schema import Intent
+from nodrop.platforms.traits import traits
+
+
+def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, ...]:
+    """Return the VLANs of a switch, those of groups that have ports on it, sorted by number."""
+    members: dict[str, list[str]] = {}
+    for wire in cables.values():
+        if wire.group in plan.vlans:
+            members.setdefault(wire.group, []).append(name_of(node, Jack(*wire.port, wire.splits)))
+    made = []
+    for group, ports in members.items():
+        wanted = intent.endpoints[group].vlan
+        assert wanted is not None
+        made.append(
+            Vlan(
+                id=wanted.id,
+                members=tuple(VlanMember(port=port, tagged=False) for port in sorted(ports, key=natural)),
+                mtu_bytes=intent.mtu,
+                addresses=plan.gateway_addresses(group, node),
+                description=group,
+            )
+        )
+    return tuple(sorted(made, key=lambda vlan: vlan.id))
+
+
+def vlan_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield VLANs that the leaves' platform has not, and numbers that two groups have."""
+    leaves = intent.topology.leaves
+    held = traits(leaves.platform, leaves.version)
+    owner: dict[int, str] = {}
+    for name, group in intent.endpoints.items():
+        if group.vlan is None:
+            continue
+        keys = ("endpoints", name, "vlan")
+        if not held.vlans:
+            found = f"leaves on {held.title}, whose VLANs are not written"
+            yield intent.problem(keys, found, "no vlan: every port is routed, as without it")
+        other = owner.setdefault(group.vlan.id, name)
+        if other != name:
+            yield intent.problem((*keys, "id"), f"VLAN {group.vlan.id}, which {other} has too", "a number of its own")
