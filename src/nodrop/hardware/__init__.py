@@ -11,6 +11,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from nodrop.formats.yaml import parse
+from nodrop.hardware.headroom import PAUSE_QUANTA
 from nodrop.hardware.schema import Asic, Medium, Nic, Switch
 
 _HERE = Path(__file__).parent
@@ -96,6 +97,14 @@ def obstacle(model: Switch, platform: str) -> str | None:
     if not asic(model.asic).computes and not model.sonic.headroom_table:
         return f"neither a formula nor a table of the headroom of {model.name} ({model.asic}) is known"
     return None
+
+
+def headroom_speeds_mbps(model: Switch) -> tuple[int, ...]:
+    """Return the speeds of a model's first ports of which a headroom is known, whole ports' alone, fastest first."""
+    table = {row.speed_mbps for row in model.sonic.headroom_table}
+    return tuple(
+        speed for speed in model.ports[0].speeds if asic(model.asic).computes or speed in table or speed in PAUSE_QUANTA
+    )
 
 
 def buildable(platform: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from string import Template
 
-from nodrop.hardware import media, nic, switch
+from nodrop.hardware import headroom_speeds_mbps, media, nic, switch
 from nodrop.hardware.schema import Switch
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
@@ -21,7 +21,7 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     """
     box = switch(model)
     half = len(box.panels) // 2
-    held, uplink = traits(platform), box.ports[0].speeds[0]
+    held, uplink = traits(platform), headroom_speeds_mbps(box)[0]
     speed = max(one for one in nic(NIC).lanes if one <= uplink)
     split = uplink // speed
     servers = half * split
