@@ -261,7 +261,7 @@ def links() -> dict[str, st.SearchStrategy[Any]]:
         "mtu_bytes": st.integers(68, 9216),
         "addresses": st.lists(st.sampled_from(ADDRESSES), max_size=2, unique=True).map(tuple),
         "vrf": vrfs,
-        "description": maybe(free_texts),
+        "description": maybe(free_texts.filter(bool)),
     }
 
 
@@ -284,12 +284,14 @@ def port_channels(ports: Sequence[str]) -> st.SearchStrategy[tuple[PortChannel, 
 
 
 def vlans(ports: Sequence[str]) -> st.SearchStrategy[tuple[Vlan, ...]]:
-    """VLANs with any of the ports or port channels in them."""
+    """VLANs with any of the ports and port channels in them."""
 
     def vlan(number: int) -> st.SearchStrategy[Vlan]:
-        names = st.sets(st.sampled_from([*ports, "PortChannel1"])).map(lambda found: sorted(found, key=natural))
+        names = st.sets(st.sampled_from(ports)).map(lambda found: sorted(found, key=natural))
         members = names.flatmap(
-            lambda found: st.tuples(*(st.builds(VlanMember, port=st.just(one), tagged=st.booleans()) for one in found))
+            lambda found: st.tuples(
+                *(st.builds(VlanMember, interface=st.just(one), tagged=st.booleans()) for one in found)
+            )
         )
         return st.builds(Vlan, id=st.just(number), members=members, **links())
 
@@ -331,17 +333,24 @@ loopbacks = st.sets(st.sampled_from(["Loopback0", "Loopback1", "Loopback10", "Lo
 counters = st.sets(st.sampled_from(COUNTERS), max_size=3).flatmap(
     lambda groups: st.tuples(
         *(
-            st.builds(Counter, group=st.just(group), enabled=st.booleans(), interval_ms=maybe(st.integers(100, 60000)))
+            st.builds(
+                Counter,
+                group=st.just(group),
+                enabled=st.booleans(),
+                interval_ms=st.none() if group == "PFCWD" else maybe(st.integers(100, 60000)),
+            )
             for group in sorted(groups)
         )
     )
 )
+name_servers = servers.map(lambda found: tuple(one for one in found if one != "ntp.example"))
 
 
 @st.composite
 def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
     """A device that SONiC can be told to be, with what the switch works out by itself worked out."""
     model = draw(st.sampled_from(["SN4700", "SN5600"]))
+    facts = switch(model).sonic
     role = draw(st.sampled_from(sorted(SEEDS)))
     computes = draw(st.booleans())
     dynamic = draw(maybe(dynamic_buffers()))
@@ -352,17 +361,19 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
     bgp = draw(maybe(bgps))
     ports = draw(interfaces(model, designs, not computes))
     names_of_ports = [port.name for port in ports]
+    channels = draw(port_channels(names_of_ports))
     device = Device(
         name=name,
         platform="sonic",
         version=draw(st.sampled_from([*RELEASES, list(RELEASES)[-1]])),
         model=model,
+        hwsku=draw(maybe(st.sampled_from([one for one in facts.hwskus if one != facts.hwsku]))),
         role=role,
         mac=draw(maybe(st.just("00:11:22:33:44:55"))),
         interfaces=ports,
         loopbacks=draw(loopbacks),
-        port_channels=draw(port_channels(names_of_ports)),
-        vlans=draw(vlans(names_of_ports)),
+        port_channels=channels,
+        vlans=draw(vlans([*names_of_ports, *(channel.name for channel in channels)])),
         management=draw(maybe(managements)),
         bgp=bgp,
         static_routes=() if bgp is None else draw(static_routes),
@@ -376,7 +387,7 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         hash_seed=SEEDS[role],
         ntp_servers=draw(servers),
         syslog_servers=draw(servers),
-        dns_servers=draw(servers)[:3],
+        dns_servers=draw(name_servers),
         snmp_location=draw(maybe(told)),
         snmp_contact=draw(maybe(told)),
         hash_fields=draw(maybe(st.sets(st.sampled_from(HASH_FIELDS), min_size=1).map(_in_order))),

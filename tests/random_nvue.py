@@ -361,7 +361,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         hash_seed=draw(maybe(st.integers(0, 2**32 - 1))),
         ntp_servers=draw(some(SERVERS, 3).map(ordered)),
         syslog_servers=draw(some(SERVERS, 3).map(ordered)),
-        dns_servers=draw(some(SERVERS, 3).map(ordered)),
+        dns_servers=draw(some(SERVERS[:-1], 3).map(ordered)),
         gnmi_port=gnmi,
         otlp_collectors=() if gnmi else draw(st.lists(collectors, max_size=2, unique_by=address_of).map(by_address)),
     )

@@ -70,14 +70,14 @@ def test_fields_lists_and_rows_without_fields() -> None:
         "PORT": {"Ethernet0": {"tpid": "0x8100"}},
         "GNMI": {"certs": {"ca_crt": "/etc/sonic/ca.cer"}},
         "ACL_TABLE": {"A": {"ports": ["Ethernet0", "Ethernet8"], "on": True}},
-        "VLAN": {"Vlan7": {}},
+        "BANNER_MESSAGE": {"global": {}},
     }
     found = tables(adding({"leaf1": {"tables": own}}))["leaf1"]
     assert found["PORT"]["Ethernet0"]["tpid"] == "0x8100"
     assert found["PORT"]["Ethernet0"]["mtu"] == "9216"
     assert found["GNMI"] == own["GNMI"]
     assert found["ACL_TABLE"] == {"A": {"ports": ["Ethernet0", "Ethernet8"], "on": "true"}}
-    assert found["VLAN"] == {"Vlan7": {}}
+    assert found["BANNER_MESSAGE"] == {"global": {}}
 
 
 def test_a_row_without_fields_gives_way_to_one_with_fields() -> None:

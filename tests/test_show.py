@@ -329,10 +329,12 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
     """Keys that may be left out and then have a value: each is told, or listed here because it says "none of it"."""
     none_of_it = {
         "classes.*": "a class is lossy, shares, has no cap and its name's purpose",
+        "addressing.links": "no pool, where sessions are unnumbered",
         "devices": "no switch is drained",
         "endpoints.*.gpus": "no GPUs",
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",
+        "routing.hash": "what the switch has",
         "services": "no servers, no telemetry",
         "topology.leaves.ports.dead": "no dead ports",
         "topology.uplinks.split": "not broken out",

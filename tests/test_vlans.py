@@ -17,7 +17,7 @@ INTENT = "storage-vlan"
 
 
 def of_storage(leaf: int) -> Vlan:
-    members = tuple(VlanMember(port=name, tagged=False) for name in ("Ethernet16", "Ethernet24"))
+    members = tuple(VlanMember(interface=name, tagged=False) for name in ("Ethernet16", "Ethernet24"))
     return Vlan(id=100, members=members, mtu_bytes=9216, addresses=(f"10.3.{leaf}.1/24",), description="storage")
 
 

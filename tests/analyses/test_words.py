@@ -1,7 +1,10 @@
 """Words of rules about links, cables, routing and siblings, asked directly."""
 
+from dataclasses import replace
+
 import pytest
 
+from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary.cables import has_headroom_row, headroom_told, priorities_without_headroom, rows_there_are
@@ -40,13 +43,17 @@ def test_what_a_cable_leads_to() -> None:
 
 
 def test_rows_of_a_table_and_models_without_one() -> None:
-    assert has_headroom_row("SN4700", 400_000, 40)
-    assert not has_headroom_row("SN4700", 400_000, 41)
-    assert not has_headroom_row("SN4700", 800_000, 40)
-    assert rows_there_are("SN4700", 400_000) == "5 m, 40 m and 300 m"
-    assert rows_there_are("SN4700", 800_000) == "none at 800G"
-    with pytest.raises(UnknownFact):
-        has_headroom_row("7060X6", 400_000, 40)
+    box = Device(name="leaf1", platform="sonic", model="SN4700")
+    assert has_headroom_row(box, 400_000, 40)
+    assert not has_headroom_row(box, 400_000, 41)
+    assert not has_headroom_row(box, 800_000, 40)
+    assert rows_there_are(box, 400_000) == "5 m, 40 m and 300 m"
+    assert rows_there_are(box, 800_000) == "none at 800G"
+    other = replace(box, hwsku="Mellanox-SN4700-O32")
+    assert rows_there_are(other, 400_000) == "5 m, 40 m, 300 m, 1500 m and 2000 m"
+    for unknown in (replace(box, model="7060X6"), replace(box, hwsku=UNKNOWN)):
+        with pytest.raises(UnknownFact):
+            has_headroom_row(unknown, 400_000, 40)
 
 
 def test_priorities_that_got_no_headroom() -> None:

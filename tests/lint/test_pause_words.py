@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from fabrics import LOSSLESS, LOSSY, fabric
 
-from nodrop.fabric.fabric import Fabric, Purpose, TrafficClass
+from nodrop.fabric.fabric import Device, Fabric, Purpose, TrafficClass
 from nodrop.fabric.qos import PfcWatchdog, PriorityGroup
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.timeouts import QP_RETRIES, QP_TIMEOUT_MS
@@ -102,12 +102,16 @@ def test_headroom_without_pause_is_left_to_its_own_rule() -> None:
 
 
 def test_a_table_without_the_row() -> None:
-    assert sides.table_lacks("traditional", "SN4700", 400_000, 7) is True
-    assert sides.table_lacks("traditional", "SN4700", 400_000, 40) is False
-    assert sides.table_lacks("dynamic", "SN4700", 400_000, 7) is False
-    assert sides.table_lacks("traditional", "another", 400_000, 7) is False
-    assert sides.table_lacks("traditional", UNKNOWN, 400_000, 7) is False
-    assert sides.table_lacks("traditional", "SN4700", 400_000, None) is False
+    box = Device(name="leaf1", platform="sonic", model="SN4700", buffer_model="traditional")
+    other = replace(box, hwsku="Mellanox-SN4700-O32")
+    assert sides.table_lacks(box, 400_000, 7) is True
+    assert sides.table_lacks(box, 400_000, 40) is False
+    assert (sides.table_lacks(box, 400_000, 1500), sides.table_lacks(other, 400_000, 1500)) == (True, False)
+    assert sides.table_lacks(replace(box, buffer_model="dynamic"), 400_000, 7) is False
+    assert sides.table_lacks(replace(box, model="another"), 400_000, 7) is False
+    assert sides.table_lacks(replace(box, model=UNKNOWN), 400_000, 7) is False
+    assert sides.table_lacks(replace(box, hwsku=UNKNOWN), 400_000, 7) is False
+    assert sides.table_lacks(box, 400_000, None) is False
 
 
 def test_dscps_that_belong_to_no_lossless_class() -> None:

@@ -128,6 +128,8 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "the management port of Cumulus Linux is eth0",
     ),
     "servers": (device(ntp_servers=("b", "a")), "ntp_servers", "are not in the order in which they would be read back"),
+    "sku": (device(hwsku="Mellanox-SN5600-O128"), "hwsku", "NVUE has no field for SONiC's SKU"),
+    "name server": (device(dns_servers=("ntp.example",)), "dns_servers/ntp.example", "is not an address"),
     "hash seed": (device(hash_seed=2**32), "hash_seed", "is not from 0 to 4294967295"),
     "both kinds of telemetry": (
         device(gnmi_port=9339, otlp_collectors=(Collector(address="192.0.2.1", port=4317),)),

@@ -17,6 +17,7 @@ from nodrop.resources import home
 PORTS = {f"Ethernet{number}": {"lanes": str(number), "speed": "25000"} for number in (0, 8, 16)}
 VRF = "blue does not begin with Vrf, as VRFs of SONiC do"
 ORDER = "are not in the order in which they would be read back"
+EMPTY = "is empty, which SONiC takes of ports alone"
 NO_MTU = "there is one: without a field it is the switch's default"
 
 
@@ -55,7 +56,7 @@ def test_rows_that_say_all() -> None:
         ),
         channel(10, mtu_bytes=9216, description="x"),
     )  # fmt: skip
-    members = (VlanMember(port="Ethernet0", tagged=False), VlanMember(port="PortChannel9", tagged=True))
+    members = (VlanMember(interface="Ethernet0", tagged=False), VlanMember(interface="PortChannel9", tagged=True))
     addresses = ("192.0.2.1/24", "2001:db8::1/64")
     assert found.device.vlans == (vlan(enabled=False, members=members, addresses=addresses, description="y"),)
     assert (found.remarks, found.notes) == ((), ())
@@ -121,6 +122,7 @@ REFUSED = [
      "a port channel is called PortChannel and a number of four digits at most"),
     ({"port_channels": (channel(members=("Ethernet8", "Ethernet0")),)}, "port_channels/PortChannel1/members", ORDER),
     ({"port_channels": (channel(mtu_bytes=None),)}, "port_channels/PortChannel1/mtu_bytes", NO_MTU),
+    ({"vlans": (vlan(9, description=""),)}, "vlans/9/description", EMPTY),
     ({"port_channels": (channel(10), channel(9))}, "port_channels", ORDER),
     ({"port_channels": (channel(vrf="blue"),)}, "port_channels/PortChannel1/vrf", VRF),
     ({"vlans": (vlan(1),)}, "vlans/1/id", "is not from 2 to 4094"),
@@ -128,7 +130,7 @@ REFUSED = [
     ({"vlans": (vlan(), vlan(99))}, "vlans", ORDER),
     ({"vlans": (vlan(vrf="blue"),)}, "vlans/100/vrf", VRF),
     ({"vlans": (vlan(addresses=("a", "a")),)}, "vlans/100/addresses", "a is there twice"),
-    ({"vlans": (vlan(members=(VlanMember(port="b", tagged=True), VlanMember(port="a", tagged=True))),)},
+    ({"vlans": (vlan(members=(VlanMember(interface="b", tagged=True), VlanMember(interface="a", tagged=True))),)},
      "vlans/100/members", ORDER),
 ]  # fmt: skip
 

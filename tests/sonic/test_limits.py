@@ -75,6 +75,14 @@ REFUSED = [
     ("name", "a" * 64, "name", f"{'a' * 64} is no hostname"),
     ("name", "a b", "name", f"'a b' {WORD}"),
     ("mac", "", "mac", f"'' {WORD}"),
+    (
+        "hwsku",
+        "Mellanox-SN4700-O128",
+        "hwsku",
+        "Mellanox-SN4700-O128 is none of the other SKUs of SN4700: Mellanox-SN4700-A96C8V8, Mellanox-SN4700-C128, "
+        "Mellanox-SN4700-O28, Mellanox-SN4700-O32, Mellanox-SN4700-O8C48, Mellanox-SN4700-O8V48, "
+        "Mellanox-SN4700-V48C32, Mellanox-SN4700-V64",
+    ),
     ("model", "SN9999", "model", "SN9999 is not in the catalogue, so its ports cannot be spelt"),
     ("role", "border", "role", "border has no DEVICE_METADATA.type; known: leaf, spine, superspine"),
     ("hash_seed", 10, "hash_seed", "ToRRouter has seed 0"),
@@ -116,6 +124,7 @@ REFUSED = [
     ("ntp_servers", ("b", "a"), "ntp_servers", ORDER),
     ("ntp_servers", ("a", "a"), "ntp_servers", "a is there twice"),
     ("syslog_servers", ("b", "a"), "syslog_servers", ORDER),
+    ("dns_servers", ("ntp.example",), "dns_servers/ntp.example", "is not an address"),
     ("syslog_servers", ('"',), "syslog_servers/0", f"'\"' {WORD}"),
     ("buffer_pools", (replace(POOL, name="b"), POOL), "buffer_pools", ORDER),
     ("buffer_pools", (POOL, POOL), "buffer_pools", "a is there twice"),

@@ -39,7 +39,7 @@ PORT_CHANNELS = (
 VLANS = (
     Vlan(
         id=100,
-        members=(VlanMember(port="Ethernet112", tagged=False), VlanMember(port="PortChannel7", tagged=True)),
+        members=(VlanMember(interface="Ethernet112", tagged=False), VlanMember(interface="PortChannel7", tagged=True)),
         enabled=False,
         mtu_bytes=9000,
         addresses=("198.51.100.1/24", "2001:db8::1/64"),

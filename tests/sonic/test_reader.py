@@ -104,6 +104,7 @@ NOTHING = Device(
     bgp=UNKNOWN,
     static_routes=UNKNOWN,
     buffer_model=UNKNOWN,
+    hwsku=UNKNOWN,
     dynamic_buffers=UNKNOWN,
     buffer_pools=UNKNOWN,
     switch_dscp_to_tc=UNKNOWN,

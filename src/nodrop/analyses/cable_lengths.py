@@ -10,10 +10,10 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._pairs import Pairs
 from nodrop.fabric.fabric import Device, HostPort, Interface
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, UnknownFact
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.subject import link as subject_of_link
-from nodrop.hardware import switch, switches
+from nodrop.hardware.bounds import headroom_rows
 
 RESTS_ON = frozenset({"cables"})
 
@@ -82,7 +82,8 @@ def _is_rounded(device: Device, port: Interface, true_m: int | None) -> bool:
         return true_m is not None
     if isinstance(device.buffer_model, Unknown) or device.buffer_model != "traditional":
         return False
-    if isinstance(device.model, Unknown) or device.model not in switches():
+    try:
+        rows = [row.cable_m for row in headroom_rows(device) if row.speed_mbps == port.speed_mbps]
+    except UnknownFact:
         return False
-    rows = [row[1] for row in switch(device.model).sonic.headroom_table if row[0] == port.speed_mbps]
     return _equals(port, min((row for row in rows if row >= true_m), default=None))

@@ -262,7 +262,8 @@ def _link_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
         return
     for family in plan.families:
         if family not in there:
-            routed = " and ".join(_named(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
+            named = (_named(keys) for keys, pools in _by_keys(plan).items() if _has(pools, family))
+            routed = " and ".join(name for name in named if name != "oob")
             found = f"no {TITLE[family]} pool, but {routed} of {TITLE[family]}"
             hint = "or routing: {sessions: unnumbered}, which carries both families and needs no pool of links"
             yield intent.problem(keys, found, f"one {TITLE[family]} pool", hint)

@@ -41,6 +41,8 @@ _PLAIN = (
     ("hosts.trust", "", "PCP does not survive routing (Guo et al., SIGCOMM 2016)"),
     ("hosts.rdma_mtu", "", "the largest RoCE MTU"),
     ("routing.protocol", "", "RFC 7938, use of BGP for routing in large-scale data centers"),
+    ("routing.sessions", "", "every platform and release has them; each link takes addresses of its pool"),
+    ("routing.bfd", "", "a link that goes down ends its session at once, without BFD's timers to tune"),
     ("routing.balancing", "", "ECMP is what every platform has"),
 )
 """Keys with a default of their own, its unit, and its source."""

@@ -29,7 +29,7 @@ def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, 
         made.append(
             Vlan(
                 id=wanted.id,
-                members=tuple(VlanMember(port=port, tagged=False) for port in sorted(ports, key=natural)),
+                members=tuple(VlanMember(interface=port, tagged=False) for port in sorted(ports, key=natural)),
                 mtu_bytes=intent.mtu,
                 addresses=plan.gateway_addresses(group, node),
                 description=group,

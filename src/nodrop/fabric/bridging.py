@@ -30,13 +30,13 @@ class PortChannel:
 class VlanMember:
     """An interface or port channel in a VLAN, and whether its frames there carry a tag."""
 
-    port: str
+    interface: str
     tagged: bool
 
     @property
     def key(self) -> str:
         """The member's name in a subject."""
-        return self.port
+        return self.interface
 
 
 @value

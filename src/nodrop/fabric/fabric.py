@@ -153,6 +153,8 @@ class Device:
     platform: str
     version: str | None | Unknown = UNKNOWN
     model: str | Unknown = UNKNOWN
+    hwsku: str | None | Unknown = None
+    """SONiC's name of a use of the model, which has a headroom table of its own; None where it is the usual one."""
     role: str | Unknown = UNKNOWN
     mac: str | None | Unknown = None
     interfaces: tuple[Interface, ...] = ()

@@ -11,6 +11,7 @@ from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import switch, switches
 from nodrop.hardware.dynamic import chip, compensates
 from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
+from nodrop.hardware.schema import HeadroomRow
 
 STATIC_PATTERN_MTU_BYTES = 1024
 STATIC_SMALL_PACKET_PERCENT = 100
@@ -69,9 +70,17 @@ def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
 
     UnknownFact where the device's model is not known.
     """
-    model = known(device.model, "device.model")
-    rows = switch(model).sonic.headroom_table if model in switches() else ()
-    return table_xoff(rows, speed_mbps, length_m)
+    return table_xoff(headroom_rows(device), speed_mbps, length_m)
+
+
+def headroom_rows(device: Device) -> tuple[HeadroomRow, ...]:
+    """Return the headroom table of the device's SKU; none where the catalogue has none.
+
+    UnknownFact where the device's model or SKU is not known.
+    """
+    model, hwsku = known(device.model, "device.model"), known(device.hwsku, "device.hwsku")
+    table = switch(model).sonic.table(hwsku) if model in switches() else None
+    return table.rows if table else ()
 
 
 def _compensated(device: Device) -> bool:

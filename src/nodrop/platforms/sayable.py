@@ -7,6 +7,7 @@ paths of `Unsupported` go by attributes and by the names of rows, from the devic
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from ipaddress import ip_address
 from operator import attrgetter
 from types import NoneType
 from typing import Any
@@ -117,6 +118,15 @@ def check_distinct(words: Sequence[str], *path: object) -> None:
     """Raise Unsupported where a word is there twice, for a table has one row of a name."""
     if len(set(words)) < len(words):
         raise refuse(path, f"{max(words, key=words.count)} is there twice")
+
+
+def check_addresses(servers: Sequence[str], *path: object) -> None:
+    """Raise Unsupported where a server has a name, which cannot be looked up before there is a name server."""
+    for server in servers:
+        try:
+            ip_address(server)
+        except ValueError:
+            raise refuse((*path, server), "is not an address") from None
 
 
 def quotable(text: str) -> str | None:

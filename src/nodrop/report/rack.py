@@ -63,7 +63,7 @@ class _Rack:
         self._fabric, self._capacity = fabric, Capacity(fabric)
         self._index = self._capacity.index
         self._vlan_of = {
-            End(device.name, member.port): vlan
+            End(device.name, member.interface): vlan
             for device in fabric.devices
             for vlan in (device.vlans if isinstance(device.vlans, tuple) else ())
             for member in vlan.members

@@ -1,10 +1,11 @@
 """Words about configured cable lengths: whether the switch has headroom for them."""
 
 from nodrop.fabric import effects
+from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import UnknownFact, known
-from nodrop.hardware import switch, switches
+from nodrop.hardware.bounds import headroom_rows
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import length, listed, speed
 from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
@@ -22,24 +23,23 @@ def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
 
 
 @word("function")
-def has_headroom_row(model: str, mbps: int | None, metres: int | None) -> bool:
-    """Whether the table of one of a model's SKUs has a row for a speed and a configured cable length.
+def has_headroom_row(device: Device, mbps: int | None, metres: int | None) -> bool:
+    """Whether the table of a device's SKU has a row for a speed and a configured cable length.
 
     UNKNOWN where the catalogue does not have the model, or not its table.
     """
-    return metres in _lengths(model, mbps)
+    return metres in _lengths(device, mbps)
 
 
 @word("function")
-def rows_there_are(model: str, mbps: int | None) -> str:
-    """The cable lengths that the tables of a model's SKUs have at a speed, as a sentence lists them."""
-    lengths = _lengths(model, mbps)
+def rows_there_are(device: Device, mbps: int | None) -> str:
+    """The cable lengths that the table of a device's SKU has at a speed, as a sentence lists them."""
+    lengths = _lengths(device, mbps)
     return listed(tuple(map(length, lengths))) if lengths else f"none at {speed(mbps)}"
 
 
-def _lengths(model: str, mbps: int | None) -> tuple[int, ...]:
-    """The lengths of all tables of a model, for a device does not say which of its SKUs it is."""
-    rows = [row for table in switch(model).sonic.headroom for row in table.rows] if model in switches() else []
+def _lengths(device: Device, mbps: int | None) -> tuple[int, ...]:
+    rows = headroom_rows(device)
     if not rows:
         raise UnknownFact("device.model")
     return tuple(sorted({row.cable_m for row in rows if row.speed_mbps == mbps}))

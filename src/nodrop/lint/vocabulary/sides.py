@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from nodrop.fabric import effects
-from nodrop.fabric.fabric import Fabric, TrafficClass
+from nodrop.fabric.fabric import Device, Fabric, TrafficClass
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, known
-from nodrop.hardware import switch, switches
+from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.hardware.bounds import headroom_rows
 from nodrop.lint.vocabulary import word
 
 
@@ -85,15 +85,16 @@ def _has_headroom(qos: QosProfile, group: int) -> bool:
 
 
 @word("function")
-def table_lacks(
-    buffer_model: str | None | Unknown, model: str | Unknown, mbps: int | None | Unknown, metres: int | None | Unknown
-) -> bool:
+def table_lacks(device: Device, mbps: int | None | Unknown, metres: int | None | Unknown) -> bool:
     """Whether a switch writes no headroom because the table of its SKU has no row for a speed and cable length."""
-    if isinstance(buffer_model, Unknown) or isinstance(model, Unknown) or isinstance(mbps, Unknown):
+    if isinstance(device.buffer_model, Unknown) or device.buffer_model != "traditional":
         return False
-    if buffer_model != "traditional" or isinstance(metres, Unknown) or model not in switches():
+    if isinstance(mbps, Unknown) or isinstance(metres, Unknown):
         return False
-    rows = switch(model).sonic.headroom_table
+    try:
+        rows = headroom_rows(device)
+    except UnknownFact:
+        return False
     return bool(rows) and metres is not None and all((row[0], row[1]) != (mbps, metres) for row in rows)
 
 

@@ -15,7 +15,15 @@ from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.spelling import FECS, dialect
 from nodrop.platforms.nvue.traits import TRAITS
-from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, on_one_line, refuse
+from nodrop.platforms.sayable import (
+    UNKNOWN_FACT,
+    Plain,
+    check_addresses,
+    check_distinct,
+    check_rows,
+    on_one_line,
+    refuse,
+)
 
 _HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}")
 _VRF = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,14}")
@@ -65,6 +73,8 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
     if device.version not in TRAITS.releases:
         raise refuse(["version"], f"is written for {' and '.join(TRAITS.releases)}")
+    if device.hwsku is not None:
+        raise refuse(["hwsku"], "NVUE has no field for SONiC's SKU")
     if device.switch_dscp_to_tc is not None:
         raise refuse(["switch_dscp_to_tc"], "NVUE maps DSCP by profiles of ports only")
     if device.buffer_model != "dynamic":
@@ -93,6 +103,7 @@ def _check_services(device: Device) -> None:
     check_rows(known(device.ntp_servers), "ntp_servers")
     check_rows(known(device.syslog_servers), "syslog_servers")
     check_rows(known(device.dns_servers), "dns_servers")
+    check_addresses(known(device.dns_servers), "dns_servers")
     for name in ("hash_fields", "snmp_location", "snmp_contact"):
         if not isinstance(getattr(device, name), Unknown | None):
             raise refuse([name], "is not written for NVUE")

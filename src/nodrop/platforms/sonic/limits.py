@@ -13,7 +13,16 @@ from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.schema import Split, Switch
-from nodrop.platforms.sayable import UNKNOWN_FACT, Plain, check_distinct, check_rows, on_one_line, quotable, refuse
+from nodrop.platforms.sayable import (
+    UNKNOWN_FACT,
+    Plain,
+    check_addresses,
+    check_distinct,
+    check_rows,
+    on_one_line,
+    quotable,
+    refuse,
+)
 from nodrop.platforms.sonic.limits_bridging import check_bridging, check_vrf
 from nodrop.platforms.sonic.release_limits import check_release
 from nodrop.platforms.sonic.releases import RELEASES
@@ -60,6 +69,10 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["name"], f"{device.name} is no hostname")
     if model not in switches():
         raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
+    sku, facts = known(device.hwsku), switch(model).sonic
+    if sku is not None and (sku == facts.hwsku or sku not in facts.hwskus):
+        others = ", ".join(one for one in facts.hwskus if one != facts.hwsku) or "none"
+        raise refuse(["hwsku"], f"{sku} is none of the other SKUs of {model}: {others}")
     if role not in TYPE_OF_ROLE:
         raise refuse(["role"], f"{role} has no DEVICE_METADATA.type; known: {', '.join(TYPE_OF_ROLE)}")
     seed = HASH_SEED_OF_TYPE[TYPE_OF_ROLE[role]]
@@ -99,6 +112,7 @@ def _check_services(device: Device) -> None:
     check_rows(known(device.ntp_servers), "ntp_servers")
     check_rows(known(device.syslog_servers), "syslog_servers")
     check_rows(known(device.dns_servers), "dns_servers")
+    check_addresses(known(device.dns_servers), "dns_servers")
     if len(known(device.dns_servers)) > TRAITS.most_dns_servers:
         raise refuse(["dns_servers"], f"are more than {TRAITS.most_dns_servers}")
     _check_order(known(device.hash_fields))

@@ -32,13 +32,15 @@ def check_bridging(device: Device) -> None:
         path = ("vlans", str(vlan.id))
         if not _VLANS[0] <= vlan.id <= _VLANS[1]:
             raise refuse((*path, "id"), f"is not from {_VLANS[0]} to {_VLANS[1]}")
-        check_rows(vlan.members, *path, "members", order=lambda member: natural(member.port))
+        check_rows(vlan.members, *path, "members", order=lambda member: natural(member.interface))
         _check_link(vlan, path)
 
 
 def _check_link(row: PortChannel | Vlan, path: tuple[str, str]) -> None:
     check_vrf(row.vrf, *path, "vrf")
     check_distinct(row.addresses, *path, "addresses")
+    if row.description == "":
+        raise refuse((*path, "description"), "is empty, which SONiC takes of ports alone")
     if row.mtu_bytes is None:
         raise refuse((*path, "mtu_bytes"), "there is one: without a field it is the switch's default")
 

@@ -101,6 +101,7 @@ _DEVICE_PATHS: Mapping[str, Path] = {
     "@hash_fields": ("SWITCH_HASH", "GLOBAL", "ecmp_hash"),
     "@buffer_model": (*_LOCALHOST, "buffer_model"),
     "@model": (*_LOCALHOST, "hwsku"),
+    "@hwsku": (*_LOCALHOST, "hwsku"),
     "@role": (*_LOCALHOST, "type"),
     "@hash_seed": (*_LOCALHOST, "type"),
     "@mac": (*_LOCALHOST, "mac"),

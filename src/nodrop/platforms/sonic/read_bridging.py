@@ -53,7 +53,7 @@ def vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     for name, port in _members(config, "VLAN_MEMBER", "VLAN"):
         keys = ("VLAN_MEMBER", f"{name}|{port}")
         tagged = config.word(keys, modes[keys[1]], "tagging_mode", _TAGGED)
-        members.setdefault(name, []).append(VlanMember(port=port, tagged=tagged is not False))
+        members.setdefault(name, []).append(VlanMember(interface=port, tagged=tagged is not False))
     addresses = _addresses(config, "VLAN_INTERFACE")
     found = []
     for name, row in config.rows("VLAN").items():
@@ -64,7 +64,7 @@ def vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
         found.append(
             Vlan(
                 id=int(number[1]),
-                members=tuple(sorted(members.get(name, ()), key=lambda member: natural(member.port))),
+                members=tuple(sorted(members.get(name, ()), key=lambda member: natural(member.interface))),
                 enabled=_enabled(config, ("VLAN", name), row, True, derived),
                 mtu_bytes=_mtu(config, ("VLAN", name), row, derived),
                 addresses=addresses.get(name, ()),

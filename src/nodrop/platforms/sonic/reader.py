@@ -135,13 +135,14 @@ class _Device:
         self._derived |= {(self.name, "@bgp", field): reason for field, reason in reasons.items()}
         qos = qos_reader(config)
         dynamic = self._buffer_model()
-        self._model = self._known_model()
+        self._model, hwsku = self._sku()
         interfaces = tuple(self._interfaces(qos, dynamic))
         device = Device(
             name=self.name,
             platform="sonic",
             version=self._version(),
             model=self._model,
+            hwsku=hwsku,
             role=self._role(),
             mac=self._localhost.get("mac", None if config.whole else UNKNOWN),
             interfaces=interfaces,
@@ -179,8 +180,12 @@ class _Device:
         found = re.fullmatch(r"version_([0-9]{6})_[0-9]{2}", text)
         return found[1] if found else UNKNOWN
 
-    def _known_model(self) -> Any:
-        return model_of_sku(self._localhost.get("hwsku", "")) or UNKNOWN
+    def _sku(self) -> tuple[Any, Any]:
+        """Return the model, and the name of its SKU where that is not the usual one."""
+        stated = self._localhost.get("hwsku", UNKNOWN)
+        model = UNKNOWN if isinstance(stated, Unknown) else model_of_sku(stated) or UNKNOWN
+        usual = not isinstance(model, Unknown) and stated == switch(model).sonic.hwsku
+        return model, None if usual else stated
 
     def _type(self) -> str | None:
         """Return the tier that a DEVICE_METADATA.type means to SONiC's templates, which look for a part of it."""

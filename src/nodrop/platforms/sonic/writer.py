@@ -259,13 +259,13 @@ def _qos(device: Device, facts: Switch) -> str:
     _, spelling, text = _RENDERED[key]
     if device.buffer_model == "traditional":
         for port in ports:
-            _check_added(port, facts, spelling)
+            _check_added(port, facts, known(device.hwsku), spelling)
     return text
 
 
-def _check_added(port: Interface, facts: Switch, spelling: Spelling) -> None:
+def _check_added(port: Interface, facts: Switch, hwsku: str | None, spelling: Spelling) -> None:
     """Refuse a port on which buffermgrd would lay other lossless priority groups over those of the model."""
-    row = facts.sonic.headroom_row(known(port.speed_mbps), known(port.cable_length_m))
+    row = facts.sonic.headroom_row(known(port.speed_mbps), known(port.cable_length_m), hwsku)
     if row is None or not port.enabled or not isinstance(port.qos, QosProfile):
         return
     names = {group.index: spelling.group(port, group) for group in known(port.qos.priority_groups)}
