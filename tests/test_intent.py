@@ -355,6 +355,8 @@ def test_defaults_of_the_smallest_intent() -> None:
         "hosts.dcqcn": "true",
         "hosts.rdma_mtu": "4096",
         "routing.protocol": "ebgp",
+        "routing.sessions": "numbered",
+        "routing.bfd": "false",
         "routing.balancing": "ecmp",
         "endpoints.gpu.spread": "leaves",
         "endpoints.storage.ports": "1",
