@@ -1,4 +1,4 @@
-"""Random devices that NVUE can be told to be, sensible or not, in either dialect: what the round trip is tried with."""
+"""Random devices that NVUE can be told to be, sensible or not, of any release: what the round trip is tried with."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +22,7 @@ from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import effects
+from nodrop.platforms.nvue.releases import RELEASES, knows
 from random_routing import LISTS, asns, maybe, prefix_rules, rows
 
 PRIORITIES = st.integers(0, 7)
@@ -62,7 +63,9 @@ def by_address(found: list[Collector]) -> tuple[Collector, ...]:
 def addresses(version: str) -> st.SearchStrategy[tuple[str, ...]]:
     """Addresses: in any order before 5.15, IPv4 first since."""
     found = some((*V4, *V6), 3)
-    return found if version == "5.14" else found.map(lambda all_: tuple(sorted(all_, key=lambda one: ":" in one)))
+    if not knows(version, "enabled instead of on"):
+        return found
+    return found.map(lambda all_: tuple(sorted(all_, key=lambda one: ":" in one)))
 
 
 def spread(size: int, target: st.SearchStrategy[int]) -> st.SearchStrategy[tuple[int, ...]]:
@@ -329,19 +332,20 @@ collectors = st.builds(Collector, address=st.sampled_from(["192.0.2.30", "2001:d
 @st.composite
 def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") -> Device:
     """A device that NVUE can be told to be, with what the switch works out by itself worked out."""
-    version = version or draw(st.sampled_from(["5.14", "5.16"]))
+    version = version or draw(st.sampled_from(RELEASES))
     model = draw(st.sampled_from(["SN4700", "SN5600"]))
     polling = draw(maybe(st.integers(100, 5000)))
     detection = None if polling is None else polling * draw(st.integers(1, 1000))
     classes, dynamic_th = draw(spread(8, PRIORITIES)), draw(st.sampled_from([0, 0, -8, -1, 3, 7]))
-    trimming = draw(maybe(trimmings(classes))) if model == "SN5600" else None
+    trimming = draw(maybe(trimmings(classes))) if model == "SN5600" and knows(version, "packet trimming") else None
     made = profiles(classes, dynamic_th, detection, trimming is not None)
     ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
     pausing = any(port.cable_length_m for port in ports)
     lossy = draw(st.integers(1, 99))
     lossless = draw(st.integers(1, 100 - lossy)) if pausing else None
     own_bgp = draw(maybe(bgps()))
-    gnmi = draw(maybe(st.integers(1, 65535)))
+    gnmi = draw(maybe(st.integers(1, 65535))) if knows(version, "a gNMI server") else None
+    exports = gnmi is None and knows(version, "export by OTLP")
     device = Device(
         name=name,
         platform="nvue",
@@ -363,7 +367,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         syslog_servers=draw(some(SERVERS, 3).map(ordered)),
         dns_servers=draw(some(SERVERS[:-1], 3).map(ordered)),
         gnmi_port=gnmi,
-        otlp_collectors=() if gnmi else draw(st.lists(collectors, max_size=2, unique_by=address_of).map(by_address)),
+        otlp_collectors=draw(st.lists(collectors, max_size=2, unique_by=address_of).map(by_address)) if exports else (),
     )
     return resolve(device)
 

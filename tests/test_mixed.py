@@ -32,7 +32,7 @@ OTHERS = ("reference-256-", "broadcom", "storage-vlan")
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith(OTHERS))
 """All but those that are another's mix, and those that only one of the platforms can carry on the leaves."""
 
-RELEASES = {"sonic": ("202505",), "nvue": ("5.14", "5.16")}
+RELEASES = {"sonic": ("202505",), "nvue": ("5.14", "5.19")}
 MIXES = (("sonic", "sonic"), ("sonic", "nvue"), ("nvue", "sonic"), ("nvue", "nvue"))
 """Platform of the leaves, and of the spines."""
 

@@ -111,7 +111,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "platform": (device(platform="sonic"), "platform", "sonic is not nvue"),
     "hostname": (device(name="leaf_1"), "name", "leaf_1 is no hostname of Cumulus Linux"),
     "model": (device(model="SN9999"), "model", "SN9999 is not in the catalogue, so its ports cannot be spelt"),
-    "release": (device(version="5.13"), "version", "is written for 5.14 and 5.16"),
+    "release": (device(version="5.8"), "version", "is written for 5.9 to 5.19"),
     "buffer model": (
         device(buffer_model="traditional"),
         "buffer_model",

@@ -19,6 +19,7 @@ from nodrop.fabric.states import UNKNOWN
 from nodrop.hardware.dynamic import resolve
 from nodrop.intent.load import loads
 from nodrop.platforms import not_carried
+from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.resources import home
 from nvue_devices import as_nvue, fabric, split
 from random_nvue import alone, devices
@@ -53,7 +54,7 @@ def derived(device: Device) -> set[tuple[str, ...]]:
     return ALWAYS | {(name, *part) for name, _ in profiles for part in WITHOUT_PFC}
 
 
-@pytest.mark.parametrize("version", ["5.14", "5.16"])
+@pytest.mark.parametrize("version", RELEASES)
 @pytest.mark.parametrize("intent", ["two-by-two", "reference-256"])
 def test_devices_of_shipped_fabrics(intent: str, version: str) -> None:
     whole = fabric(intent)
@@ -61,13 +62,13 @@ def test_devices_of_shipped_fabrics(intent: str, version: str) -> None:
         assert_round_trip(as_nvue(device, version), whole)
 
 
-@pytest.mark.parametrize("version", ["5.14", "5.16"])
+@pytest.mark.parametrize("version", RELEASES)
 @pytest.mark.parametrize("count", [2, 4])
 def test_a_port_that_is_broken_out(version: str, count: int) -> None:
     assert_round_trip(split(as_nvue(fabric().device("leaf1"), version), "swp2", count), fabric())
 
 
-@pytest.mark.parametrize("version", ["5.14", "5.16"])
+@pytest.mark.parametrize("version", RELEASES)
 @pytest.mark.parametrize("path", [home("intents") / "two-by-two.yaml", home("intents") / "reference-256.yaml"], ids=str)
 def test_the_same_intent_for_nvue(path: Path, version: str) -> None:
     text = path.read_text().replace('platform: sonic, version: "202505"', f'platform: nvue, version: "{version}"')

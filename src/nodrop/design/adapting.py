@@ -85,6 +85,8 @@ class Adapter:
             changes["otlp_collectors"] = ()
         elif device.otlp_collectors and not held.gnmi_beside_otlp:
             changes["gnmi_port"] = None
+        if not held.gnmi:
+            changes["gnmi_port"] = None
         if self._timers is not None:
             changes["watchdog_polling_ms"] = self._timers.polling_ms[self._role]
         return changed(device, **changes)

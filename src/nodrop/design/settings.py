@@ -1,8 +1,9 @@
 """What an intent says of single switches, and of what is beside the fabric itself: draining, telemetry."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from operator import attrgetter
 
 from nodrop.design.boxes import Boxes
 from nodrop.errors import Problem
@@ -10,7 +11,7 @@ from nodrop.fabric.fabric import HASH_FIELDS, Collector, HashField
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.values import changed
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import Intent, Tier
 from nodrop.platforms.traits import Traits, first_release, traits
 from nodrop.units import show_ids
 
@@ -34,14 +35,31 @@ def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
 
 def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
     wanted = intent.services.telemetry
-    held = [traits(tier.platform, tier.version) for tier in (intent.topology.leaves, intent.topology.spines)]
+    tiers = (intent.topology.leaves, intent.topology.spines)
+    held = [traits(tier.platform, tier.version) for tier in tiers]
     titles = " and ".join(sorted({one.title for one in held}))
     if wanted.otlp and not any(one.otlp for one in held):
+        names, hint = _unable(tiers, attrgetter("otlp"))
         expected = "collectors that subscribe: gnmi: true"
-        yield intent.problem(("services", "telemetry", "otlp"), f"{titles} sends nothing by OTLP by itself", expected)
+        yield intent.problem(
+            ("services", "telemetry", "otlp"), f"{names} sends nothing by OTLP by itself", expected, hint
+        )
+    elif wanted.gnmi and not any(one.gnmi for one in held):
+        names, hint = _unable(tiers, attrgetter("gnmi"))
+        yield intent.problem(("services", "telemetry", "gnmi"), f"{names} does not answer gNMI", "gnmi: false", hint)
     elif wanted.otlp and wanted.gnmi and all(one.otlp and not one.gnmi_beside_otlp for one in held):
         found = f"{titles} is not to run gNMI beside OTLP"
         yield intent.problem(("services", "telemetry", "gnmi"), found, "one of the two")
+
+
+def _unable(tiers: Iterable[Tier], able: Callable[[Traits], bool]) -> tuple[str, str]:
+    """Return what tiers that lack something are called, and the releases that have it, if there are any."""
+    names, later = set(), set()
+    for tier in tiers:
+        title, since = traits(tier.platform).title, first_release(tier.platform, able)
+        names.add(f"{title} {tier.version}" if since else title)
+        later |= {f"{title} {since} or later"} if since else set()
+    return " and ".join(sorted(names)), " ".join(f"or {one}" for one in sorted(later))
 
 
 def _release_faults(intent: Intent) -> Iterator[Problem]:

@@ -111,6 +111,8 @@ class Traits:
     """The share of small packets that headroom is worked out with."""
     otlp: bool
     """Whether a switch can send its counters by OTLP by itself."""
+    gnmi: bool
+    """Whether it answers gNMI."""
     gnmi_beside_otlp: bool
     """Whether it can answer gNMI while it does."""
     additions: frozenset[str]

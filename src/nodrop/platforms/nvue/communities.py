@@ -7,12 +7,16 @@ those of IANA's registry, the names FRR's.
 
 from collections.abc import Mapping
 
+from nodrop.platforms.nvue.releases import knows
+
+INTERNET = "internet"
+
 SPELT: Mapping[str, str] = {
     "accept-own": "65535:1",
     "accept-own-nexthop": "65535:8",
     "blackhole": "65535:666",
     "graceful-shutdown": "65535:0",
-    "internet": "0:0",
+    INTERNET: "0:0",
     "llgr-stale": "65535:6",
     "local-AS": "local-as",
     "no-advertise": "no-advertise",
@@ -33,8 +37,10 @@ _NAMES = {
 }
 
 
-def spelt(community: str) -> str:
-    """Return a community as NVUE writes it."""
+def spelt(community: str, release: object) -> str:
+    """Return a community as a release of NVUE writes it."""
+    if community == INTERNET and not knows(release, "the community internet as a number"):
+        return community
     return SPELT.get(community, community)
 
 

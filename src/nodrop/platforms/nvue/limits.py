@@ -13,6 +13,7 @@ from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import nvue_port
 from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.nvue import limits_routing
+from nodrop.platforms.nvue.release_limits import check_release
 from nodrop.platforms.nvue.spelling import FECS, dialect
 from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.sayable import (
@@ -54,6 +55,7 @@ def check(device: Device) -> Switch:
     """
     _PLAIN.check(device)
     facts = _check_device(device)
+    check_release(device)
     _check_services(device)
     check_rows(device.interfaces, "interfaces", order=lambda port: natural(port.name))
     split = _check_splits(facts, device)
@@ -72,7 +74,7 @@ def _check_device(device: Device) -> Switch:
     if model not in switches():
         raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
     if device.version not in TRAITS.releases:
-        raise refuse(["version"], f"is written for {' and '.join(TRAITS.releases)}")
+        raise refuse(["version"], f"is written for {TRAITS.releases[0]} to {TRAITS.releases[-1]}")
     if device.hwsku is not None:
         raise refuse(["hwsku"], "NVUE has no field for SONiC's SKU")
     if device.switch_dscp_to_tc is not None:

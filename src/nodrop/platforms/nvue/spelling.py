@@ -16,6 +16,7 @@ from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue.effects import StatedHeadroom, stated_headroom
+from nodrop.platforms.nvue.releases import knows
 
 GLOBAL = "default-global"
 KINDS = ("congestion-control", "egress-scheduler", "egress-shaper", "link-pause", "mapping", "pfc", "remark")
@@ -23,7 +24,6 @@ KINDS = ("congestion-control", "egress-scheduler", "egress-shaper", "link-pause"
 FECS = {"rs": "rs", "fc": "baser", "none": "off", "auto": "auto"}
 BYTES_PER_KBIT = 125
 
-_OLD_RELEASES = ("5.14",)
 _TRUSTS = {"dscp": "l3", "pcp": "l2", "both": "both", None: "port"}
 _SCHEDULED = {True: {0, 3, 6}, False: set(range(8))}
 _MARKED = {True: (0, 3), False: (0,)}
@@ -48,7 +48,7 @@ _NEW = Dialect(old=False, enabled="state = enabled", disabled="state = disabled"
 
 def dialect(version: object) -> Dialect:
     """Return the dialect of a release that is written."""
-    return _OLD if version in _OLD_RELEASES else _NEW
+    return _NEW if knows(version, "enabled instead of on") else _OLD
 
 
 def numbers(indexes: Iterable[int]) -> str:

@@ -4,24 +4,33 @@ Sources: Cumulus Linux 5.14 and 5.16, Quality of Service (watchdog, profiles, sm
 What's New (ranges of polling and robustness); Packet Trimming (sizes, ASICs); Open Telemetry Export, gNMI Streaming.
 """
 
-from nodrop.platforms.traits import Traits, TrimmingTraits, WatchdogTraits
+from dataclasses import replace
+
+from nodrop.platforms.nvue.releases import RELEASES, SINCE
+from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 
 _OF_SWITCH = "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
 _HEADROOM = "NVUE takes no traffic pattern: what follows is the formula of the ASIC for small packets only"
 _NOT_SHARED = "NVUE's ports have headroom of their own in these releases: sharing it begins with 5.18"
+_TRIMMING = TrimmingTraits(
+    asics=frozenset({"spectrum-4"}),
+    size_bytes=(256, 1024),
+    size_step_bytes=4,
+    by_priority=True,
+    by_service_port=True,
+)
 
 TRAITS = Traits(
     title="NVUE",
-    releases=("5.14", "5.16"),
+    releases=RELEASES,
     usual="5.16",
-    watchdog=WatchdogTraits(polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000)),
-    trimming=TrimmingTraits(
-        asics=frozenset({"spectrum-4"}),
-        size_bytes=(256, 1024),
-        size_step_bytes=4,
-        by_priority=True,
-        by_service_port=True,
+    before=(
+        Before(release=SINCE["packet trimming"], traits={"trimming": replace(_TRIMMING, asics=frozenset())}),
+        Before(release=SINCE["a gNMI server"], traits={"gnmi": False}),
+        Before(release=SINCE["export by OTLP"], traits={"otlp": False}),
     ),
+    watchdog=WatchdogTraits(polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000)),
+    trimming=_TRIMMING,
     loopback="lo",
     counters=(),
     qos_on_every_port=True,
@@ -42,6 +51,7 @@ TRAITS = Traits(
     pattern_mtu_bytes=1024,
     small_packet_percent=100,
     otlp=True,
+    gnmi=True,
     gnmi_beside_otlp=False,
     additions=frozenset({"paths"}),
     taken={
@@ -72,7 +82,8 @@ TRAITS = Traits(
         "vrf/**": "bgp",
     },
     reasons={
-        "@gnmi_port": "Cumulus Linux is not to run gNMI beside OTLP",
+        "@gnmi_port": f"Cumulus Linux has gNMI since {SINCE['a gNMI server']}, and is not to run it beside OTLP",
+        "@otlp_collectors": f"Cumulus Linux sends counters of buffers by OTLP since {SINCE['export by OTLP']}",
         "@loopbacks": "NVUE calls its loopback lo",
         "@bgp/maximum_paths": "NVUE takes 128 equal paths at most",
         "@bgp/maximum_paths_ipv6": "NVUE takes 128 equal paths at most",

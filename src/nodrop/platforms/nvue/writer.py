@@ -23,6 +23,7 @@ from nodrop.platforms.nvue.communities import spelt
 from nodrop.platforms.nvue.extra import merged
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
+from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import FECS, PortQos, Rows, Spelling, by_value, dialect, numbers, port_key
 from nodrop.platforms.nvue.stages import Forms, forms
 from nodrop.platforms.rendering import Quoted, template
@@ -231,6 +232,7 @@ class _Say(Spelling):
         super().__init__(device)
         self.dialect = dialect(device.version)
         self.old, self.on = self.dialect.old, self.dialect.on
+        self.syslog_by_vrf = not knows(device.version, "servers of syslog beside the VRF")
         self.enabled, self.disabled = self.dialect.enabled, self.dialect.disabled
         self.lossless = sorted(limits_qos.pausing(device))
         queues = _maps(device.interfaces[0])
@@ -312,7 +314,7 @@ class _Routes:
     """The words that the templates of routing and services ask for."""
 
     def __init__(self, device: Device) -> None:
-        spoken = dialect(device.version)
+        spoken, self._release = dialect(device.version), device.version
         self.old, self.on, self.enabled, self.disabled = spoken.old, spoken.on, spoken.enabled, spoken.disabled
         self.vrfs = _by_vrf(device)
 
@@ -322,10 +324,9 @@ class _Routes:
         both: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = [("ipv4", neighbor), ("ipv6", neighbor.ipv6)]
         return both if neighbor.ipv6 != frr.NOTHING else both[:1]
 
-    @staticmethod
-    def community(community: str) -> str:
+    def community(self, community: str) -> str:
         """Return a community as NVUE spells it."""
-        return spelt(community)
+        return spelt(community, self._release)
 
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
@@ -334,13 +335,12 @@ class _Routes:
         families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
         return found + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
 
-    @staticmethod
-    def sets(rule: RouteMapRule) -> Iterator[tuple[str, Quoted, str]]:
+    def sets(self, rule: RouteMapRule) -> Iterator[tuple[str, Quoted, str]]:
         """Yield (key, what stands between, value) of what a rule sets."""
         for attribute, value in rule.sets:
             if attribute == "community":
                 for community in value.split():
-                    yield f"community {spelt(community)}", Quoted(), ""
+                    yield f"community {self.community(community)}", Quoted(), ""
             else:
                 yield SETS[attribute], Quoted(" = "), value
 

@@ -76,6 +76,7 @@ TRAITS = Traits(
     pattern_mtu_bytes=None,
     small_packet_percent=50,
     otlp=False,
+    gnmi=True,
     gnmi_beside_otlp=False,
     additions=frozenset({"tables", "lines"}),
     taken={},

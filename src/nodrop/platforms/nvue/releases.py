@@ -1,0 +1,28 @@
+"""The releases of Cumulus Linux that are written: which dialect each speaks, and since when it has what.
+
+Sources: Cumulus Linux 5.10 to 5.19, What's New (new, changed and removed NVUE commands); 5.15, New and Changed NVUE
+Commands (the dialects); NVUE command reference (version history of `system gnmi-server`, `system syslog`,
+`system snmp-server`); 5.14, Packet Trimming and NVUE Format Reference (communities). OTLP is in 5.10, as a beta of
+Spectrum-4 and without statistics of buffers, which come with 5.12.
+"""
+
+RELEASES = tuple(f"5.{minor}" for minor in range(9, 20))
+"""Oldest first."""
+
+SINCE = {
+    "export by OTLP": "5.12",
+    "servers of syslog beside the VRF": "5.13",
+    "a gNMI server": "5.13",
+    "packet trimming": "5.14",
+    "the community internet as a number": "5.14",
+    "enabled instead of on": "5.15",
+}
+"""The first release that has something; what is not here they all have."""
+
+NEEDED = ("export by OTLP", "a gNMI server", "packet trimming")
+"""What a release before it cannot say at all; the rest it spells otherwise."""
+
+
+def knows(release: object, what: str) -> bool:
+    """Whether a release that is written has something that is not in all of them; KeyError for anything else."""
+    return RELEASES.index(str(release)) >= RELEASES.index(SINCE[what])

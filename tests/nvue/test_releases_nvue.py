@@ -1,0 +1,160 @@
+"""Every release of Cumulus Linux that is written: in which words, and what it cannot say at all."""
+
+from dataclasses import replace
+
+import pytest
+
+import nodrop
+from designs import Data, build, load, shipped
+from nodrop import platforms
+from nodrop.design import adaptations
+from nodrop.errors import InputProblems, Unsupported
+from nodrop.fabric.fabric import Collector, Device, Trimming
+from nodrop.fabric.routing import Bgp, CommunityList
+from nodrop.platforms.nvue.releases import NEEDED, RELEASES, SINCE, knows
+from nodrop.platforms.traits import traits
+from nvue_devices import as_nvue, fabric
+
+
+def leaf(release: str) -> Device:
+    return as_nvue(fabric().device("leaf1"), release)
+
+
+def commands(device: Device) -> list[str]:
+    (text,) = (one.text for one in platforms.writer("nvue").write(device, fabric()) if one.path.endswith(".nv"))
+    return [line.removeprefix("nv set ") for line in text.splitlines()]
+
+
+def on_spectrum_4(release: str) -> Device:
+    """A switch that trims in a release that does, told not to."""
+    device = next(one for one in build(on_nvue("5.19", "lossy", **SN5600)).devices if one.role == "leaf")
+    return replace(device, version=release)
+
+
+SN5600 = {f"topology.{tier}.model": "SN5600" for tier in ("leaves", "spines")}
+
+
+def on_nvue(release: str, name: str = "two-by-two", **changes: object) -> Data:
+    tiers = {f"topology.{tier}.platform": "nvue" for tier in ("leaves", "spines")}
+    releases = {f"topology.{tier}.version": release for tier in ("leaves", "spines")}
+    return shipped(name, tiers | releases | changes)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_release_builds_clean(release: str) -> None:
+    built = build(on_nvue(release))
+    reading = nodrop.read_back(list(nodrop.write(built)), built)
+    assert {device.version for device in reading.fabric.devices} == {release}
+    assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
+    assert [(one.rule, str(one.subject)) for one in nodrop.lint(reading).findings] == []
+
+
+OLD = ("5.9", "5.10", "5.11", "5.12", "5.13", "5.14")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_words_change_with_the_dialect(release: str) -> None:
+    found = [line for line in commands(leaf(release)) if line.startswith("qos roce ")]
+    switched = "qos roce enable on" if release in OLD else "qos roce state enabled"
+    assert sorted(found) == sorted(["qos roce cable-length 3", "qos roce mode lossless", switched])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_servers_of_syslog_move_with_the_release(release: str) -> None:
+    device = replace(leaf(release), syslog_servers=("192.0.2.20",))
+    of_vrf = release in OLD[:4]
+    assert [line for line in commands(device) if " syslog " in line] == [
+        "service syslog mgmt server 192.0.2.20" if of_vrf else "system syslog server 192.0.2.20 vrf mgmt"
+    ]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_community_internet_is_spelt_as_the_release_does(release: str) -> None:
+    device = leaf(release)
+    assert isinstance(device.bgp, Bgp)
+    lists = (CommunityList(name="C", rules=(("permit", ("internet",)),)),)
+    spelt = "internet" if release in OLD[:5] else "0:0"
+    assert f"router policy community-list C rule 10 community {spelt}" in commands(
+        replace(device, bgp=replace(device.bgp, community_lists=lists))
+    )
+
+
+WANTED = {
+    "export by OTLP": ("otlp_collectors", (Collector(address="192.0.2.30", port=4317),)),
+    "a gNMI server": ("gnmi_port", 9339),
+    "packet trimming": ("trimming", Trimming(size_bytes=256, dscp=1, tc=0, queue=0)),
+}
+
+
+def test_all_that_older_releases_lack_is_tried() -> None:
+    assert tuple(WANTED) == NEEDED
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("what", NEEDED)
+def test_what_a_release_lacks_is_refused_with_the_first_that_has_it(what: str, release: str) -> None:
+    name, value = WANTED[what]
+    device = replace(on_spectrum_4(release), **{name: value})
+    if knows(release, what):
+        assert commands(device)
+        return
+    with pytest.raises(Unsupported) as refused:
+        platforms.writer("nvue").write(device, fabric())
+    assert str(refused.value) == f"{name}: NVUE has {what} since {SINCE[what]}, and this is {release}"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_design_knows_what_a_release_lacks(release: str) -> None:
+    held = traits("nvue", release)
+    assert held.otlp == knows(release, "export by OTLP")
+    assert held.gnmi == knows(release, "a gNMI server")
+    assert bool(held.trimming.asics) == knows(release, "packet trimming")
+
+
+def test_trimming_is_refused_with_the_release_that_has_it() -> None:
+    with pytest.raises(InputProblems) as caught:
+        build(on_nvue("5.13", "trim"))
+    assert [(one.where, one.found, one.expected) for one in caught.value.problems] == [
+        (f"topology.{tier}.version", "NVUE 5.13 does not trim packets", "5.14 or later")
+        for tier in ("spines", "leaves")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("release", "telemetry", "where", "found", "hint"),
+    [
+        (
+            "5.11",
+            {"otlp": ["192.0.2.30:4317"]},
+            "otlp",
+            "NVUE 5.11 sends nothing by OTLP by itself",
+            "or NVUE 5.12 or later",
+        ),
+        ("5.12", {"gnmi": True}, "gnmi", "NVUE 5.12 does not answer gNMI", "or NVUE 5.13 or later"),
+    ],
+)
+def test_telemetry_is_refused_with_the_release_that_has_it(
+    release: str, telemetry: Data, where: str, found: str, hint: str
+) -> None:
+    with pytest.raises(InputProblems) as caught:
+        build(on_nvue(release, **{"services.telemetry": telemetry}))
+    assert [(one.where, one.found, one.hint) for one in caught.value.problems] == [
+        (f"services.telemetry.{where}", found, hint)
+    ]
+
+
+def test_telemetry_that_one_tier_lacks_is_noted() -> None:
+    changes = {"services.telemetry": {"gnmi": True}, "topology.spines.version": "5.12"}
+    data = on_nvue("5.16", **changes)
+    assert {device.name: device.gnmi_port for device in build(data).devices} == {
+        "leaf1": 9339,
+        "leaf2": 9339,
+        "spine1": None,
+        "spine2": None,
+    }
+    told = {one.path: (one.wanted, one.made, one.reason) for one in adaptations(load(data))}
+    assert told["spine*/@gnmi_port"] == (
+        "9339",
+        "none",
+        "Cumulus Linux has gNMI since 5.13, and is not to run it beside OTLP",
+    )
