@@ -362,14 +362,14 @@ class Count:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.events = 0
-        events = yaml._events
+        events = yaml.events
 
         def counted(text: str) -> Any:
             for event in events(text):
                 self.events += 1
                 yield event
 
-        monkeypatch.setattr(yaml, "_events", counted)
+        monkeypatch.setattr(yaml, "events", counted)
 
 
 def test_oversize_is_refused_before_parsing(monkeypatch: pytest.MonkeyPatch) -> None:

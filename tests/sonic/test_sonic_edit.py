@@ -284,11 +284,12 @@ def test_a_file_that_is_no_json_is_a_problem() -> None:
         made("{", (f"{PORT}/mtu_bytes", 9216))
 
 
-def test_platforms_have_an_editor_or_none() -> None:
+def test_a_platform_is_asked_for_its_editor() -> None:
     one = editor("sonic")
     assert one is not None
     assert one.edit({"config_db.json": dumped(stock()).encode()}, [], name=NAME) == Edit()
-    assert editor("nvue") is None
+    with pytest.raises(KeyError):
+        editor("none such")
 
 
 LAYOUTS: dict[str, Callable[[Any], str]] = {

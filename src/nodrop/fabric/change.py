@@ -64,6 +64,8 @@ class Edit:
     files: Mapping[str, bytes] = field(default_factory=dict)
     """The new text of every file that is different now."""
     steps: tuple[Step, ...] = ()
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """The steps in the forms that the platform's own tools take, by file name."""
     by_hand: tuple[ByHand, ...] = ()
     follows: tuple[Change, ...] = ()
 

@@ -117,7 +117,7 @@ def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: l
     return reader.read() if data is NOT_PLAIN else Document(data, path, reader)
 
 
-def _events(text: str) -> Iterator[Any]:
+def events(text: str) -> Iterator[Any]:
     """The parser's events; without the C extension 14 times slower, and stricter about tabs."""
     if CParser is not None:
         yield from iter(CParser(text).get_event, None)
@@ -174,7 +174,7 @@ class _Reader:
             DocumentStartEvent: self.document,
         }
         try:
-            for event in _events(self.text):
+            for event in events(self.text):
                 if step := steps.get(type(event)):
                     step(event)
         except YAMLError as error:

@@ -3,6 +3,7 @@
 Only settings of which the release notes say what they were and what they became (5.15, New and Changed NVUE Commands).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -64,14 +65,24 @@ def remark_mixture(config: Config, version: str | None | Unknown) -> None:
     A file is of the dialect of the release that its header names, else of the one most of its settings speak.
     """
     found = list(_found(config.tree.root)) if config.tree else []
-    counts = {dialect: sum(own == dialect for own, _, _ in found) for dialect in _RELEASES}
     stated = _of_release(version) if isinstance(version, str) else None
-    dialect: Dialect = stated or ("new" if counts["new"] >= counts["old"] else "old")
+    dialect = stated or _most(own for own, _, _ in found)
     because = f"the file is of {version}" if stated else f"the rest of the file speaks as {_RELEASES[dialect]} do"
     for own, path, instead in found:
         if own != dialect:
             facts = {"path": said(path), "releases": _RELEASES[own], "because": because, "instead": instead}
             config.remark("mixed-dialect", (), path, **facts)
+
+
+def spoken(root: Node, version: str | None | Unknown) -> Dialect:
+    """Return the dialect of what a file sets, whose header names a release or none."""
+    stated = _of_release(version) if isinstance(version, str) else None
+    return stated or _most(own for own, _, _ in _found(root))
+
+
+def _most(found: Iterable[Dialect]) -> Dialect:
+    counts = Counter(found)
+    return "new" if counts["new"] >= counts["old"] else "old"
 
 
 def _of_release(version: str) -> Dialect | None:

@@ -37,7 +37,7 @@ _STAGES = {_PORTS: "ports, routing and services", _QOS: "QoS of the parts of bro
 def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
     design = _design(device)
-    router, vrf = _routing(device)
+    router, vrf = routing(device)
     texts = [_interfaces(device, design), design.qos, router, _services(device, design), vrf]
     extra = device.extra
     if isinstance(extra, tuple) and extra:
@@ -119,7 +119,7 @@ def _made(device: Device) -> _Design:
     qos = _rendered(
         "qos",
         say=say,
-        alpha=_alpha(device),
+        alpha=alpha(device),
         polling_ms=device.watchdog_polling_ms,
         robustness=limits_qos.robustness(device),
         cable_length_m=say.usual["pfc"].cable_length_m,
@@ -167,7 +167,7 @@ def _breakouts(device: Device) -> list[tuple[str, int, int | None]]:
     return [(port_key(names), splits, lanes) for (splits, lanes), names in alike.items()]
 
 
-def _alpha(device: Device) -> str | None:
+def alpha(device: Device) -> str | None:
     """Spell how much of the pool lossless traffic may take on the way in; None where it is what NVUE begins with."""
     settings = known(device.dynamic_buffers)
     exponent = 0 if settings is None else settings.dynamic_th
@@ -345,7 +345,8 @@ class _Routes:
                 yield SETS[attribute], Quoted(" = "), value
 
 
-def _routing(device: Device) -> Iterator[str]:
+def routing(device: Device) -> Iterator[str]:
+    """Yield the statements about routing: those below `router`, those below `vrf`."""
     bgp = known(device.bgp)
     names = {
         "bgp": bgp,

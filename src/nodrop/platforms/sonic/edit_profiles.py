@@ -12,6 +12,7 @@ from typing import Any
 from nodrop.fabric.buffers import BufferProfile
 from nodrop.fabric.qos import COLORS, Map, Scheduler, WredProfile
 from nodrop.fabric.states import Unknown
+from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.draft import Cell, Draft
 from nodrop.platforms.sonic.read_buffers import pool_identity
@@ -38,13 +39,6 @@ class Use:
     position: int = 0
     """Its place in a list of profiles."""
     table: str = ""
-
-
-def same(old: object, new: object) -> bool:
-    """Whether two parts of the model are equal; UNKNOWN is only itself."""
-    if old is new:
-        return True
-    return not isinstance(old, Unknown) and not isinstance(new, Unknown) and bool(old == new)
 
 
 def settle(draft: Draft, table: str, uses: Iterable[Use], said: Callable[[Any], Said]) -> dict[Use, str | None]:

@@ -7,6 +7,7 @@ from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject, natural
+from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.draft import Cell, Draft, Fields
 from nodrop.platforms.sonic.edit_profiles import (
@@ -15,7 +16,6 @@ from nodrop.platforms.sonic.edit_profiles import (
     map_fields,
     name_in,
     named,
-    same,
     scheduler_fields,
     settle,
     text,

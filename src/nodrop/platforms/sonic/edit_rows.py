@@ -5,8 +5,9 @@ from typing import Any
 
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.states import Unknown
+from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.draft import Draft
-from nodrop.platforms.sonic.edit_profiles import same, text
+from nodrop.platforms.sonic.edit_profiles import text
 from nodrop.platforms.sonic.read_buffers import pool_identity
 from nodrop.platforms.sonic.spelling import pool_name
 from nodrop.platforms.sonic.tables import TYPE_OF_ROLE

@@ -1,0 +1,202 @@
+"""Changes of the model in documents that are given, whatever platform they are of: made, read again, and told.
+
+A platform draws what a change comes to in its own files. What comes out is read, and must be the old device with the
+changes and nothing else, or the change is left to be done by hand. What the switch works out from what was changed
+follows, and is told.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.errors import InputProblems
+from nodrop.fabric.change import ByHand, Change
+from nodrop.fabric.compare import Difference, differences
+from nodrop.fabric.edit import get_value, set_value
+from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.reading import DeviceReading, Remark, Source
+from nodrop.fabric.spelling import said
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject, matches
+from nodrop.fabric.subject import text as spelt
+from nodrop.fabric.values import changed
+
+Bundle = Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Something that changed files say and nobody asked for: where, and what they say there."""
+
+    subject: Subject
+    difference: Difference
+    old: DeviceReading
+    new: DeviceReading
+    wanted: Sequence[Subject]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a platform has of its own for this."""
+
+    read: Callable[[str, Sequence[tuple[Source, bytes]]], DeviceReading]
+    impossible: Callable[[Change], str | None]
+    """Says why no file can be changed so, whatever it says."""
+    together: Callable[[Device, Device, Sequence[Subject]], Device]
+    """Returns the new device with what changes along with subjects, given the old one."""
+    draw: Callable[[Bundle, DeviceReading, Device], Iterator[Bundle]]
+    """Yields files that may say the new device, the best first; ValueError where there are none."""
+    follows: Callable[[Found], bool]
+    """Whether the switch works it out from what was changed."""
+    spelling: frozenset[str]
+    """Kinds of remarks about how a whole file is spelt."""
+
+
+class State:
+    """A device's files as far as they are changed, and what they say."""
+
+    def __init__(self, bundle: Bundle, name: str, means: Means) -> None:
+        """Raise InputProblems where the files cannot be read."""
+        self.bundle: Bundle = dict(bundle)
+        self._name, self._means = name, means
+        self.reading = self.first = self._read(self.bundle)
+        if self.reading.problems:
+            raise InputProblems(list(self.reading.problems))
+
+    def _read(self, bundle: Bundle) -> DeviceReading:
+        files = [(Source(name=file, display=file), raw) for file, raw in bundle.items()]
+        return self._means.read(self._name, files)
+
+    def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
+        """Make changes, together if they can be; yield those that cannot be made."""
+        if not changes:
+            return
+        impossible = self._means.impossible
+        why = next((text for change in changes if (text := impossible(change))), None) or self._take(changes)
+        if why is None:
+            return
+        if len(changes) == 1:
+            yield ByHand(change=changes[0], line=f"{spelt(changes[0].subject)}: {why}")
+            return
+        middle = len(changes) // 2
+        yield from self.make(changes[:middle])
+        yield from self.make(changes[middle:])
+
+    def _take(self, changes: Sequence[Change]) -> str | None:
+        """Make the changes, all or none; return why they cannot be made."""
+        old = self.reading.device
+        why: str | None = None
+        try:
+            new = wanted(old, changes, self._means)
+            names = ([one.name for one in device.interfaces] for device in (old, new))
+            if len({tuple(each) for each in names}) > 1:
+                return "ports come and go with their breakout, which makes anew what is said of them"
+            for bundle in self._means.draw(self.bundle, self.reading, new):
+                reading = self._read(bundle)
+                unlike = self._unlike(reading, new, changes)
+                if unlike is None:
+                    self.bundle, self.reading = bundle, reading
+                    return None
+                why = why or unlike
+        except ValueError as error:
+            return why or str(error).removeprefix(f"{spelt(changes[0].subject)}: ")
+        return why
+
+    def _unlike(self, reading: DeviceReading, new: Device, changes: Sequence[Change]) -> str | None:
+        """Say what the changed files would say that they should not; None where there is nothing."""
+        if reading.problems:
+            return f"the file could not be read any more: {reading.problems[0].found}"
+        known = {self._fault(remark) for remark in self.reading.remarks}
+        for remark in reading.remarks:
+            if self._fault(remark) not in known:
+                return f"the file would have a fault ({remark.kind}: {', '.join(remark.facts.values())})"
+        subjects = [change.subject for change in changes]
+        for found in differences(new, reading.device):
+            at = subject_of(new.name, found.path)
+            one = Found(subject=at, difference=found, old=self.reading, new=reading, wanted=subjects)
+            if any(touch(at, subject) for subject in subjects) or not self._means.follows(one):
+                return f"{spelt(at)} would be {said(found.b)}, not {said(found.a)}"
+        return None
+
+    def _fault(self, remark: Remark) -> tuple[str, ...]:
+        """What makes two remarks the same fault; how the whole file is spelt is one, however often it is seen."""
+        return (remark.kind,) if remark.kind in self._means.spelling else (remark.kind, *remark.facts.values())
+
+    def told(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
+        """Yield what is different beside the changes that were made."""
+        left = {id(one.change) for one in by_hand}
+        made = [change.subject for change in changes if id(change) not in left]
+        name = self.first.device.name
+        for found in differences(self.first.device, self.reading.device):
+            at = subject_of(name, found.path)
+            if not any(touch(at, subject) for subject in made):
+                yield Change(subject=at, old=found.a, new=found.b)
+
+
+def wanted(device: Device, changes: Sequence[Change], means: Means) -> Device:
+    """Return the device with the changes, and what goes along with them; ValueError where one does not fit."""
+    fabric = Fabric(name="", mode="lossless", devices=(device,))
+    for change in changes:
+        _check_old(fabric, change)
+        fabric = set_value(fabric, change.subject, change.new)
+    return means.together(device, fabric.devices[0], [change.subject for change in changes])
+
+
+def _check_old(fabric: Fabric, change: Change) -> None:
+    if isinstance(change.old, Unknown):
+        return
+    try:
+        found = get_value(fabric, change.subject)
+    except ValueError:
+        found = None
+    if not same(found, change.old):
+        raise ValueError(f"it is {said(found)}, not {said(change.old)}, for which the change was made")
+
+
+def same(old: object, new: object) -> bool:
+    """Whether two parts of the model are equal; UNKNOWN is only itself."""
+    if old is new:
+        return True
+    return not isinstance(old, Unknown) and not isinstance(new, Unknown) and bool(old == new)
+
+
+def both_ways(
+    old: Interface, new: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[Any], bool]
+) -> Interface:
+    """A port on which pause goes both ways still, where only one of them was changed.
+
+    `apart` says of the priorities that a way is to have whether the other way can stay as it is.
+    """
+    if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
+        return new
+    qos, at = new.qos, (device, new.name, "qos")
+    if not same(old.qos.pfc_rx_priorities, old.qos.pfc_tx_priorities):
+        return new
+    directions = ("pfc_rx_priorities", "pfc_tx_priorities")
+    for one, other in (directions, directions[::-1]):
+        value = getattr(new.qos, one)
+        moved = not same(getattr(old.qos, one), value)
+        if (
+            moved
+            and not apart(value)
+            and not any(matches(subject[: len(at) + 1], (*at, other)) for subject in subjects)
+        ):
+            qos = changed(qos, **{other: value})
+    return changed(new, qos=qos)
+
+
+def touch(at: Subject, wanted: Subject) -> bool:
+    """Whether one of two subjects is a part of the other; the wanted one may have globs."""
+    length = min(len(at), len(wanted))
+    return matches(wanted[:length], at[:length])
+
+
+def subject_of(device: str, path: Subject) -> Subject:
+    """Return the subject of a path inside a device."""
+    head, *rest = path or ("",)
+    if head == "interfaces":
+        return (device, *rest)
+    if head == "bgp" and rest[:1] == ["neighbors"]:
+        return (device, "@neighbors", *rest[1:])
+    return (device, f"@{head}", *rest)

@@ -1,0 +1,220 @@
+"""Changes of the model in NVUE's own documents, whoever wrote them: in place, as `nv` commands and as a YAML patch.
+
+What a change comes to is worked out as settings, written where the document has them, and read again: what comes out
+must be the old device with the changes and nothing else, or the change is left to be done by hand.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from nodrop.errors import NodropError
+from nodrop.fabric.change import Change, Edit
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import COLORS, QosProfile, Queue, WredProfile
+from nodrop.fabric.reading import DeviceReading
+from nodrop.fabric.states import Unknown, UnknownFact
+from nodrop.fabric.subject import Subject, matches
+from nodrop.fabric.values import changed
+from nodrop.formats import nvset
+from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.platforms import not_carried
+from nodrop.platforms.editing import Bundle, Found, Means, State, both_ways, same
+from nodrop.platforms.nvue.edit_document import YamlDocument
+from nodrop.platforms.nvue.edit_draft import Draft
+from nodrop.platforms.nvue.edit_operations import Operation, operations
+from nodrop.platforms.nvue.edit_qos import change_qos
+from nodrop.platforms.nvue.edit_rows import change_rows
+from nodrop.platforms.nvue.edit_script import ScriptDocument
+from nodrop.platforms.nvue.edit_steps import forms, steps
+from nodrop.platforms.nvue.read_values import FILE
+from nodrop.platforms.nvue.reader import read
+from nodrop.platforms.nvue.tree import Path, Tree
+
+_SWITCH = "it is the switch, not a setting"
+_BY_HAND: Mapping[str, str] = {
+    "@model": _SWITCH,
+    "@platform": _SWITCH,
+    "@version": "it is the release that is installed, not a setting",
+    "@name": "it is the name by which the fabric knows the switch: `nv set system hostname`",
+    "@buffer_model": "NVUE has one way of working headroom out",
+    "lanes": "ports get other lanes by `link breakout`, which makes them and what is said of them anew",
+    "port": "it is where the port is, not a setting",
+}
+_FOLLOWING = frozenset({"pfc_to_priority_group", "pfc_to_queue", "priority_groups", "queues", "tc_to_priority_group"})
+"""Parts of a port's QoS that NVUE works out of which priorities are paused, and of where they leave."""
+_PAUSE = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
+
+
+def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+    """Change a device's file, given by canonical name; `name` is the device's where it states no hostname.
+
+    Raises InputProblems where the file cannot be read. Changes are made together where that can be, else one by one,
+    in their order; what cannot be made is `by_hand`, with the reason.
+    """
+    wanted = list(changes)
+    drawing = _Drawing()
+    means = Means(
+        read=read,
+        impossible=_impossible,
+        together=_together,
+        draw=drawing.draw,
+        follows=_follows,
+        spelling=frozenset({"mixed-dialect"}),
+    )
+    state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), means)
+    by_hand = tuple(state.make(wanted))
+    file = _file(bundle)
+    if file is None or state.bundle[file] == bundle[file]:
+        return Edit(by_hand=by_hand)
+    made = drawing.made(state.bundle)
+    tree = Tree(bundle[file], file)
+    release = Draft(tree, state.first).release
+    return Edit(
+        files={file: state.bundle[file]},
+        steps=tuple(steps(made, tree.root, state.first.device, release)),
+        forms=forms(made),
+        by_hand=by_hand,
+        follows=tuple(state.told(wanted, by_hand)),
+    )
+
+
+def _file(bundle: Bundle) -> str | None:
+    """Return the name of the file that says all: a device has one."""
+    return FILE if FILE in bundle else next(iter(bundle), None)
+
+
+class _Drawing:
+    """Documents that say what a device is to be, and the settings by which they differ from the one given."""
+
+    def __init__(self) -> None:
+        self._settings: list[tuple[Bundle, dict[Path, str | None]]] = []
+
+    def draw(self, bundle: Bundle, reading: DeviceReading, new: Device) -> Iterator[Bundle]:
+        """Yield the document changed in its own lines, then as it is with the changes behind."""
+        file = _file(bundle)
+        if file is None:
+            raise ValueError(f"there is no {FILE}")
+        self._keep(bundle)
+        tree = Tree(bundle[file], file)
+        draft = Draft(tree, reading)
+        try:
+            change_rows(draft, reading.device, new)
+            change_qos(draft, reading.device, new)
+            wanted = _in_order(operations(draft.wanted))
+            text = bundle[file].decode()
+            for in_place in (True, False):
+                document = ScriptDocument(text) if nvset.detect(bundle[file]) else YamlDocument(text)
+                if in_place:
+                    for one in wanted:
+                        document.make(one)
+                else:
+                    document.append(wanted)
+                made = {**bundle, file: document.text.encode()}
+                self._settings.append((made, draft.wanted))
+                yield made
+        except (UnknownFact, NodropError) as error:
+            raise ValueError(str(error)) from None
+
+    def _keep(self, bundle: Bundle) -> None:
+        """Forget what was drawn and not taken: all behind the bundle that is gone on from."""
+        at = next((at for at, (made, _) in enumerate(self._settings) if made is bundle), -1)
+        earlier = self._settings[:at] if at > 0 else []
+        self._settings = [*earlier, *self._settings[at : at + 1]] if at >= 0 else []
+
+    def made(self, bundle: Bundle) -> list[Operation]:
+        """Return all that was done on the way to a bundle."""
+        self._keep(bundle)
+        total: dict[Path, str | None] = {}
+        for path, value in chain.from_iterable(wanted.items() for _, wanted in self._settings):
+            below = [each for each in total if each[: len(path)] == path] if value is None else [path]
+            for each in below:
+                total.pop(each, None)
+            total[path] = value
+        return _in_order(operations(total))
+
+
+def _in_order(changes: Iterable[Operation]) -> list[Operation]:
+    """Return operations, those that take away first."""
+    return sorted(changes, key=lambda one: one.value is not None)
+
+
+def _impossible(change: Change) -> str | None:
+    """Say why no text of the device can be changed so; None where it may be."""
+    area, *rest = (*change.subject[1:], "")
+    own = area.startswith("@")
+    path = (area[1:], *rest) if own else ("interfaces", "*", *rest)
+    for unsaid, reason in not_carried("nvue").items():
+        if path[: unsaid.count("/") + 1] == tuple(unsaid.split("/")):
+            return reason
+    return _BY_HAND.get(area if own else rest[0])
+
+
+def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
+    """The device with what NVUE works out from the changes, and says together with them."""
+    old = {interface.name: interface for interface in device.interfaces}
+    new = changed(
+        new,
+        interfaces=tuple(_port_together(old.get(one.name, one), one, device.name, subjects) for one in new.interfaces),
+        ntp_servers=_sorted(new.ntp_servers),
+        syslog_servers=_sorted(new.syslog_servers),
+        dns_servers=_sorted(new.dns_servers),
+    )
+    return resolve(as_configured(new))
+
+
+def _port_together(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
+    new = both_ways(old, new, device, subjects, lambda priorities: priorities == ())
+    if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
+        return new
+    if isinstance(old.qos.queues, Unknown) or isinstance(new.qos.queues, Unknown):
+        return new
+    were = {queue.index: queue for queue in old.qos.queues}
+    queues = tuple(_of_one_color(were.get(queue.index, queue), queue) for queue in new.qos.queues)
+    return changed(new, qos=changed(new.qos, queues=queues))
+
+
+def _of_one_color(old: Queue, new: Queue) -> Queue:
+    """A queue that marks all colors alike, as NVUE does, where it did and one of them was changed."""
+    was, now = old.wred, new.wred
+    if not isinstance(was, WredProfile) or not isinstance(now, WredProfile):
+        return new
+    moved = [color for color in COLORS if not same(getattr(was, color), getattr(now, color))]
+    if was.green != was.yellow or was.green != was.red or len(moved) != 1:
+        return new
+    return changed(new, wred=changed(now, **dict.fromkeys(COLORS, getattr(now, moved[0]))))
+
+
+def _sorted(names: Any) -> Any:
+    return tuple(sorted(names)) if isinstance(names, tuple) else names
+
+
+def _follows(found: Found) -> bool:
+    """Whether NVUE works a difference out from what was changed: it has no setting for it."""
+    _, area, *rest = (*found.subject, "")
+    wanted = [subject[1:] for subject in found.wanted]
+    parts = {part for subject in wanted for part in subject}
+    if area.startswith("@"):
+        triggers: Mapping[str, frozenset[str]] = {
+            "@buffer_pools": _PAUSE | {"@buffer_pools", "priority_groups"},
+            "@dynamic_buffers": _PAUSE | {"priority_groups"},
+            "@trimming": frozenset({"tc_to_queue", "@trimming"}),
+            "@watchdog_polling_ms": frozenset({"pfc_watchdog"}),
+        }
+        return bool(triggers.get(area, frozenset()) & parts)
+    own = {part for subject in wanted if matches(subject[:1], (area,)) for part in subject[1:]}
+    if rest[0] == "cable_length_m":
+        return bool(_PAUSE & own)
+    if rest[0] != "qos":
+        return False
+    part, *inside = rest[1:]
+    if part in ("dscp_to_tc", "pcp_to_tc"):
+        return "trust" in own
+    if part == "pfc_watchdog":
+        return bool(_PAUSE & own) and inside[:1] == ["priorities"]
+    if part == "queues" and inside[1:2] != ["buffer"]:
+        return False
+    return part in _FOLLOWING and bool(
+        own & (_PAUSE | {"cable_length_m", "speed_mbps", "mtu_bytes", "queues", "tc_to_queue"})
+        or {"@dynamic_buffers", "@buffer_pools"} & parts
+    )

@@ -1,0 +1,234 @@
+"""A startup.yaml that is given, changed in what a setting says and in nothing else: keys of several are taken apart."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from nodrop.fabric.subject import natural
+from nodrop.formats.places import BOM
+from nodrop.formats.yaml_edit import Entry, Node, compose, copy_of, write
+from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue.edit_operations import THERE, Operation, Steps
+from nodrop.platforms.nvue.names import NUMBERED, keys
+from nodrop.platforms.nvue.spelling import numbers, port_key
+from nodrop.platforms.nvue.stages import quoted, yaml_key
+
+
+def spelt_key(parent: str, singles: Iterable[str]) -> str:
+    """Spell single keys below `parent` as one."""
+    each = tuple(singles)
+    if len(each) == 1:
+        return each[0]
+    if parent in NUMBERED:
+        return numbers(map(int, each))
+    if all(nvue_port(name) for name in each):
+        return port_key(each)
+    return ",".join(each)
+
+
+_FREE = frozenset({"description", "hostname"})
+"""Settings whose value is any text; those of all others are words and numbers, of which YAML has its own idea."""
+_WORD = re.compile(r"on|off|[0-9]+(?:\.[0-9]+)?[GMT]?")
+
+
+def leaf(setting: str, value: str) -> Node:
+    """Return the value of a setting, spelt as exports do; THERE is an empty mapping."""
+    if value == THERE:
+        return Node(entries=[])
+    plain = setting not in _FREE and _WORD.fullmatch(value)
+    return Node(text=value, raw=value if plain else quoted(value))
+
+
+class YamlDocument:
+    """A document of `header`, `set` and `unset`."""
+
+    def __init__(self, text: str) -> None:
+        """The reader has taken the text."""
+        self._text = text.removeprefix(BOM)
+        self._bom = BOM if text.startswith(BOM) else ""
+        self._root = compose(self._text)
+        parts = self._root.items or [self._root]
+        found = [entry for part in parts for entry in part.entries or () if entry.key == "set"]
+        self._sets = [entry.value for entry in found if entry.value.entries is not None]
+
+    @property
+    def text(self) -> str:
+        """What it says now."""
+        return self._bom + write(self._text, self._root, yaml_key, quoted)
+
+    def make(self, operation: Operation) -> None:
+        """Make a change where the document says what it changes; ValueError where there is no place for it."""
+        if operation.value is None:
+            for part in self._sets:
+                _drop(part, "", operation.steps)
+            return
+        if not self._sets:
+            raise ValueError("the file sets nothing that it could stand beside")
+        best = max(range(len(self._sets)), key=lambda at: (_depth(self._sets[at], "", operation.steps), at))
+        _put(self._sets[best], "", operation.steps, operation.value)
+
+    def append(self, operations: Sequence[Operation]) -> None:
+        """Say changes behind all that is said; ValueError where the document is no list."""
+        if not self._root.items:
+            raise ValueError("the file says it in a way that one change cannot reach")
+        self._root.items += patch(operations)
+
+
+def patch(operations: Sequence[Operation]) -> list[Node]:
+    """Return operations as `nv config patch` takes them: what is unset, then what is set."""
+    found: list[Node] = []
+    for verb, own in (
+        ("unset", [one for one in operations if one.value is None]),
+        ("set", [one for one in operations if one.value is not None]),
+    ):
+        top = Node(entries=[])
+        for operation in own:
+            inside, parent = top, ""
+            for step in operation.steps:
+                key = spelt_key(parent, step)
+                below = next((one for one in _entries(inside) if one.key == key), None)
+                if below is None:
+                    below = Entry(key, Node(entries=[]))
+                    _entries(inside).append(below)
+                inside, parent = below.value, step[0]
+            assert below is not None
+            below.value = leaf(parent, operation.value or THERE)
+        if top.entries:
+            found.append(Node(entries=[Entry(verb, top)]))
+    return found
+
+
+def _covered(parent: str, entry: Entry, step: Sequence[str]) -> list[str]:
+    """Return those of some single keys that an entry stands for."""
+    stands_for = keys(parent, entry.key)
+    return [single for single in step if single in stands_for]
+
+
+def _depth(node: Node, parent: str, steps: Steps) -> int:
+    """Return how far a node leads down a path."""
+    if not steps:
+        return 0
+    if node.entries is None:
+        return int(node.text is not None and node.text in steps[0])
+    found = [entry for entry in node.entries if _covered(parent, entry, steps[0])]
+    return max((1 + _depth(entry.value, steps[0][0], steps[1:]) for entry in found), default=0)
+
+
+def _put(node: Node, parent: str, steps: Steps, value: str) -> None:
+    """Set what a path below a mapping leads to."""
+    assert node.entries is not None
+    step, rest = steps[0], steps[1:]
+    chosen: dict[int, list[str]] = {}
+    new: list[str] = []
+    for single in step:
+        fitting = [at for at, entry in enumerate(node.entries) if _covered(parent, entry, (single,))]
+        if fitting:
+            best = max(fitting, key=lambda at: (_depth(_entries(node)[at].value, single, rest), at))
+            chosen.setdefault(best, []).append(single)
+        else:
+            new.append(single)
+    for entry, singles in [(node.entries[at], singles) for at, singles in chosen.items()]:
+        own = _apart(node, parent, entry, singles)
+        if not rest:
+            _say(own, step[0], value)
+            continue
+        own.value = _opened(own.value)
+        _put(own.value, step[0], rest, value)
+    if new:
+        path = (step, *rest)
+        inside = leaf(path[-1][0], value)
+        for at in range(len(path) - 1, 0, -1):
+            inside = Node(entries=[Entry(spelt_key(path[at - 1][0], path[at]), inside)])
+        _add(node, Entry(spelt_key(parent, new), inside), is_sorted=parent != "address")
+
+
+def _opened(node: Node) -> Node:
+    """Return a value as a mapping: a text as its only key."""
+    if node.entries is not None:
+        return node
+    return Node(entries=[] if node.text is None else [Entry(node.text, Node(entries=[]))])
+
+
+def _entries(node: Node) -> list[Entry]:
+    return [] if node.entries is None else node.entries
+
+
+def _say(entry: Entry, setting: str, value: str) -> None:
+    """Give a leaf its value in the way in which it has one."""
+    node = entry.value
+    if value == THERE:
+        return
+    if node.entries:
+        if [one.key for one in node.entries] != [value]:
+            node.entries = [Entry(value, Node(entries=[]))]
+    elif node.entries is not None:
+        entry.value = leaf(setting, value)
+    elif node.text != value:
+        node.text, node.raw = value, leaf(setting, value).raw
+
+
+def _add(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
+    """Put a new entry where its key belongs, if the others are sorted; else behind them."""
+    others = _entries(node)
+    order = [natural(one.key) for one in others]
+    at = len(others)
+    if is_sorted and order == sorted(order):
+        at = sum(each <= natural(entry.key) for each in order)
+    others.insert(at, entry)
+
+
+def _drop(node: Node, parent: str, steps: Steps) -> None:
+    """Take out what a path below a mapping leads to, and what that leaves empty, interfaces aside."""
+    step, rest = steps[0], steps[1:]
+    for entry in list(_entries(node)):
+        singles = _covered(parent, entry, step)
+        if not singles or _depth(entry.value, step[0], rest) < len(rest):
+            continue
+        own = _apart(node, parent, entry, singles)
+        if rest and own.value.entries is not None:
+            _drop(own.value, step[0], rest)
+            if own.value.entries or parent == "interface":
+                continue
+        _entries(node).remove(own)
+
+
+def _apart(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
+    """Return the entry of some of the keys that an entry stands for, taken out of it with all that it says."""
+    others = [one for one in keys(parent, entry.key) if one not in singles]
+    if not others:
+        return entry
+    entries = _entries(node)
+    own = _other(entries, spelt_key(parent, singles), entry)
+    if own is None:
+        own = Entry(spelt_key(parent, singles), copy_of(entry.value))
+        entries.insert(entries.index(entry) + 1, own)
+    rest = spelt_key(parent, others)
+    if _other(entries, rest, entry) is None:
+        entry.key = rest
+    else:
+        entries.remove(entry)
+    return own
+
+
+def _other(entries: Sequence[Entry], key: str, entry: Entry) -> Entry | None:
+    """Return another entry that has a key, what was said of several laid over it or under it; None where none has."""
+    at = entries.index(entry)
+    for place, there in enumerate(entries):
+        if there.key == key and there is not entry:
+            _lay(there, entry.value, over=place < at)
+            return there
+    return None
+
+
+def _lay(entry: Entry, said: Node, *, over: bool) -> None:
+    """Lay what was said of several over what is said of one, or under it."""
+    if said.entries is None:
+        if over:
+            entry.value = copy_of(said)
+        return
+    entry.value = _opened(entry.value)
+    for each in said.entries:
+        there = next((one for one in _entries(entry.value) if one.key == each.key), None)
+        if there is None:
+            _add(entry.value, Entry(each.key, copy_of(each.value)))
+        else:
+            _lay(there, each.value, over=over)

@@ -1,0 +1,60 @@
+"""What a given file is to say instead of what it says, setting by setting, in the words of its dialect."""
+
+from typing import Any
+
+from nodrop.fabric.reading import DeviceReading
+from nodrop.platforms.nvue.dialect import spoken
+from nodrop.platforms.nvue.edit_operations import THERE
+from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.read_ports import Ports
+from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.releases import RELEASES
+from nodrop.platforms.nvue.spelling import Dialect, dialect
+from nodrop.platforms.nvue.tree import Path, Tree
+
+_USUAL = {"old": "5.14", "new": "5.16"}
+"""A release of each dialect, for files that name none which is written."""
+
+
+class Draft:
+    """The settings to be made and taken away, and what the file says now."""
+
+    def __init__(self, tree: Tree, reading: DeviceReading) -> None:
+        """Take a file that has been read."""
+        self.wanted: dict[Path, str | None] = {}
+        self.config = Config(reading.device.name, tree)
+        self.ports = Ports(self.config)
+        version = reading.device.version
+        is_known = isinstance(version, str) and version in RELEASES
+        self.release = str(version) if is_known else _USUAL[spoken(tree.root, version)]
+        self.say: Dialect = dialect(self.release)
+
+    @property
+    def top(self) -> View:
+        """All that the file sets."""
+        return self.config.top
+
+    def set(self, *path: str, to: object = THERE) -> None:
+        """Let a setting have a value, or be there."""
+        self.wanted[path] = str(to)
+
+    def unset(self, *path: str) -> None:
+        """Take a setting away, and all below it, where the file has it."""
+        if has(self.top.node, path):
+            self.wanted[path] = None
+
+    def put(self, *path: str, to: object) -> None:
+        """Let a setting have a value, none where that is None."""
+        if to is None:
+            self.unset(*path)
+        else:
+            self.set(*path, to=to)
+
+
+def has(node: Any, path: Path, parent: str = "") -> bool:
+    """Whether a tree has a path of single keys."""
+    if not path:
+        return True
+    if not isinstance(node, dict):
+        return path == (node,)
+    return any(path[0] in keys(parent, key) and has(value, path[1:], path[0]) for key, value in node.items())

@@ -1,0 +1,46 @@
+"""Single settings that are to be made or taken away, put together to operations on lists and ranges."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from nodrop.platforms.nvue.names import NAMED, NUMBERED
+from nodrop.platforms.nvue.tree import Path
+
+Steps = tuple[tuple[str, ...], ...]
+"""A path with several single keys at each step."""
+THERE = ""
+"""The value of a setting that is there and no more."""
+Wanted = Mapping[Path, str | None]
+"""What each path is to say; None where nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A value for all paths of some steps; None takes them away."""
+
+    steps: Steps
+    value: str | None
+
+    @property
+    def paths(self) -> Iterator[Path]:
+        """The paths of single keys."""
+        return product(*self.steps)
+
+
+def operations(wanted: Wanted | Iterable[tuple[Path, str | None]]) -> list[Operation]:
+    """Return settings as operations: interfaces, and numbers, of which the same is said, together."""
+    pairs = wanted.items() if isinstance(wanted, Mapping) else wanted
+    items: list[tuple[Steps, str | None]] = [(tuple((step,) for step in path), value) for path, value in pairs]
+    for place in range(max((len(steps) for steps, _ in items), default=0) - 1, 0, -1):
+        found: dict[tuple[Steps, Steps | None, str | None], list[str]] = {}
+        for steps, value in items:
+            if place < len(steps) and steps[place - 1][0] in NAMED | NUMBERED:
+                found.setdefault((steps[:place], steps[place + 1 :], value), []).extend(steps[place])
+            else:
+                found[steps, None, value] = []
+        items = [
+            (before if behind is None else (*before, tuple(singles), *behind), value)
+            for (before, behind, value), singles in found.items()
+        ]
+    return [Operation(steps, value) for steps, value in items]

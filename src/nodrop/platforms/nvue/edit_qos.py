@@ -1,0 +1,296 @@
+"""QoS of a device, brought into the profiles and settings of the file that it has.
+
+A profile is changed in place where all ports that use it change alike. Else the ports that change are bound to one that
+says it already, or to a copy of theirs.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import UnknownFact, known
+from nodrop.platforms.editing import same
+from nodrop.platforms.nvue.edit_draft import Draft
+from nodrop.platforms.nvue.edit_operations import THERE
+from nodrop.platforms.nvue.read_macro import POLLING_MS
+from nodrop.platforms.nvue.read_qos import QosReader
+from nodrop.platforms.nvue.spelling import GLOBAL, KINDS, PortQos, taken_apart
+from nodrop.platforms.nvue.tree import Path
+from nodrop.platforms.nvue.writer import alpha
+
+_SWITCH = {True: "enable", False: "disable"}
+_IMPLIED = ("congestion-control", "egress-scheduler", "mapping", "pfc")
+"""Kinds of which `default-global` says something unless it is told otherwise."""
+Leaves = dict[Path, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Use:
+    """A port, the profile of a kind that holds for it, what that says, and what it is to say."""
+
+    port: str
+    name: str
+    old: Any
+    new: Any
+
+
+class _Kept:
+    """What a port does that stays as it is, though not all of it is known."""
+
+
+def change_qos(draft: Draft, old: Device, new: Device) -> None:
+    """Bring profiles, bindings, watchdogs, classes, pools and limits of `new` into a file that says `old`.
+
+    UnknownFact where a port is to change of which not all that NVUE says in one profile is known.
+    """
+    pairs = list(zip(old.interfaces, new.interfaces, strict=True))
+    before, after = _designs(pairs)
+    reader = QosReader(draft.config)
+    for number, kind in enumerate(KINDS):
+        uses = [
+            _Use(
+                a.name,
+                _bound(draft, a.name, kind),
+                before[a.name][number],
+                after[a.name][number],
+            )
+            for a, _ in pairs
+        ]
+        if any(not same(use.old, use.new) for use in uses):
+            _settle(draft, kind, uses)
+    for a, b in pairs:
+        if not same(a.qos, b.qos):
+            _port(draft, a, b)
+    _classes(draft, pairs)
+    _watchdog(draft, old, new)
+    _pools(draft, old, new, macro=reader.roce is not None)
+    if not same(old.dynamic_buffers, new.dynamic_buffers):
+        path = ("qos", "advance-buffer-config", GLOBAL, "ingress-lossless-buffer", "shared-alpha")
+        draft.put(*path, to=alpha(new))
+
+
+def _bound(draft: Draft, port: str, kind: str) -> str:
+    """Return the profile that holds for a port."""
+    name = draft.ports.view(port).below("qos", kind).text("profile")
+    return name if name and draft.top.below("qos", kind).has(name) else GLOBAL
+
+
+def _designs(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what each port does by kind, before and after."""
+    made: dict[tuple[int, object, object], tuple[Any, ...]] = {}
+    unknown: dict[tuple[int, object, object], tuple[Any, ...]] = {}
+    sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    for a, b in pairs:
+        keeps = same(a.qos, b.qos) and same(a.cable_length_m, b.cable_length_m) and same(a.link_pause, b.link_pause)
+        for port, side in zip((a, a) if keeps else (a, b), sides, strict=True):
+            key = id(port.qos), id(port.cable_length_m), id(port.link_pause)
+            if key not in made and key not in unknown:
+                try:
+                    made[key] = taken_apart(port).profiles
+                except (UnknownFact, AssertionError):
+                    unknown[key] = (_Kept(),) * len(KINDS)
+            if key in unknown and not keeps:
+                raise UnknownFact("not all that the port does is known, and a profile says all of it")
+            side[port.name] = made.get(key) or unknown[key]
+    return sides
+
+
+def _settle(draft: Draft, kind: str, uses: list[_Use]) -> None:
+    """Bring the profiles of a kind to what their users want, and bind users to others where they must be."""
+    stated = draft.top.below("qos", kind).node
+    by_name: dict[str, list[_Use]] = {}
+    for use in uses:
+        by_name.setdefault(use.name, []).append(use)
+    values: dict[str, Any] = {name: users[0].old for name, users in by_name.items()}
+    left: list[_Use] = []
+    for name, users in by_name.items():
+        moving = [use for use in users if not same(use.old, use.new)]
+        targets = Counter(use.new for use in moving if use.new is not None)
+        if len(moving) < len(users) or not (name in stated or (name == GLOBAL and kind in _IMPLIED)):
+            left += moving
+            continue
+        if not targets:
+            if name == GLOBAL:
+                draft.unset("qos", kind, GLOBAL)
+                values[name] = None
+            else:
+                left += moving
+            continue
+        chosen = max(targets, key=lambda value: targets[value])
+        _change(draft, kind, name, values[name], chosen)
+        values[name] = chosen
+        left += [use for use in moving if not same(use.new, chosen)]
+    if GLOBAL not in values and GLOBAL not in stated and kind not in _IMPLIED:
+        values[GLOBAL] = None
+    for use in left:
+        name = next((name for name, value in values.items() if same(value, use.new)), "")
+        if not name:
+            base = use.name if use.name != GLOBAL else _name(kind, use.new)
+            name = _free(base, {*stated, *values})
+            _change(draft, kind, name, None, use.new)
+            values[name] = use.new
+        binding = ("interface", use.port, "qos", kind, "profile")
+        draft.put(*binding, to=None if name == GLOBAL else name)
+
+
+def _free(wanted: str, taken: Iterable[str]) -> str:
+    names, number, name = set(taken), 1, wanted
+    while name in names:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def _name(kind: str, value: Any) -> str:
+    """Return what a profile is called that is none's copy."""
+    if kind == "mapping":
+        return f"trust-{value.trust}"
+    if kind == "pfc":
+        if value.rx != value.tx:
+            return "pfc-rx" if value.rx else "pfc-tx"
+        return f"cable-{value.cable_length_m}m" if value.rx else "pfc-off"
+    if kind == "link-pause":
+        return "pause" if value else "no-pause"
+    words = {"congestion-control": "marking", "egress-scheduler": "shares", "egress-shaper": "rates"}
+    return words.get(kind, "rewrite")
+
+
+def _change(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
+    """Let a profile say the new and not the old; all else of it stays as it is."""
+    nothing: Leaves = {}
+    before = nothing if old is None or isinstance(old, _Kept) else dict(_leaves(kind, old))
+    after = dict(_leaves(kind, new))
+    for path in before.keys() - after.keys():
+        if kind == "congestion-control" and name == GLOBAL:
+            if path[2] in ("ecn", "red"):
+                draft.set("qos", kind, name, *path, to="disable")
+        elif kind != "pfc" or path[0] != "cable-length":
+            draft.unset("qos", kind, name, *path)
+    for path, value in after.items():
+        if before.get(path) != value:
+            draft.set("qos", kind, name, *path, to=value)
+    if not after and not before:
+        draft.set("qos", kind, name)
+
+
+def _leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
+    """Yield the settings below a profile that say a value."""
+    if kind == "mapping":
+        yield ("trust",), value.trust
+        for source in ("dscp", "pcp"):
+            for index, target in enumerate(getattr(value, source) or ()):
+                if target is not None:
+                    yield (source, str(index), "switch-priority"), str(target)
+    elif kind == "pfc":
+        yield from _pfc(value)
+    elif kind == "link-pause":
+        yield from (((way,), _SWITCH[bool(value)]) for way in ("rx", "tx"))
+    elif kind == "remark":
+        yield ("rewrite",), "l3"
+        for priority, dscp in enumerate(value):
+            if dscp is not None:
+                yield ("switch-priority", str(priority), "dscp"), str(dscp)
+    else:
+        for queue, one in value:
+            for word, said in _of_queue(kind, one).items():
+                if said is not None:
+                    yield ("traffic-class", str(queue), word), str(said)
+
+
+def _of_queue(kind: str, value: Any) -> Mapping[str, object]:
+    if kind == "congestion-control":
+        return {
+            "ecn": _SWITCH[value.ecn],
+            "max-threshold": value.max_bytes,
+            "min-threshold": value.min_bytes,
+            "probability": value.probability_percent,
+            "red": _SWITCH[value.red],
+        }
+    if kind == "egress-scheduler":
+        return {"mode": "strict" if value is None else "dwrr", "bw-percent": value}
+    return {"max-rate": value[1], "min-rate": value[0]}
+
+
+def _pfc(value: Any) -> Iterator[tuple[Path, str]]:
+    yield ("rx",), _SWITCH[bool(value.rx)]
+    yield ("tx",), _SWITCH[bool(value.tx)]
+    for priority in sorted({*value.rx, *value.tx}):
+        yield ("switch-priority", str(priority)), THERE
+    if value.cable_length_m is not None:
+        yield ("cable-length",), str(value.cable_length_m)
+    if value.stated is not None:
+        sizes = {
+            "port-buffer": value.stated.port_buffer_bytes,
+            "xoff-threshold": value.stated.xoff_threshold_bytes,
+            "xon-threshold": value.stated.xon_threshold_bytes,
+        }
+        yield from (((word,), str(size)) for word, size in sizes.items() if size is not None)
+
+
+def _port(draft: Draft, a: Interface, b: Interface) -> None:
+    """Let a port be watched or not, and other queues of it be trimmed."""
+    if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile):
+        return
+    was, now = (known(qos.pfc_watchdog) is not None for qos in (a.qos, b.qos))
+    if was != now:
+        draft.put(
+            "interface", b.name, "qos", "pfc-watchdog", *(("state",) if now else ()), to="enable" if now else None
+        )
+    trimmed = [_trimmed(port) for port in (a, b)]
+    path = ("interface", b.name, "packet-trim", "egress-eligibility", "traffic-class")
+    for queue in sorted(trimmed[0] - trimmed[1]):
+        draft.unset(*path, str(queue))
+    for queue in sorted(trimmed[1] - trimmed[0]):
+        draft.set(*path, str(queue))
+
+
+def _trimmed(port: Interface) -> set[int]:
+    parts: PortQos = taken_apart(port)
+    return set(parts.trimmed)
+
+
+def _classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None:
+    """Let switch priorities have other traffic classes: for all ports, as there is one profile of it."""
+    for a, b in pairs:
+        if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile) or same(a.qos, b.qos):
+            continue
+        before, after = known(a.qos.tc_to_queue), known(b.qos.tc_to_queue)
+        for priority in range(8):
+            was, now = (None if one is None else one[priority] for one in (before, after))
+            if was != now and now is not None:
+                path = ("qos", "egress-queue-mapping", GLOBAL, "switch-priority", str(priority))
+                draft.set(*path, "traffic-class", to=now)
+
+
+def _watchdog(draft: Draft, old: Device, new: Device) -> None:
+    polling = [POLLING_MS if (ms := known(device.watchdog_polling_ms)) is None else ms for device in (old, new)]
+    if not same(old.watchdog_polling_ms, new.watchdog_polling_ms) and new.watchdog_polling_ms is not None:
+        draft.set("qos", "pfc-watchdog", "polling-interval", to=polling[1])
+    before, after = (set(_detections(device)) for device in (old, new))
+    moved = after - before or after
+    if moved and (before != after or polling[0] != polling[1]):
+        times = {(ms or 0) // polling[1] for ms in moved}
+        stated = draft.top.below("qos", "pfc-watchdog").integer("robustness", 1, 1000)
+        if times != {stated}:
+            draft.set("qos", "pfc-watchdog", "robustness", to=times.pop())
+
+
+def _detections(device: Device) -> Iterator[int | None]:
+    for port in device.interfaces:
+        watchdog = port.qos.pfc_watchdog if isinstance(port.qos, QosProfile) else None
+        if watchdog is not None:
+            yield known(known(watchdog).detection_ms)
+
+
+def _pools(draft: Draft, old: Device, new: Device, *, macro: bool) -> None:
+    if same(old.buffer_pools, new.buffer_pools):
+        return
+    before, after = ({one.name: one.percentage for one in known(device.buffer_pools)} for device in (old, new))
+    lossless = "roce-lossless" if macro else "default-lossless"
+    names = {"ingress_lossy": "default-lossy", "egress_lossy": "default-lossy", "ingress_lossless": lossless}
+    for pool, name in names.items():
+        if pool in before and pool in after and before[pool] != after[pool]:
+            draft.put("qos", "traffic-pool", name, "memory-percent", to=after[pool])

@@ -1,0 +1,210 @@
+"""Everything of a device that is not QoS, brought into the settings of the file that it has."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.states import UNKNOWN, Unknown, known
+from nodrop.fabric.values import changed
+from nodrop.platforms.editing import same
+from nodrop.platforms.nvue.edit_draft import Draft, has
+from nodrop.platforms.nvue.edit_operations import THERE
+from nodrop.platforms.nvue.read_services import GNMI, OTLP, PACKET_TRIM, server_nodes
+from nodrop.platforms.nvue.spelling import FECS
+from nodrop.platforms.nvue.tree import Path
+from nodrop.platforms.nvue.writer import routing
+from nodrop.units import show_speed
+
+_ENTITIES = frozenset({"community-list", "match", "neighbor", "prefix-list", "route-map", "rule", "static", "via"})
+"""Parents of keys that are taken away with all that is said of them."""
+
+
+def change_rows(draft: Draft, old: Device, new: Device) -> None:
+    """Bring ports, addresses, services and routing of `new` into a file that says `old`."""
+    for a, b in zip(old.interfaces, new.interfaces, strict=True):
+        if not same(a, b):
+            _port(draft, a, b)
+    _management(draft, old.management, new.management)
+    _loopbacks(draft, old.loopbacks, new.loopbacks)
+    for kind, before, after in (
+        ("ntp", old.ntp_servers, new.ntp_servers),
+        ("syslog", old.syslog_servers, new.syslog_servers),
+        ("dns", old.dns_servers, new.dns_servers),
+    ):
+        if _moved(before, after):
+            _servers(draft, kind, before, after, new)
+    if _moved(old.hash_seed, new.hash_seed):
+        draft.put("system", "forwarding", "hash-seed", to=new.hash_seed)
+    if _moved(old.gnmi_port, new.gnmi_port):
+        draft.set(*GNMI, "state", to="disabled" if new.gnmi_port is None else "enabled")
+        if new.gnmi_port is not None:
+            draft.set(*GNMI, "port", to=new.gnmi_port)
+    if _moved(old.otlp_collectors, new.otlp_collectors):
+        _collectors(draft, old.otlp_collectors, new.otlp_collectors)
+    if _moved(old.trimming, new.trimming):
+        _trimming(draft, old.trimming, new.trimming)
+    _routing(draft, old, new)
+
+
+def _moved(old: Any, new: Any) -> bool:
+    return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
+
+
+def _port(draft: Draft, a: Interface, b: Interface) -> None:
+    link = ("interface", b.name, "link")
+    on, off = draft.say.on, draft.say.off
+    spelt: tuple[tuple[str, str, Any], ...] = (
+        ("enabled", "state", lambda value: "up" if value else "down"),
+        ("speed_mbps", "speed", lambda value: value and show_speed(value)),
+        ("fec", "fec", lambda value: value and FECS[value]),
+        ("autoneg", "auto-negotiate", lambda value: None if value is None else on if value else off),
+        ("mtu_bytes", "mtu", lambda value: value),
+    )
+    for attribute, word, spell in spelt:
+        before, after = getattr(a, attribute), getattr(b, attribute)
+        if not same(before, after) and not isinstance(after, Unknown):
+            draft.put(*link, word, to=spell(after))
+    if _moved(a.description, b.description):
+        draft.put("interface", b.name, "description", to=b.description)
+    if _moved(a.addresses, b.addresses):
+        _addresses(draft, b.name, a.addresses, b.addresses)
+    if _moved(a.vrf, b.vrf):
+        _vrf(draft, b.name, known(b.vrf))
+
+
+def _family(draft: Draft, address: str) -> str:
+    return "ip" if draft.say.old else "ipv6" if ":" in address else "ipv4"
+
+
+def _addresses(draft: Draft, name: str, old: Any, new: Iterable[str], of: str = "address") -> None:
+    """Let an interface have other addresses, or another gateway."""
+    wanted = list(new)
+    for address in old:
+        if address not in wanted:
+            for family in ("ip", "ipv4", "ipv6"):
+                draft.unset("interface", name, family, of, address)
+    for address in wanted:
+        if address not in old:
+            draft.set("interface", name, _family(draft, address), of, address)
+
+
+def _vrf(draft: Draft, name: str, vrf: str | None) -> None:
+    paths: list[Path] = [("interface", name, "vrf"), ("interface", name, "ip", "vrf")]
+    if vrf is None:
+        for path in paths:
+            draft.unset(*path)
+    else:
+        draft.set(*paths[draft.say.old], to=vrf)
+
+
+def _management(draft: Draft, before: Any, after: Any) -> None:
+    if not _moved(before, after) or before is None or after is None or before.interface != after.interface:
+        return
+    _addresses(draft, after.interface, before.addresses, after.addresses)
+    was, now = (() if one.gateway is None else (one.gateway,) for one in (before, after))
+    _addresses(draft, after.interface, was, now, of="gateway")
+    if before.own_vrf != after.own_vrf:
+        _vrf(draft, after.interface, "mgmt" if after.own_vrf else None)
+
+
+def _loopbacks(draft: Draft, before: Any, after: Any) -> None:
+    if not _moved(before, after):
+        return
+    were = {one.name: one for one in before}
+    for name, loopback in {one.name: one for one in after}.items():
+        was = were.get(name)
+        addresses = was.addresses if was else ()
+        if name == "lo":
+            _addresses(draft, name, addresses, loopback.addresses)
+        vrf = "default" if name == "lo" else name
+        for address in addresses:
+            if address not in loopback.addresses:
+                draft.unset("vrf", vrf, "loopback", "ip", "address", address)
+        for address in loopback.addresses:
+            if name != "lo" and address not in addresses:
+                draft.set("vrf", vrf, "loopback", "ip", "address", address)
+    for name in were.keys() - {one.name for one in after}:
+        draft.unset(*(("interface", name) if name == "lo" else ("vrf", name, "loopback", "ip")))
+
+
+def _servers(draft: Draft, kind: str, before: Any, after: Any, device: Device) -> None:
+    """Let servers come and go where the file has those of their kind."""
+    places = server_nodes(draft.top, kind)
+    for name in before:
+        if name not in after:
+            for place in places:
+                draft.unset(*place, "server", name)
+    management = device.management
+    own_vrf = management is not None and not isinstance(management, Unknown) and management.own_vrf
+    vrf = "mgmt" if own_vrf else "default"
+    used = [place for place in places if draft.top.below(*place).texts("server")]
+    usual = ("service", kind, vrf) if draft.say.old and kind != "syslog" else ("system", kind)
+    place = used[0] if used else usual
+    siblings = [inside for _, inside in draft.top.below(*place, "server").items()]
+    own = siblings[-1].text("vrf") if siblings else vrf if kind != "ntp" and place[0] == "system" else None
+    for name in after:
+        if name not in before:
+            draft.set(*place, "server", name, *(("vrf",) if own else ()), to=own or THERE)
+    if kind == "ntp" and not used and place[0] == "system":
+        draft.set("system", "ntp", "vrf", to=vrf)
+
+
+def _collectors(draft: Draft, before: Any, after: Any) -> None:
+    for one in before:
+        if one.address not in {other.address for other in after}:
+            draft.unset(*OTLP, "grpc", "destination", one.address)
+    for one in after:
+        if one not in before:
+            draft.set(*OTLP, "grpc", "destination", one.address, "port", to=one.port)
+    if not before:
+        draft.set(*OTLP, "state", to="enabled")
+
+
+def _trimming(draft: Draft, before: Any, after: Any) -> None:
+    if before is None or after is None:
+        draft.set(*PACKET_TRIM, "state", to="disabled" if after is None else "enabled")
+    if after is None:
+        return
+    paths: tuple[tuple[str, Path], ...] = (
+        ("size_bytes", ("size",)),
+        ("dscp", ("remark", "dscp")),
+        ("tc", ("switch-priority",)),
+    )
+    for attribute, path in paths:
+        now = getattr(after, attribute)
+        if now != getattr(before, attribute, None):
+            draft.put(*PACKET_TRIM, *path, to="port-level" if now == "from-tc" else now)
+
+
+def _routing(draft: Draft, old: Device, new: Device) -> None:
+    """Let routing be what it is to be: the difference of the statements that are written for both."""
+    if not _moved(old.bgp, new.bgp) and not _moved(old.static_routes, new.static_routes):
+        return
+    before, after = (dict(_statements(draft, device)) for device in (old, new))
+    for path in before.keys() - after.keys():
+        draft.unset(*_outermost(path, after))
+    for path, value in after.items():
+        if before.get(path) != value and not (value == THERE and has(draft.top.node, path)):
+            draft.set(*path, to=value)
+
+
+def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
+    routes = () if isinstance(device.static_routes, Unknown) else device.static_routes
+    bgp = None if isinstance(device.bgp, Unknown) else device.bgp
+    if bgp is not None and bgp.neighbors is UNKNOWN:
+        bgp = changed(bgp, neighbors=())
+    for text in routing(changed(device, version=draft.release, bgp=bgp, static_routes=routes)):
+        for line in text.splitlines():
+            for mark in (" ~ ", " = "):
+                head, found, value = line.partition(mark)
+                if found:
+                    break
+            yield tuple(head.split(" ")), value if found else THERE
+
+
+def _outermost(path: Path, kept: Iterable[Path]) -> Path:
+    """Return the whole entity that goes with a path of which nothing is kept, else the path itself."""
+    for length in range(2, len(path)):
+        if path[length - 1] in _ENTITIES and not any(one[: length + 1] == path[: length + 1] for one in kept):
+            return path[: length + 1]
+    return path

@@ -1,0 +1,202 @@
+"""Lines of `nv set` that are given, changed in what a setting says: in its own line, or in one right behind it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from nodrop.formats import nvset
+from nodrop.formats.places import BOM
+from nodrop.platforms.nvue.edit_document import spelt_key
+from nodrop.platforms.nvue.edit_operations import Operation, Steps, operations
+from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.stages import for_shell
+from nodrop.platforms.nvue.tree import Path
+
+MAX_PATHS = 65_536
+"""Single settings in one operation."""
+_ENDS = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(eq=False)
+class _Line:
+    """A command: `given` is None where it is new, `words` are what it says now; None where it is taken out."""
+
+    verb: str
+    words: list[str] | None
+    given: nvset.Command | None = None
+    stands_for: list[tuple[str, ...]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stands_for = list(_stand_for(self.words or ()))
+
+    def say(self, at: int, word: str) -> None:
+        """Change a word."""
+        assert self.words is not None
+        self.words[at] = word
+        self.stands_for = list(_stand_for(self.words))
+
+
+def _stand_for(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    return (keys(words[at - 1] if at else "", word) for at, word in enumerate(words))
+
+
+def command(operation: Operation) -> str:
+    """Spell an operation as a line, without its end."""
+    words = _words(operation.steps, operation.value)
+    return f"nv {'unset' if operation.value is None else 'set'} {' '.join(map(for_shell, words))}"
+
+
+def _words(steps: Steps, value: str | None) -> list[str]:
+    words = [spelt_key(steps[at - 1][0] if at else "", step) for at, step in enumerate(steps)]
+    return [*words, value] if value else words
+
+
+class ScriptDocument:
+    """A script of commands."""
+
+    def __init__(self, text: str) -> None:
+        """The reader has taken the text."""
+        self._text = text.removeprefix(BOM)
+        self._bom = BOM if text.startswith(BOM) else ""
+        commands = nvset.parse(self._text).commands
+        self._lines = [_Line(one.verb, list(one.words), one) for one in commands]
+        self._starts = [0, *(found.end() for found in _ENDS.finditer(self._text)), len(self._text)]
+
+    @property
+    def text(self) -> str:
+        """What it says now."""
+        edits: list[tuple[int, int, str]] = []
+        behind = 0
+        newline = "\r\n" if "\r\n" in self._text else "\n"
+        for line in self._lines:
+            if line.given is None:
+                if line.words is not None:
+                    said = " ".join(["nv", line.verb, *map(for_shell, line.words)])
+                    cut = behind and not self._text[:behind].endswith("\n")
+                    edits.append((behind, behind, f"{newline if cut else ''}{said}{'' if cut else newline}"))
+                continue
+            start, behind = self._lines_of(line.given)
+            if line.words is None:
+                edits.append((start, behind, ""))
+                continue
+            for now, was, span in zip(line.words, line.given.words, line.given.spans, strict=True):
+                if now != was:
+                    at = self._starts[span.line - 1] + span.column - 1
+                    end = self._starts[span.end_line - 1] + span.end_column - 1
+                    edits.append((at, end, for_shell(now)))
+        out, at = [], 0
+        for start, end, new in sorted(edits, key=lambda edit: edit[0]):
+            out += [self._text[at:start], new]
+            at = end
+        return self._bom + "".join([*out, self._text[at:]])
+
+    def _lines_of(self, command: nvset.Command) -> tuple[int, int]:
+        """Return where the lines begin and end that a command stands on."""
+        return self._starts[command.spans[0].line - 1], self._starts[command.spans[-1].end_line]
+
+    def _is_alone(self, command: nvset.Command) -> bool:
+        """Whether nothing else stands on a command's lines."""
+        start, end = self._lines_of(command)
+        return len(nvset.parse(self._text[start:end]).commands) == 1 and "#" not in self._text[start:end]
+
+    def make(self, operation: Operation) -> None:
+        """Make a change where a command says what it changes, else behind the nearest; ValueError: for too many."""
+        if prod(map(len, operation.steps)) > MAX_PATHS:
+            raise ValueError(f"more than {MAX_PATHS:,} settings at once")
+        if operation.value is None:
+            self._unset(operation)
+        else:
+            self._set(operation)
+
+    def append(self, changes: Sequence[Operation]) -> None:
+        """Say changes behind all that is said."""
+        for one in changes:
+            verb = "unset" if one.value is None else "set"
+            self._lines.append(_Line(verb, _words(one.steps, one.value)))
+
+    def _set(self, operation: Operation) -> None:
+        value = operation.value or ""
+        by_line: dict[int, list[Path]] = {}
+        new: list[Path] = []
+        length = len(operation.steps) + bool(value)
+        fitting = [
+            at
+            for at, line in enumerate(self._lines)
+            if line.words is not None and line.verb == "set" and len(line.words) == length
+        ]
+        for path in operation.paths:
+            last = next((at for at in reversed(fitting) if _covers(self._lines[at], path)), None)
+            if last is None:
+                new.append(path)
+            else:
+                by_line.setdefault(last, []).append(path)
+        for at, paths in sorted(by_line.items(), reverse=True):
+            line = self._lines[at]
+            if not value or (line.words or [])[-1] == value:
+                continue
+            if not self._cut(line, paths, len(operation.steps)):
+                line.say(-1, value)
+                continue
+            self._insert(at + 1, operations((path, value) for path in paths))
+        if new:
+            self._insert(self._nearest(new[0]) + 1, operations((path, value) for path in new))
+
+    def _unset(self, operation: Operation) -> None:
+        paths = list(operation.paths)
+        length = len(operation.steps)
+        for at in range(len(self._lines) - 1, -1, -1):
+            line = self._lines[at]
+            if line.words is None or line.verb != "set" or len(line.words) < length:
+                continue
+            found = [path for path in paths if _covers(line, path)]
+            if not found:
+                continue
+            if self._cut(line, found, length):
+                if all(_covers(line, path) for path in found):
+                    self._insert(at + 1, operations((path, None) for path in found))
+            elif line.given is None or self._is_alone(line.given):
+                line.words = None
+            else:
+                self._insert(at + 1, operations((path, None) for path in found))
+
+    def _insert(self, at: int, changes: Iterable[Operation]) -> None:
+        self._lines[at:at] = [
+            _Line("unset" if one.value is None else "set", _words(one.steps, one.value)) for one in changes
+        ]
+
+    @staticmethod
+    def _cut(line: _Line, paths: Sequence[Path], length: int) -> bool:
+        """Take paths out of the list or range of a command; return whether it says something beside them.
+
+        Where that takes more than one word, the command stays as it is, for a later one to overrule it.
+        """
+        whole = line.stands_for[:length]
+        own = [tuple(dict.fromkeys(path[at] for path in paths)) for at in range(length)]
+        if prod(map(len, whole)) == len(paths):
+            return False
+        wide = [at for at in range(length) if len(own[at]) < len(whole[at])]
+        if len(wide) == 1 and prod(map(len, own)) == len(paths):
+            (at,) = wide
+            others = [one for one in whole[at] if one not in own[at]]
+            line.say(at, spelt_key((line.words or [])[at - 1] if at else "", others))
+        return True
+
+    def _nearest(self, path: Path) -> int:
+        """Return the last command of those that share most words with a path."""
+        best, most = len(self._lines) - 1, 0
+        for at, line in enumerate(self._lines):
+            if line.words is None or line.verb != "set":
+                continue
+            shared = 0
+            for word, stands_for in zip(path, line.stands_for, strict=False):
+                if word not in stands_for:
+                    break
+                shared += 1
+            if shared >= max(most, 1):
+                best, most = at, shared
+        return best
+
+
+def _covers(line: _Line, path: Path) -> bool:
+    return all(word in stands_for for word, stands_for in zip(path, line.stands_for, strict=False))

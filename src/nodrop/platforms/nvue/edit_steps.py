@@ -1,0 +1,77 @@
+"""Operations as steps that tell what each does to a running switch, and in the forms that `nv` takes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path as File
+from typing import Any, cast
+
+from nodrop.fabric.change import Step
+from nodrop.fabric.fabric import Device
+from nodrop.formats.yaml import parse
+from nodrop.formats.yaml_edit import dump
+from nodrop.platforms.nvue.edit_document import patch, spelt_key
+from nodrop.platforms.nvue.edit_draft import has
+from nodrop.platforms.nvue.edit_operations import Operation
+from nodrop.platforms.nvue.edit_script import command
+from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.stages import quoted, yaml_key
+from nodrop.platforms.nvue.tree import Node
+
+COMMANDS, PATCH = "changes.nv", "changes.yaml"
+"""The same changes for a shell of the switch, and for `nv config patch`."""
+
+
+@cache
+def _effects() -> Sequence[Mapping[str, Any]]:
+    path = File(__file__).with_name("edit_effects.yaml")
+    return cast("Sequence[Mapping[str, Any]]", parse(path.read_bytes(), path.name).data)
+
+
+def forms(operations: Sequence[Operation]) -> dict[str, str]:
+    """Return operations, those that take away first, as lines of `nv` and as YAML."""
+    lines = "".join(f"{command(one)}\n" for one in operations)
+    return {COMMANDS: lines, PATCH: dump(patch(operations), yaml_key, quoted)}
+
+
+def steps(operations: Sequence[Operation], root: Node, device: Device, release: str) -> Iterator[Step]:
+    """Yield operations on a switch that `root` is configured on, as steps."""
+    for one in operations:
+        words = [spelt_key(one.steps[at - 1][0] if at else "", step) for at, step in enumerate(one.steps)]
+        path = "".join("/" + word.replace("~", "~0").replace("/", "~1") for word in words)
+        there = all(has(root, each) for each in one.paths)
+        step = Step(
+            op="remove" if one.value is None else "replace" if there else "add", path=path, value=one.value or {}
+        )
+        yield _judged(step, one, device, release)
+
+
+def _judged(step: Step, operation: Operation, device: Device, release: str) -> Step:
+    for effect in _effects():
+        if not any(_fits(path.split(" "), operation) for path in effect["paths"]):
+            continue
+        until = effect.get("until")
+        if ("value" in effect and operation.value != effect["value"]) or (until and _number(release) > _number(until)):
+            continue
+        every = [port.name for port in device.interfaces if port.enabled is not False]
+        named = [name for key in operation.steps[1] for name in keys("interface", key)]
+        affected = every if effect.get("ports") == "all" else named if "ports" in effect else [effect["service"]]
+        return Step(
+            op=step.op,
+            path=step.path,
+            value=step.value,
+            disruption=effect["disruption"],
+            reason=effect["reason"],
+            affected=tuple(affected),
+        )
+    return step
+
+
+def _fits(pattern: Sequence[str], operation: Operation) -> bool:
+    """Whether an operation is on a setting, on what is below it, or takes away what it is below."""
+    if operation.value is not None and len(pattern) > len(operation.steps):
+        return False
+    return all(word in ("*", step[0]) for word, step in zip(pattern, operation.steps, strict=False))
+
+
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
