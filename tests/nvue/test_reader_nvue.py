@@ -24,10 +24,16 @@ from nodrop.platforms.nvue.reader import detect
         ("startup.yaml", b"", True),
         ("core-01.yaml", b"# exported\n- header:\n    model: vx\n", True),
         ("patch.yaml", b"- set:\n    qos: {}\n", True),
+        ("remove.yaml", b"- unset:\n    qos: {}\n", True),
+        ("shown.txt", b"cumulus@leaf1:~$ nv config show\n- header:\n    model: vx\n", True),
+        ("shown.json", b'[\n  {\n    "header": {"model": "vx"}}, {"set": {}}]', True),
         ("stage.nv", b"# first\nnv set qos roce\n", True),
+        ("session.txt", b"cumulus@leaf1:mgmt:~$ nv set qos roce\n", True),
         ("config_db.json", b'{"PORT": {}}', False),
         ("notes.txt", b"we ran nv set by hand\n", False),
         ("play.yaml", b"- name: x\n  set: y\n", False),
+        ("list.yaml", b"- set: y\n", False),
+        ("list.json", b'[{"set": "y"}]', False),
     ],
 )
 def test_what_is_of_this_platform(name: str, head: bytes, ours: bool) -> None:
@@ -119,6 +125,21 @@ SAME = {
     "nv set interface swp1 link mtu 1500\nnv set interface swp1 link mtu 9000\n"
     "nv set qos roce enable on\nnv set qos roce mode lossy\nnv unset qos roce mode\nnv config apply -y\n",
     "true for on": "- set: {interface: {swp1: {link: {mtu: 9000}}, swp2: {type: swp}}, qos: {roce: {enable: true}}}\n",
+    "a session": "cumulus@leaf1:mgmt:~$ nv set interface swp1-2 link mtu 9000\n"
+    "cumulus@leaf1:mgmt:~$ nv unset interface swp2 link mtu\n"
+    "cumulus@leaf1:mgmt:~$ sudo nv set qos \\\n  roce enable 'on' 2>/dev/null; nv config apply -y\n",
+    "output with its command": "cumulus@leaf1:~$ nv config show\n- set:\n    interface:\n      swp1:\n"
+    "        link:\n          mtu: 9000\n      swp2:\n        type: swp\n    qos:\n      roce:\n        enable: on\n"
+    "cumulus@leaf1:~$\n",
+    "JSON": '[{"set": {"interface": {"swp1": {"link": {"mtu": 9000}}, "swp2": {}}, '
+    '"qos": {"roce": {"enable": "on"}}}}]',
+    "explicit key": "- set:\n    interface:\n      ? swp1\n      : link:\n          mtu: 9000\n      swp2: {}\n"
+    "    qos: {roce: {enable: on}}\n",
+    "anchor": "- set:\n    interface:\n      swp2: {link: {mtu: 9216}}\n      swp1: {link: &jumbo {mtu: 9000}}\n"
+    "    qos: {roce: {enable: on}}\n"
+    "- set: {interface: {swp1: {link: *jumbo}}}\n",
+    "removed first": "- unset: {interface: {swp3: {}}}\n- set: {interface: {swp1: {link: {mtu: 9000}}, swp2: {}}, "
+    "qos: {roce: {enable: on}}}\n",
     "quoted": "- set: {interface: {'swp1': {link: {mtu: '9000'}}, swp2: {}}, qos: {roce: {enable: 'on'}}}\n",
 }
 

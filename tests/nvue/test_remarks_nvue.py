@@ -217,7 +217,76 @@ def test_qos_of_a_bond_is_noted() -> None:
 
 
 def test_other_commands_are_noted_and_nv_config_is_not() -> None:
-    reading = read("#!/bin/sh\nset -e\nnv set qos roce\nnv config apply -y && nv config save\n")
+    reading = read("#!/bin/sh\nset -e\nnv set qos roce\nnv config apply -y && nv config save\nifreload -a\n")
     assert [(note.message, note.line) for note in reading.notes] == [
-        ("command 'set -e' is not understood and was not looked at", 2)
+        ("command 'ifreload -a' is not understood and was not looked at", 5)
     ]
+
+
+OVERLAPS = """interface:
+  swp1-4,7:
+    link: {mtu: 9216, state: {up: {}}}
+    qos: {pfc: {profile: long}}
+  ? swp3-5
+  : link: {mtu: 4200, state: {down: {}}}
+    qos: {pfc: {profile: long}}
+  swp6: {link: {mtu: 9000}}
+  swp7: {link: {mtu: 9216}}
+qos:
+  pfc: {long: {switch-priority: {'3': {}}}}
+  mapping:
+    default-global:
+      dscp:
+        0-31: {switch-priority: 0}
+        26: {switch-priority: 3}
+"""
+
+
+def test_two_keys_that_say_different_things_of_the_same_are_found_where_the_later_one_stands() -> None:
+    assert remarks(read(state(OVERLAPS))) == [
+        (
+            "overlapping-keys",
+            6,
+            {
+                "path": "interface swp3-5 link mtu",
+                "names": "swp3 to swp4",
+                "value": "4200",
+                "other": "9216",
+                "key": "swp1-4,7",
+            },
+        ),
+        (
+            "overlapping-keys",
+            6,
+            {
+                "path": "interface swp3-5 link state",
+                "names": "swp3 to swp4",
+                "value": "down",
+                "other": "up",
+                "key": "swp1-4,7",
+            },
+        ),
+        (
+            "overlapping-keys",
+            16,
+            {
+                "path": "qos mapping default-global dscp 26 switch-priority",
+                "names": "26",
+                "value": "3",
+                "other": "0",
+                "key": "0-31",
+            },
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nv set interface swp1-4 link mtu 9216\nnv set interface swp3 link mtu 4200\n",
+        "- set: {interface: {swp1-4: {link: {mtu: 9216}}}}\n- set: {interface: {swp3: {link: {mtu: 4200}}}}\n",
+        "- set: {interface: {swp1-4: {link: {mtu: 9216}}, swp3: {link: {mtu: 9216}, ip: {vrf: red}}}}\n",
+    ],
+)
+def test_what_is_said_later_or_the_same_is_no_overlap(text: str) -> None:
+    assert remarks(read(text)) == []

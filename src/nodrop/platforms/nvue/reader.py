@@ -1,4 +1,4 @@
-"""From a startup.yaml of any Cumulus Linux 5.x, in either dialect, or lines of `nv set`, to a device."""
+"""From any state of Cumulus Linux 5.x, in either dialect, to a device: startup.yaml, exports, patches, `nv set`."""
 
 import re
 from collections.abc import Iterable
@@ -17,6 +17,7 @@ from nodrop.hardware import switches
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue.dialect import remark_mixture
 from nodrop.platforms.nvue.read_macro import POLLING_MS
+from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
 from nodrop.platforms.nvue.read_ports import Ports, interfaces
 from nodrop.platforms.nvue.read_qos import QosReader
@@ -38,7 +39,8 @@ from nodrop.platforms.nvue.tree import Tree
 FILES = (FILE,)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_ENTRY = re.compile(rb"""^-[ \t]+["']?(?:header|set)["']?[ \t]*:""", re.MULTILINE)
+_ENTRY = re.compile(rb"""^[ \t]*-[ \t]+["']?(?:header|set|unset)["']?[ \t]*:[ \t]*(?:\{|#|\r?$)""", re.MULTILINE)
+_JSON = re.compile(rb"""\[\s*\{\s*"(?:header|set|unset)"\s*:\s*\{""")
 _VERSION = re.compile(r"(?:.*[^0-9.])?([0-9]{1,2})\.([0-9]{1,3})(?:\.[0-9A-Za-z.~+-]*)?")
 _BUFFER_MODEL = (
     "NVUE works headroom out from speed, MTU and cable length, as SONiC's dynamic model on the same ASIC does"
@@ -49,11 +51,12 @@ _DYNAMIC = (
 
 
 def detect(name: str, head: bytes) -> bool:
-    """Whether a file is NVUE's: YAML that is a list of `header:` and `set:`, or lines of `nv set`."""
+    """Whether a file is NVUE's: a list of `header`, `set` and `unset` in YAML or JSON, or lines of `nv set`."""
     if name == FILE:
         return True
-    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        return False
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if text.startswith((b"{", b"[")):
+        return bool(_JSON.match(text))
     return bool(_ENTRY.search(head)) or nvset.detect(head)
 
 
@@ -107,6 +110,7 @@ class _Device:
             remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
             config.remarks.append(remark)
         remark_mixture(config, device.version)
+        remark_overlaps(config)
         display = self._sources[0].display if self._sources else None
         self._notes += check(config, self.name, display)
 

@@ -23,6 +23,8 @@ MAX_STEPS = 2_000_000
 MAX_WORDS = 40
 _QUOTED = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"")
 _LINES = re.compile(r"\r\n|\r|\n")
+_SESSION = re.compile(rf"{nvset.PROMPT.pattern}.*$", re.MULTILINE)
+"""The line of a session in which a configuration was asked for, when its output is kept with it."""
 
 
 class Tree:
@@ -46,6 +48,8 @@ class Tree:
             for command in self._script.commands:
                 self._say(command)
         else:
+            if "@" in self._text:
+                self._text = _SESSION.sub(_as_comment, self._text)
             self._document = parse(self._text, display, doubled=self.doubles)
             self._merge()
 
@@ -152,6 +156,11 @@ class Tree:
             best = (*best, *value)
         return self._of_raw(best)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether `root` is the document's own data: one state, with lists and ranges in its keys as they are spelt."""
+        return len(self._sets) == 1 and self.root is _at(self._document and self._document.data, self._sets[0])
+
     def header_span(self, key: str) -> Span | None:
         """Return where a value of the header stands."""
         if self._document is None or not isinstance(self._document.data, list):
@@ -184,6 +193,11 @@ class Tree:
         length = quoted.end() if quoted else len(double.keys[-1])
         keys_of = double.keys[2:] if isinstance(self._document and self._document.data, list) else double.keys[1:]
         return keys_of, Span(line, column, line, column + length)
+
+
+def _as_comment(found: re.Match[str]) -> str:
+    """Return a line as a comment of the same length."""
+    return "#" + found[0][1:]
 
 
 def _below(node: Node, key: str) -> Node:

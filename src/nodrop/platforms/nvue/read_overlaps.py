@@ -1,0 +1,91 @@
+"""Keys that stand for the same thing and say different things of it: `swp1-8` has one MTU, `swp3` another.
+
+In exports, keys that overlap complement each other. In a file written by hand they may contradict, and no document
+says which of them counts; commands and patches have an order, and there the later one does.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nodrop.formats.places import on_one_line
+from nodrop.platforms.nvue.names import NAMED, NUMBERED, keys
+from nodrop.platforms.nvue.read_values import Config, said
+from nodrop.platforms.nvue.tree import Node, Path
+
+MAX_OVERLAPS = 100
+"""More than anyone reads."""
+MAX_PAIRS = 20_000
+"""Pairs of keys that are compared in one file."""
+
+_ONE_OF = frozenset({"state", "breakout", "action"})
+"""Settings that hold one of several words, written as the only key below."""
+
+
+def remark_overlaps(config: Config) -> None:
+    """Remark each setting that two keys of one mapping give different values, at the later one."""
+    if config.tree is None or not config.tree.is_plain:
+        return
+    count = 0
+    for above, parent, node in _lists(config.tree.root):
+        for names, first, later in _pairs(parent, node):
+            for below, other, value in _differences(node[first], node[later], ()):
+                path = (*above, later, *below)
+                shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+                facts = {"path": said(path), "names": shown, "value": value, "other": other, "key": on_one_line(first)}
+                config.remark("overlapping-keys", (), path, **facts)
+                count += 1
+                if count >= MAX_OVERLAPS:
+                    return
+
+
+def _lists(root: Node) -> Iterator[tuple[Path, str, Node]]:
+    """Yield the mappings with a key that stands for several, each with its path and what it is of."""
+    yield from _with_lists(root.get("interface"), ("interface",))
+    yield from _within(root.get("qos"), ("qos",))
+    vrfs = root.get("vrf")
+    for vrf in vrfs if isinstance(vrfs, dict) else ():
+        path = ("vrf", vrf, "router", "bgp", "neighbor")
+        node: Any = root
+        for key in path:
+            node = node.get(key) if isinstance(node, dict) else None
+        yield from _with_lists(node, path)
+
+
+def _within(node: Any, path: Path) -> Iterator[tuple[Path, str, Node]]:
+    yield from _with_lists(node, path)
+    for key, inside in node.items() if isinstance(node, dict) else ():
+        yield from _within(inside, (*path, key))
+
+
+def _with_lists(node: Any, path: Path) -> Iterator[tuple[Path, str, Node]]:
+    parent = path[-1]
+    listed = isinstance(node, dict) and (parent in NAMED or parent in NUMBERED)
+    if listed and any("-" in key or "," in key for key in node):
+        yield path, parent, node
+
+
+def _pairs(parent: str, node: Node) -> Iterator[tuple[list[str], str, str]]:
+    """Yield (what two keys have in common, the first, the later), by the later."""
+    of: dict[str, list[str]] = {}
+    common: dict[tuple[str, str], list[str]] = {}
+    for key, inside in node.items():
+        if not isinstance(inside, dict) or not inside:
+            continue
+        for one in keys(parent, key):
+            for before in of.setdefault(one, []):
+                if len(common) < MAX_PAIRS and not inside.keys().isdisjoint(node[before]):
+                    common.setdefault((before, key), []).append(one)
+            of[one].append(key)
+    for (first, later), names in common.items():
+        yield names, first, later
+
+
+def _differences(first: Any, later: Any, above: Path) -> Iterator[tuple[Path, str, str]]:
+    """Yield (path, value, other value) of each setting that is not the same in both."""
+    if isinstance(first, dict) and isinstance(later, dict):
+        if above and above[-1] in _ONE_OF and len(first) == len(later) == 1 and first.keys() != later.keys():
+            yield above, next(iter(first)), next(iter(later))
+        for key in (key for key in later if key in first):
+            yield from _differences(first[key], later[key], (*above, key))
+    elif isinstance(first, str) and isinstance(later, str) and first != later:
+        yield above, on_one_line(first), on_one_line(later)
