@@ -76,7 +76,7 @@ def parse(text: str) -> Script:
     words: list[_Word] = []
     at = 0
     while at <= len(text):
-        if not words and (prompt := PROMPT.match(text, at)):
+        if (at == 0 or text[at - 1] == "\n") and (prompt := PROMPT.match(text, at)):
             at = prompt.end()
         token = _TOKEN.match(text, at)
         if token is None or token["end"] is not None:
