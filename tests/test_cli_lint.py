@@ -305,7 +305,8 @@ def test_several_fabrics_by_several_paths(options: list[str]) -> None:
 
 
 def test_an_empty_folder_and_one_without_anything_of_ours() -> None:
-    note = "holds neither configurations (config_db.json, frr.conf, startup.yaml, other JSON) nor intents (YAML)"
+    names = "config_db.json, frr.conf, running-config.txt, startup.yaml, other JSON"
+    note = f"holds neither configurations ({names}) nor intents (YAML)"
     Path("empty/inside").mkdir(parents=True)
     assert nodrop("lint", "empty") == Done(3, f"note: empty: {note}\n\nnothing checked\n", "")
     Path("empty/readme.txt").write_text("config_db.json is elsewhere")
@@ -321,7 +322,11 @@ def test_an_empty_folder_and_one_without_anything_of_ours() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("switch.txt", "hello\n", "a file of no known platform; expected a configuration of nvue, sonic, or an intent"),
+        (
+            "switch.txt",
+            "hello\n",
+            "a file of no known platform; expected a configuration of nvue, onyx, sonic, or an intent",
+        ),
         ("intent.yaml", "fabric: x\n", "YAML that is no intent; expected an intent, with the key `nodrop: 1`"),
         ("switch.json", "{}", ""),
         ("switch.json", "[]", "a list; expected an object of tables"),

@@ -249,9 +249,10 @@ class _Finder:
         return next((one for one in self._platforms if platforms.reader(one).detect(name, head)), None)
 
     def _detected(self, path: Path) -> str | None:
-        """Return the platform that a file shows itself to be of, whichever is forced."""
-        head = _head(path) if _is_file(path) else b""
-        return next((one for one in self._platforms if head and platforms.reader(one).detect(path.name, head)), None)
+        """Return the platform whose kind of file this is and that it shows itself to be of, whichever is forced."""
+        candidates = [one for one in self._platforms if path.suffix in platforms.reader(one).SUFFIXES]
+        head = _head(path) if candidates and _is_file(path) else b""
+        return next((one for one in candidates if head and platforms.reader(one).detect(path.name, head)), None)
 
     def _platform_of_json(self) -> str:
         """Return the platform whose files are JSON, the first where there are several or none."""
@@ -318,7 +319,7 @@ class _Finder:
                 self._intent(inputs, path)
             elif path.suffix == ".json" and _is_file(path):
                 self._json(inputs, path)
-            elif path.suffix in _YAML and (detected := self._detected(path)) is not None:
+            elif (detected := self._detected(path)) is not None:
                 self._other_file(inputs, path, detected)
 
     def _json(self, inputs: Inputs, path: Path) -> None:

@@ -195,9 +195,13 @@ def _watchdog(qos: QosProfile) -> Iterator[Trait]:
             ("detection", watchdog.detection_ms),
             ("restoration", watchdog.restoration_ms),
         ):
-            text = "not stated" if value is None else f"{value} ms"
+            text = "not stated" if value is None else f"{known(value, 'interface.qos.pfc_watchdog')} ms"
             yield Trait(f"the watchdog's {label} is", text, ("qos", "pfc_watchdog", f"{label}_ms"))
-        yield Trait("the watchdog's action is", watchdog.action or "not stated", ("qos", "pfc_watchdog", "action"))
+        yield Trait(
+            "the watchdog's action is",
+            known(watchdog.action, "interface.qos.pfc_watchdog") or "not stated",
+            ("qos", "pfc_watchdog", "action"),
+        )
 
 
 ASPECTS: dict[str, Callable[[QosProfile], Iterator[Trait]]] = {

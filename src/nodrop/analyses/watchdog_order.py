@@ -55,8 +55,12 @@ def _watched(device: Device, missing: dict[str, None]) -> Iterator[tuple[Interfa
         watchdog = interface.qos if isinstance(interface.qos, Unknown) else interface.qos.pfc_watchdog
         if isinstance(watchdog, Unknown):
             missing["interface.qos" if interface.qos is watchdog else "interface.qos.pfc_watchdog"] = None
-        elif watchdog is not None and watchdog.detection_ms is not None:
-            yield interface, watchdog.detection_ms
+        elif watchdog is not None:
+            detection_ms = watchdog.detection_ms
+            if isinstance(detection_ms, Unknown):
+                missing["interface.qos.pfc_watchdog.detection_ms"] = None
+            elif detection_ms is not None:
+                yield interface, detection_ms
 
 
 def _out_of_order(hosts: list[_Port], fabric: list[_Port]) -> Iterator[Hit]:

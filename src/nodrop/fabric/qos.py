@@ -26,9 +26,9 @@ class PfcWatchdog:
     """
 
     priorities: tuple[int, ...] | Unknown
-    detection_ms: int | None
-    restoration_ms: int | None
-    action: Literal["drop", "forward", "alert"] | None
+    detection_ms: int | None | Unknown
+    restoration_ms: int | None | Unknown
+    action: Literal["drop", "forward", "alert"] | None | Unknown
 
 
 @value

@@ -8,6 +8,7 @@ from nodrop.fabric.fabric import Port
 from nodrop.hardware import switch, switches
 
 _SONIC = re.compile(r"Ethernet([0-9]{1,5})")
+_ONYX = re.compile(r"Eth[0-9]{1,2}/([1-9][0-9]{0,2})(?:/([1-9][0-9]?))?")
 _NVUE = re.compile(r"swp([1-9][0-9]{0,3})(?:s([0-9]{1,2}))?")
 
 
@@ -46,6 +47,13 @@ def nvue_port(name: str) -> NvuePort | None:
     if not found:
         return None
     return NvuePort(Port(int(found[1]), int(found[2] or 0)), found[2] is not None)
+
+
+@lru_cache(maxsize=65536)
+def onyx_port(name: str) -> Port | None:
+    """Return the port that an Onyx name means: Eth1/3, or Eth1/3/2 for its second part; None for other names."""
+    found = _ONYX.fullmatch(name)
+    return Port(int(found[1]), int(found[2] or 1) - 1) if found else None
 
 
 @lru_cache(maxsize=65536)

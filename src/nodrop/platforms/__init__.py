@@ -21,6 +21,8 @@ class Reader(Protocol):
 
     FILES: tuple[str, ...]
     """Canonical file names: in one folder they are one device; any other file is read as the first of its suffix."""
+    SUFFIXES: tuple[str, ...]
+    """How the names of such other files may end: in a folder, those are looked at, and no others."""
 
     def detect(self, name: str, head: bytes) -> bool:
         """Whether a file of that name that begins so is of this platform."""

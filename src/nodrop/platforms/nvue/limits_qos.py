@@ -217,7 +217,7 @@ def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
     if watchdog is None:
         return
     path = (*path, "pfc_watchdog")
-    polling, detection = known(device.watchdog_polling_ms), watchdog.detection_ms
+    polling, detection = known(device.watchdog_polling_ms), known(watchdog.detection_ms)
     if not qos.pfc_rx_priorities or watchdog.priorities != qos.pfc_rx_priorities:
         raise refuse(
             (*path, "priorities"), "NVUE watches the priorities on which a port obeys pauses, if there are any"

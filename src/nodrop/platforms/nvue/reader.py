@@ -37,6 +37,7 @@ from nodrop.platforms.nvue.read_values import FILE, Config, said
 from nodrop.platforms.nvue.tree import Tree
 
 FILES = (FILE,)
+SUFFIXES = (".yaml", ".yml")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ENTRY = re.compile(rb"""^[ \t]*-[ \t]+["']?(?:header|set|unset)["']?[ \t]*:[ \t]*(?:\{|#|\r?$)""", re.MULTILINE)

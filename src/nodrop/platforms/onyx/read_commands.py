@@ -1,0 +1,359 @@
+"""Each command of a running-config to the setting that it makes; what is none of those known is told."""
+
+from collections.abc import Callable, Mapping
+
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.fabric.states import UNKNOWN
+from nodrop.platforms.onyx.commands import KINDS, Command, numbers
+from nodrop.platforms.onyx.read_values import NotUnderstood, Values
+from nodrop.platforms.onyx.settings import ROCE_MODES, Link, Qos, Settings, TrafficPool
+from nodrop.units import Misread, speed_mbps
+
+INFINITE_TH = 7
+NOTHING_TH = -8
+
+_TRUSTS = {"L2": "pcp", "L3": "dscp", "both": "both", "port": "port", "l2": "pcp", "l3": "dscp"}
+_FECS = {"rs-fec": "rs", "fc-fec": "fc", "no-fec": "none"}
+_ROUTING = (("router", "bgp"), ("route-map",), ("ip", "prefix-list"), ("ipv6", "prefix-list"), ("ip", "route"))
+_IGNORED = frozenset({
+    "aaa", "access-list", "banner", "boot", "cli", "clock", "crypto", "email", "file", "health", "image", "ipv4",
+    "ipl", "job", "json-gw", "lacp", "ldap", "license", "lldp", "load-balancing", "logging", "mac", "mac-address-table",
+    "magp", "mlag", "mlag-vip", "monitor", "nve", "openflow", "password", "port-channel", "protocol", "ptp",
+    "radius-server", "sflow", "snmp-server", "spanning-tree", "ssh", "sshd", "stats", "storm-control", "system",
+    "tacacs-server", "telemetry", "telnet-server", "username", "usb", "vrf", "web", "what-just-happened", "router",
+    "xml-gw", "docker", "fae", "ntp", "hll-sorting", "scheduled", "configure", "reload", "terminal", "arp",
+})  # fmt: skip
+"""First words of commands about what is not in the model: logins, servers, spanning tree, MLAG, tunnels, clocks."""
+_PORT_IGNORED = frozenset({
+    "access-group", "bfd", "counters", "display", "dot1x", "duplex", "evpn", "ipl", "ipv4", "lacp", "lacp-individual",
+    "lldp", "load-interval", "mac-address", "magp", "monitor", "nve", "openflow", "ptp", "sflow", "spanning-tree",
+    "storm-control", "telemetry", "transceiver", "zeroconf", "dhcp", "cable-length", "port", "recirculation", "mlag",
+})  # fmt: skip
+
+
+def read(commands: tuple[Command, ...], values: Values) -> tuple[Settings, list[Command]]:
+    """Return what the commands set, and those that were not understood."""
+    settings, others = Settings(), []
+    reader = _Reader(settings, values)
+    for command in commands:
+        try:
+            reader.take(command)
+        except NotUnderstood:
+            others.append(command)
+    return settings, others
+
+
+class _Reader:
+    def __init__(self, settings: Settings, values: Values) -> None:
+        self._settings, self._values = settings, values
+        self._of_port: Mapping[str, Callable[[Command, str], None]] = {
+            "traffic-class": self._traffic_class,
+            "qos": self._qos,
+            "dcb": self._port_pfc,
+            "ingress-buffer": self._ingress,
+            "egress-buffer": self._egress,
+            "ip": self._address,
+            "ipv6": self._address,
+            "vrf": self._vrf,
+            "switchport": self._switchport,
+        }
+
+    def take(self, command: Command) -> None:
+        """Take a command over into the settings."""
+        if command.kind:
+            if not command.names:
+                raise NotUnderstood
+            for name in command.names:
+                self._port(command, name)
+        else:
+            self._global(command)
+
+    def _global(self, command: Command) -> None:
+        words, settings, on = command.words, self._settings, not command.negated
+        if not words:
+            raise NotUnderstood
+        if any(command.starts(*start) for start in _ROUTING):
+            settings.routing.append(command)
+        elif words[0] == "roce":
+            settings.roce = (words[1] if len(words) > 1 else "lossless") if on else None
+            if settings.roce is not None and settings.roce not in ROCE_MODES:
+                self._values.malformed(command, settings.roce, " or ".join(ROCE_MODES))
+                settings.roce = None
+        elif words[:3] == ("dcb", "priority-flow-control", "enable"):
+            settings.pfc = on
+        elif words[:3] == ("dcb", "priority-flow-control", "priority") and len(words) > 3:
+            enabled = on and words[4:5] != ("disable",)
+            for priority in self._values.indexes(command, words[3:4], 7):
+                settings.pfc_priorities[priority] = enabled
+        elif words[:2] == ("traffic", "pool") and len(words) > 3:
+            self._traffic_pool(command)
+        elif words[:3] == ("advanced", "buffer", "management"):
+            settings.advanced = on
+        elif words[0] == "pool" and len(words) > 3 and on:
+            self._pool(command)
+        elif words[0] == "vlan" and len(words) > 1:
+            if on and len(words) == 2:
+                settings.vlans |= {int(number) for number in numbers(words[1]) if number.isdecimal()}
+        elif words[0] == "hostname" and len(words) == 2:
+            settings.hostname = words[1]
+        else:
+            self._services(command)
+
+    def _services(self, command: Command) -> None:
+        words, settings, on = command.words, self._settings, not command.negated
+        if words[:2] in (("ntp", "server"), ("ntp", "peer")) and len(words) > 2:
+            server = words[4] if words[2] == "vrf" and len(words) > 4 else words[2]
+            if on and words[1] == "server" and server not in settings.ntp and words[-1] != "disable":
+                settings.ntp.append(server)
+        elif words[:2] == ("ip", "name-server") and len(words) > 2:
+            settings.dns += [words[-1]] if on else []
+        elif words[0] == "logging" and len(words) == 2 and words[1][0].isdigit():
+            settings.syslog += [words[1]] if on else []
+        elif words[:3] == ("vrf", "definition", "mgmt"):
+            settings.management_vrf = on
+        elif words[0] not in _IGNORED and words[0] not in ("ip", "ipv6"):
+            raise NotUnderstood
+
+    def _traffic_pool(self, command: Command) -> None:
+        _, _, name, *rest = command.words
+        pool = self._settings.traffic_pools.setdefault(name, TrafficPool())
+        match rest:
+            case ["type", kind]:
+                known = self._values.word(command, kind, {"lossless": "lossless", "lossy": "lossy"})
+                pool.lossless = known == "lossless"
+            case ["memory", "percent", percent]:
+                if percent.replace(".", "", 1).isdecimal() and percent.isascii() and 0 < float(percent) <= 100:
+                    pool.percent = float(percent)
+                else:
+                    self._values.malformed(command, percent, "a share of the memory up to 100 percent")
+            case ["map", "switch-priority", *priorities]:
+                pool.priorities |= set(self._values.indexes(command, tuple(priorities), 7))
+            case _:
+                raise NotUnderstood
+
+    def _pool(self, command: Command) -> None:
+        name, *rest = command.words[1:]
+        said = dict(zip(rest[::2], rest[1::2], strict=False))
+        size = self._values.size_bytes(command, said["size"]) if said.get("size", "inf") != "inf" else None
+        self._settings.pools[name] = BufferPool(
+            name=name,
+            direction="egress" if name.startswith("e") else "ingress",
+            mode="static" if said.get("type") == "static" else "dynamic",
+            size_bytes=size,
+        )
+
+    def _port(self, command: Command, name: str) -> None:
+        words = command.words
+        link = self._settings.link(name)
+        if not words:
+            return
+        if words[0] in self._of_port:
+            self._of_port[words[0]](command, name)
+        elif words[0] == "pfc-wd":
+            self._settings.port(name).watchdog = not command.negated
+        elif words[0] == "flowcontrol" and len(words) > 2:
+            way, word = words[1:3]
+            self._settings.port(name).pause[way] = word == "on" and not command.negated
+        elif not self._physical(command, link) and words[0] not in _PORT_IGNORED:
+            raise NotUnderstood
+
+    def _physical(self, command: Command, link: Link) -> bool:
+        """Take a setting of the link itself; False where the command is none."""
+        words, on = command.words, not command.negated
+        argument = words[1] if len(words) > 1 else ""
+        match words[0]:
+            case "shutdown":
+                link.enabled = not on
+            case "mtu" if argument:
+                link.mtu_bytes = self._values.integer(command, argument, 68, 9216, "bytes") if on else None
+            case "speed" if argument:
+                self._speed(command, link, argument)
+                if "no-autoneg" in words:
+                    link.autoneg = False
+            case "description":
+                link.description = " ".join(words[1:]) if on else None
+            case "fec-override" if argument:
+                link.fec = self._values.word(command, argument, _FECS) if on else None
+            case "module-type" if argument:
+                split = argument.rpartition("-split-")[2]
+                link.splits = int(split) if split in ("2", "4", "8") and on else None
+            case "channel-group" | "mlag-channel-group" if argument:
+                prefix = KINDS["port-channel" if words[0] == "channel-group" else "mlag-port-channel"]
+                link.channel = prefix + argument if on else None
+                link.lacp = words[-1] != "on"
+            case _:
+                return False
+        return True
+
+    def _speed(self, command: Command, link: Link, word: str) -> None:
+        text = word.split("x")[0]
+        if text.lower() in ("auto", ""):
+            link.speed_mbps = None
+            return
+        try:
+            link.speed_mbps = speed_mbps(text if text[-1] in "GMT" else f"{text}M")
+        except Misread as error:
+            self._values.malformed(command, word, error.expected)
+
+    def _address(self, command: Command, name: str) -> None:
+        words = command.words
+        if words[1:2] != ("address",) or len(words) < 3:
+            return
+        rest = list(words[2:])
+        address = rest[0] + rest[1] if len(rest) > 1 and rest[1].startswith("/") else rest[0]
+        link = self._settings.link(name)
+        if command.negated:
+            link.addresses = [one for one in link.addresses if one != address]
+        elif "/" in address:
+            link.addresses.append(address)
+            link.routed = True
+
+    def _vrf(self, command: Command, name: str) -> None:
+        if command.words[1:2] == ("forwarding",) and len(command.words) > 2:
+            vrf = command.words[2]
+            self._settings.link(name).vrf = None if command.negated or vrf == "default" else vrf
+
+    def _switchport(self, command: Command, name: str) -> None:
+        words, link, on = command.words, self._settings.link(name), not command.negated
+        match words[1:]:
+            case () | ("force",):
+                link.routed = not on
+            case ("mode", mode, *_):
+                link.mode = mode
+                self._switchport_vlan(command, link, ())
+            case ("access", "vlan", *_) | ("trunk" | "hybrid" | "dot1q-tunnel", *_):
+                self._switchport_vlan(command, link, words[1:])
+            case _:
+                raise NotUnderstood
+
+    def _switchport_vlan(self, command: Command, link: Link, words: tuple[str, ...]) -> None:
+        words = words or command.words[2:]
+        if ("access" in words and "vlan" in words and words[-1].isdecimal()) or (
+            "native" in words and words[-1].isdecimal()
+        ):
+            link.access_vlan = int(words[-1]) if not command.negated else None
+        elif "allowed-vlan" in words:
+            if words[-1] in ("none", "all") or command.negated:
+                link.tagged_vlans = set(self._settings.vlans) if words[-1] == "all" else set()
+                return
+            found = {int(number) for number in numbers(words[-1]) if number.isdecimal()}
+            link.tagged_vlans = link.tagged_vlans - found if "remove" in words else link.tagged_vlans | found
+
+    def _port_pfc(self, command: Command, name: str) -> None:
+        match command.words:
+            case ("dcb", "priority-flow-control", "mode", mode, *_) if mode in ("on", "auto", "off"):
+                on = mode == "on" and not command.negated
+                self._settings.port(name).pfc = UNKNOWN if mode == "auto" and not command.negated else on
+            case ("dcb", "priority-flow-control", "mode", *_) if command.negated:
+                self._settings.port(name).pfc = False
+            case _:
+                raise NotUnderstood
+
+    def _traffic_class(self, command: Command, name: str) -> None:
+        qos, values = self._settings.port(name), self._values
+        for tc in values.indexes(command, command.words[1:2], 7):
+            match command.words[2:]:
+                case ("congestion-control", *_) if command.negated:
+                    qos.ecn[tc] = None
+                case ("congestion-control", ("ecn" | "red" | "both") as kind, *limits):
+                    self._marking(command, qos, tc, kind, limits)
+                case ("dcb", "ets", "strict", *_):
+                    qos.ets[tc] = ("strict", None)
+                case ("dcb", "ets", "wrr", weight, *_):
+                    qos.ets[tc] = ("wrr", values.integer(command, weight, 0, 100))
+                case ("bind", "switch-priority", *priorities):
+                    for priority in values.indexes(command, tuple(priorities), 7):
+                        qos.traffic_class[priority] = tc
+                case _:
+                    raise NotUnderstood
+
+    def _marking(self, command: Command, qos: Qos, tc: int, kind: str, words: list[str]) -> None:
+        said = dict(zip(words[::2], words[1::2], strict=False))
+        if "minimum-absolute" not in said or "maximum-absolute" not in said:
+            if "minimum-relative" not in said:
+                raise NotUnderstood
+            qos.ecn[tc] = UNKNOWN
+            return
+        low = self._values.threshold_bytes(command, said["minimum-absolute"])
+        high = self._values.threshold_bytes(command, said["maximum-absolute"])
+        qos.ecn[tc] = UNKNOWN if low is None or high is None else (kind, low, high)
+
+    def _qos(self, command: Command, name: str) -> None:
+        qos, values = self._settings.port(name), self._values
+        match command.words:
+            case ("qos", "trust", *word):
+                qos.trust = None if command.negated or not word else values.word(command, word[0], _TRUSTS)
+            case ("qos", "map", "dscp", *rest) if "switch-priority" in rest:
+                at = rest.index("switch-priority")
+                listed = tuple(one for one in rest[:at] if one != "to")
+                target = values.integer(command, rest[at + 1] if len(rest) > at + 1 else "", 0, 7)
+                for dscp in values.indexes(command, listed, 63) if target is not None else ():
+                    qos.dscp[dscp] = target or 0
+            case ("qos", "map", "pcp", pcp, *rest) if "switch-priority" in rest:
+                index = values.integer(command, pcp, 0, 7)
+                target = values.integer(command, rest[-1], 0, 7)
+                if index is not None and target is not None:
+                    qos.pcp[index] = target
+            case ("qos", "rewrite", "dscp", *_):
+                qos.rewrite = not command.negated
+            case ("qos", "rewrite" | "default", *_):
+                pass
+            case _:
+                raise NotUnderstood
+
+    def _ingress(self, command: Command, name: str) -> None:
+        buffer, *rest = command.words[1:] or ("",)
+        qos, values = self._settings.port(name), self._values
+        if not buffer.startswith("iPort.pg"):
+            if buffer.startswith(("iPort", "iSHP")):
+                return
+            raise NotUnderstood
+        for index in values.indexes(command, (buffer.removeprefix("iPort.pg"),), 15):
+            if rest[:2] == ["bind", "switch-priority"]:
+                for priority in values.indexes(command, tuple(rest[2:]), 7):
+                    qos.group_of[priority] = index
+            elif rest[:2] == ["map", "pool"] and len(rest) > 2:
+                qos.groups[index] = self._buffer(command, rest[2], rest[3:])
+            else:
+                raise NotUnderstood
+
+    def _egress(self, command: Command, name: str) -> None:
+        buffer, *rest = command.words[1:] or ("",)
+        if not buffer.startswith("ePort.tc"):
+            if buffer.startswith("ePort"):
+                return
+            raise NotUnderstood
+        if rest[:2] != ["map", "pool"] or len(rest) < 3:
+            raise NotUnderstood
+        for index in self._values.indexes(command, (buffer.removeprefix("ePort.tc"),), 15):
+            self._settings.port(name).queues[index] = self._buffer(command, rest[2], rest[3:])
+
+    def _buffer(self, command: Command, pool: str, words: list[str]) -> BufferProfile:
+        """Return what a group or queue may use of a pool."""
+        words = [word for word in words if word != "shared"]
+        said = dict(zip(words[::2], words[1::2], strict=False))
+        sizes = {key: self._values.size_bytes(command, said[key]) for key in ("reserved", "xoff", "xon") if key in said}
+        headroom = None
+        if said.get("type") == "lossless":
+            xoff, xon, size = sizes.get("xoff"), sizes.get("xon"), sizes.get("reserved")
+            after = UNKNOWN if xoff is None or size is None else max(size - xoff, 0)
+            headroom = Headroom(xoff_bytes=after, xon_bytes=UNKNOWN if xon is None else xon)
+        return BufferProfile(
+            pool=pool,
+            size_bytes=sizes.get("reserved") or 0,
+            dynamic_th=self._alpha(command, said["alpha"]) if "alpha" in said else None,
+            headroom=headroom,
+        )
+
+    def _alpha(self, command: Command, word: str) -> int | None:
+        """Return alpha as an exponent of two."""
+        if word in ("inf", "infinity"):
+            return INFINITE_TH
+        over, _, under = word.partition("/")
+        if over == "0":
+            return NOTHING_TH
+        powers = {str(2**power): power for power in range(8)}
+        if over in powers and (not under or under in powers):
+            return powers[over] - (powers[under] if under else 0)
+        self._values.malformed(command, word, "alpha as 1/8, 1, 2, 8 or inf")
+        return None

@@ -1,0 +1,172 @@
+"""What ports do with traffic, from what is said of them and of the switch, and from what `roce` makes of either.
+
+Sources: NVIDIA Onyx User Manual 3.10.4606 LTS, RoCE Commands (`roce`, `show roce`); Mellanox community, Lossless RoCE
+Configuration for MLNX-OS Switches in DSCP-Based QoS Mode, basic and advanced; the shares of an untouched scheduler as
+the tests of ansible-collections/mellanox.onyx have them.
+"""
+
+from typing import Any, NamedTuple
+
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.fabric.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.platforms.onyx.read_values import KIBIBYTE
+from nodrop.platforms.onyx.settings import Qos, Settings
+
+PRIORITIES = range(8)
+_UNMAPPED = (None,) * 8
+_BLOCKS = tuple(dscp // 8 for dscp in range(64))
+_ROCE_CLASSES = {priority: {3: 3, 6: 6}.get(priority, 0) for priority in PRIORITIES}
+_ROCE_ETS: dict[int, tuple[str, int | None]] = {0: ("wrr", 50), 3: ("wrr", 50), 6: ("strict", None)}
+_ROCE_ECN = ("ecn", 150 * KIBIBYTE, 1500 * KIBIBYTE)
+_ROCE = "`roce` makes it so"
+_USUAL = "what Onyx begins with"
+_LOSSY = BufferProfile(pool=None, size_bytes=UNKNOWN)
+_COMPUTED = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
+
+
+class PortQos(NamedTuple):
+    """What a port does; `derived` are the parts that rest on a default, and the reason."""
+
+    profile: QosProfile
+    link_pause: bool | None
+    derived: dict[Subject, str]
+
+
+class QosReader:
+    """Makes each distinct profile once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: dict[str, PortQos] = {}
+        self._roce = settings.roce
+        self._lossless_pools = [pool for pool in settings.traffic_pools.values() if pool.lossless]
+
+    def port(self, qos: Qos) -> PortQos:
+        """Return what a port does of which this is said."""
+        content = repr(qos)
+        found = self._made.get(content)
+        if found is None:
+            found = self._made[content] = self._port(qos)
+        return found
+
+    def pools(self) -> tuple[BufferPool, ...] | Unknown:
+        """Return the pools that are said, by name; UNKNOWN where the switch has pools of its own making."""
+        if self._settings.pools:
+            return tuple(sorted(self._settings.pools.values(), key=lambda pool: pool.name))
+        if not self._settings.traffic_pools:
+            return UNKNOWN
+        return tuple(
+            BufferPool(
+                name=name,
+                direction="both",
+                mode="dynamic",
+                size_bytes=UNKNOWN,
+                percentage=None if pool.percent is None else round(pool.percent),
+                computed=True,
+            )
+            for name, pool in sorted(self._settings.traffic_pools.items())
+        )
+
+    def _port(self, qos: Qos) -> PortQos:
+        derived: dict[Subject, str] = {}
+        reason = _ROCE if self._roce else _USUAL
+        trust = qos.trust
+        if trust is None:
+            trust = "dscp" if self._roce else "pcp"
+            derived["qos", "trust"] = reason
+        dscp = tuple(qos.dscp.get(index, _BLOCKS[index]) for index in range(64))
+        pcp = tuple(qos.pcp.get(index, index) for index in PRIORITIES)
+        if not qos.dscp:
+            derived["qos", "dscp_to_tc"] = "whole class selectors, as Onyx begins with"
+        usual = _ROCE_CLASSES if self._roce else {priority: priority for priority in PRIORITIES}
+        classes = tuple((usual | qos.traffic_class)[priority] for priority in PRIORITIES)
+        if not qos.traffic_class:
+            derived["qos", "tc_to_queue"] = derived["qos", "pfc_to_queue"] = reason
+        rx, tx = self._pfc(qos, derived)
+        groups, group_of = self._groups(qos, rx, tx)
+        profile = QosProfile(
+            trust={"dscp": "dscp", "pcp": "pcp", "both": "both"}.get(trust),  # type: ignore[arg-type]
+            dscp_to_tc=dscp if trust in ("dscp", "both") else None,
+            pcp_to_tc=pcp if trust in ("pcp", "both") else None,
+            tc_to_queue=(*classes, *_UNMAPPED),
+            tc_to_priority_group=group_of and (*group_of, *_UNMAPPED),
+            pfc_to_queue=classes,
+            pfc_to_priority_group=group_of,
+            tc_to_dscp=UNKNOWN if qos.rewrite else None,
+            pfc_rx_priorities=rx,
+            pfc_tx_priorities=tx,
+            pfc_watchdog=self._watchdog(qos, rx),
+            priority_groups=groups,
+            queues=tuple(self._queue(qos, tc, derived) for tc in PRIORITIES),
+        )
+        return PortQos(profile, any(qos.pause.values()) if qos.pause else None, derived)
+
+    def _pfc(self, qos: Qos, derived: dict[Subject, str]) -> tuple[Any, Any]:
+        """Return on which priorities a port obeys pauses, and on which it sends them.
+
+        Where a pool is lossless and PFC of the port is not spoken of, no source says whether the port pauses.
+        """
+        settings = self._settings
+        if self._roce is not None and qos.pfc is None:
+            derived["qos", "pfc_rx_priorities"] = derived["qos", "pfc_tx_priorities"] = _ROCE
+            return {"lossless": ((3,), (3,)), "semi-lossless": ((3,), ())}.get(self._roce, ((), ()))
+        on = tuple(sorted(priority for priority, enabled in settings.pfc_priorities.items() if enabled))
+        said = settings.pfc or bool(settings.pfc_priorities)
+        if isinstance(qos.pfc, Unknown) and settings.pfc and on:
+            return UNKNOWN, UNKNOWN
+        if qos.pfc is None and self._lossless_pools and (on or not said):
+            return UNKNOWN, UNKNOWN
+        return (on, on) if settings.pfc and qos.pfc is True else ((), ())
+
+    def _groups(self, qos: Qos, rx: Any, tx: Any) -> tuple[Any, Any]:
+        """Return the port's priority groups, and the group of each priority."""
+        if qos.groups:
+            indexes = sorted({0, *qos.groups})
+            groups = tuple(PriorityGroup(index=index, buffer=qos.groups.get(index, UNKNOWN)) for index in indexes)
+            return groups, tuple(qos.group_of.get(priority, 0) for priority in PRIORITIES)
+        held: dict[int, BufferProfile | Unknown] = {0: _LOSSY}
+        if not isinstance(tx, Unknown):
+            held |= dict.fromkeys({*rx, *tx}, UNKNOWN)
+        if self._roce == "lossless":
+            held[3] = BufferProfile(pool=None, size_bytes=UNKNOWN, headroom=_COMPUTED)
+        for name, pool in self._settings.traffic_pools.items():
+            if pool.lossless:
+                lossless = BufferProfile(pool=name, size_bytes=UNKNOWN, headroom=_COMPUTED)
+                held |= dict.fromkeys(pool.priorities, lossless)
+        group_of = tuple(priority if priority in held else 0 for priority in PRIORITIES)
+        return tuple(PriorityGroup(index=index, buffer=held[index]) for index in sorted(held)), group_of
+
+    def _watchdog(self, qos: Qos, rx: Any) -> PfcWatchdog | None:
+        """Return the port's watchdog: a running-config says that there is one, and none of its times."""
+        if not qos.watchdog:
+            return None
+        return PfcWatchdog(priorities=rx, detection_ms=UNKNOWN, restoration_ms=UNKNOWN, action=UNKNOWN)
+
+    def _queue(self, qos: Qos, tc: int, derived: dict[Subject, str]) -> Queue:
+        usual = _ROCE_ETS if self._roce else {each: ("wrr", 12 + each % 2) for each in PRIORITIES}
+        share = qos.ets.get(tc, usual.get(tc))
+        if tc not in qos.ets:
+            derived["qos", "queues", str(tc), "scheduler"] = _ROCE if self._roce else _USUAL
+        marking = qos.ecn.get(tc, _ROCE_ECN if self._roce and tc == 3 else None)
+        if tc not in qos.ecn:
+            derived["qos", "queues", str(tc), "wred"] = _ROCE if self._roce else _USUAL
+        return Queue(
+            index=tc,
+            scheduler=None if share is None else _scheduler(*share),
+            wred=_wred(marking),
+            buffer=qos.queues.get(tc, UNKNOWN),
+        )
+
+
+def _scheduler(mode: str, weight: int | None) -> Scheduler:
+    return Scheduler(type="strict" if mode == "strict" else "wrr", weight=weight)
+
+
+def _wred(marking: Any) -> WredProfile | None | Unknown:
+    if marking is None or isinstance(marking, Unknown):
+        return marking
+    kind, low, high = marking
+    color = WredColor(min_bytes=low, max_bytes=high, probability_percent=100, enabled=kind != "ecn")
+    return WredProfile(ecn_colors=() if kind == "red" else COLORS, green=color, yellow=color, red=color)

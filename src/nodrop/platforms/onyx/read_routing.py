@@ -1,0 +1,117 @@
+"""BGP of the default VRF, its policies and static routes: the commands as FRR spells them, which is read already."""
+
+from collections.abc import Iterable
+
+from nodrop.fabric.routing import StaticRoute
+from nodrop.platforms.frr_reader import Routing
+from nodrop.platforms.frr_reader import read as read_frr
+from nodrop.platforms.onyx.commands import Command
+
+_DROPPED = frozenset({"force", "bulk-mode", "commit"})
+_SET_NOTHING = ("distance", "timers", "ebgp-multihop", "transport", "update-source", "send-community", "weight")
+_OF_NEIGHBOR = frozenset(
+    {"remote-as", "description", "shutdown", "route-map", "peer-group", "activate", "bfd", "allowas-in"}
+)
+
+
+def read(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
+    """Return what the commands say, and those that were not understood."""
+    lines: list[str] = []
+    sources: list[Command | None] = []
+    others: list[Command] = []
+    inside: list[tuple[str, Command]] = []
+    routes: list[StaticRoute] = []
+    head = ""
+    for command in commands:
+        words = _joined(command)
+        if words[:2] == ["router", "bgp"]:
+            if len(words) < 3 or (words[3:4] == ["vrf"] and words[4:5] != ["default"]):
+                continue
+            head = head or f"router bgp {words[2]}"
+            rest = words[5:] if words[3:4] == ["vrf"] else words[3:]
+            spelt = _in_bgp(rest, command.negated)
+            if spelt is None:
+                others.append(command)
+            elif spelt:
+                inside.append((spelt, command))
+        elif words[:2] == ["ip", "route"] and not command.negated:
+            route = _route(words[2:])
+            routes += [route] if route else []
+            others += [] if route else [command]
+        elif words[0] == "route-map" and len(words) > 4 and words[3].isdecimal():
+            lines += [" ".join(words[:4]), f" {_of_route_map(words[4:])}"]
+            sources += [command, command]
+        elif words[1:2] == ["prefix-list"] and len(words) > 4:
+            lines.append(" ".join(words))
+            sources.append(command)
+    if head:
+        groups = sorted({spelt for spelt, _ in inside if spelt.endswith(" peer-group")})
+        lines += [
+            head,
+            *(f" {spelt}" for spelt in groups),
+            *(f" {spelt}" for spelt, _ in inside if spelt not in groups),
+        ]
+        sources += [None] * (1 + len(groups)) + [command for spelt, command in inside if spelt not in groups]
+    found = read_frr("\n".join(lines))
+    for statement in found.not_understood:
+        source = sources[statement.line - 1]
+        others += [source] if source is not None and source not in others else []
+    found.static_routes = tuple(routes)
+    return found, others
+
+
+def _joined(command: Command) -> list[str]:
+    """Return a command's words with `10.0.0.0 /24` as one, and without what only speaks to the prompt."""
+    words: list[str] = []
+    for word in command.words:
+        if word.startswith("/") and word[1:].isdecimal() and words:
+            words[-1] += word
+        elif word not in _DROPPED:
+            words.append(word)
+    return words
+
+
+def _in_bgp(words: list[str], negated: bool) -> str | None:
+    """Return a command of BGP as FRR spells it; empty where it sets nothing here, None where it is not known."""
+    no = "no " if negated else ""
+    match words:
+        case [] | ["maximum-paths", "ibgp", _]:
+            return ""
+        case ["router-id", address]:
+            return "" if negated else f"bgp router-id {address}"
+        case ["maximum-paths", paths]:
+            return f"maximum-paths {paths}"
+        case ["bestpath", "as-path", "multipath-relax"]:
+            return "" if negated else "bgp bestpath as-path multipath-relax"
+        case ["network", prefix]:
+            return f"network {prefix}"
+        case ["neighbor", key, "peer-group"]:
+            return f"neighbor {key} peer-group"
+        case ["neighbor", key, "route-map", name]:
+            return f"neighbor {key} route-map {name} in"
+        case ["neighbor", key, "no", *rest] if rest and rest[0] in _OF_NEIGHBOR:
+            return f"no neighbor {key} {' '.join(rest)}"
+        case ["neighbor", key, word, *_] if word in _OF_NEIGHBOR:
+            return f"{no}neighbor {key} {' '.join(words[2:])}"
+        case ["neighbor", _, word, *_] if word in _SET_NOTHING:
+            return ""
+        case [word, *_] if word in (*_SET_NOTHING, "graceful-restart", "bgp", "fast-external-fallover"):
+            return ""
+    return None
+
+
+def _of_route_map(words: list[str]) -> str:
+    match words:
+        case ["match", "ip", "address", name]:
+            return f"match ip address prefix-list {name}"
+        case _:
+            return " ".join(words)
+
+
+def _route(words: list[str]) -> StaticRoute | None:
+    vrf = None
+    if words[:1] == ["vrf"] and len(words) > 1:
+        vrf, words = words[1], words[2:]
+    if len(words) < 2:
+        return None
+    return StaticRoute(prefix=words[0], next_hop=words[1], vrf=None if vrf == "default" else vrf)

@@ -1,0 +1,75 @@
+"""Words of commands as values: numbers in their units, lists, and a remark for every word that is not one."""
+
+import re
+from collections.abc import Mapping
+
+from nodrop.fabric.reading import Place, Remark
+from nodrop.formats.places import shown
+from nodrop.platforms.onyx.commands import Command
+
+FILE = "running-config.txt"
+MAX_REMARKS = 2000
+KIBIBYTE = 1024
+
+_SIZE = re.compile(r"([0-9]{1,12})(?:\.[0-9]+)?([KkMm]?)")
+_UNITS = {"": 1, "k": KIBIBYTE, "m": KIBIBYTE * KIBIBYTE}
+
+
+class NotUnderstood(Exception):
+    """A command is none of those that are read."""
+
+
+class Values:
+    """Reads words of commands, and remembers what was wrong with them."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.remarks: list[Remark] = []
+        self._remarked: set[tuple[object, ...]] = set()
+
+    def malformed(self, command: Command, found: str, expected: str) -> None:
+        """Remark that a word of a command is not what it takes, once for all interfaces of the command."""
+        fault = command.span, found, expected
+        if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
+            self._remarked.add(fault)
+            subject = (self.device, *command.names[:1]) if command.kind == "ethernet" else (self.device,)
+            facts = {"path": " ".join(command.words[:4]), "found": shown(found), "expected": expected}
+            place = Place(FILE, command.span)
+            self.remarks.append(Remark(kind="malformed-value", subject=subject, place=place, facts=facts))
+
+    def integer(self, command: Command, word: str, low: int, high: int, what: str = "a whole number") -> int | None:
+        """Return a number; None, with a remark, where it is none or out of range."""
+        if word.isascii() and word.isdecimal() and len(word) < 19 and low <= int(word) <= high:
+            return int(word)
+        self.malformed(command, word, f"{what} from {low} to {high}")
+        return None
+
+    def indexes(self, command: Command, words: tuple[str, ...], limit: int) -> tuple[int, ...]:
+        """Return the numbers of a list such as `3`, `0-2,4` or `0 1 2`, up to `limit`; a remark for what is none."""
+        found: list[int] = []
+        for part in ",".join(words).split(","):
+            first, _, last = part.partition("-")
+            low = self.integer(command, first, 0, limit)
+            high = low if not last else self.integer(command, last, 0, limit)
+            if low is not None and high is not None:
+                found += range(low, high + 1)
+        return tuple(found)
+
+    def size_bytes(self, command: Command, word: str) -> int | None:
+        """Return a size: plain bytes, or with K or M for KiB or MiB."""
+        found = _SIZE.fullmatch(word)
+        if not found:
+            self.malformed(command, word, "a size such as 67538, 70K or 5M")
+            return None
+        return int(found[1]) * _UNITS[found[2].lower()]
+
+    def threshold_bytes(self, command: Command, word: str) -> int | None:
+        """Return a depth of a queue, which Onyx takes in kilobytes of 1024 bytes, as bytes."""
+        found = self.integer(command, word, 0, 100_000, "kilobytes of queue depth (not bytes)")
+        return None if found is None else found * KIBIBYTE
+
+    def word(self, command: Command, word: str, known: Mapping[str, str]) -> str | None:
+        """Return what a word stands for; None, with a remark, where it is none of those known."""
+        if word not in known:
+            self.malformed(command, word, " or ".join(known))
+        return known.get(word)

@@ -1,0 +1,244 @@
+"""From a running-config of Onyx, or commands as they are typed there, to a device."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
+from nodrop.fabric.fabric import Device, Interface, Loopback, Management
+from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject, natural
+from nodrop.formats.places import decode, shown
+from nodrop.hardware.naming import onyx_port
+from nodrop.platforms.onyx import read_commands, read_routing
+from nodrop.platforms.onyx.commands import Command, Script, parse
+from nodrop.platforms.onyx.read_qos import QosReader
+from nodrop.platforms.onyx.read_values import FILE, Values
+from nodrop.platforms.onyx.settings import Link, Qos, Settings
+
+FILES = (FILE,)
+SUFFIXES = (".txt", ".cfg", ".conf", "")
+MTU_BYTES = 1500
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_VERSION = re.compile(r"([0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,5}).*")
+_CERTAIN = re.compile(
+    rb"^[^\n]{0,80}?(?:(?:no )?cli default prefix-modes enable"
+    rb"|interface (?:ethernet|port-channel|mlag-port-channel) [0-9/,-]+ (?:no )?(?:dcb priority-flow-control|qos trust"
+    rb"|traffic-class [0-7] |pfc-wd|mlag-channel-group|(?:ingress|egress)-buffer [ie]Port|mtu [0-9]+ force"
+    rb"|speed [0-9]+G? ?(?:no-autoneg )?force|no switchport force)"
+    rb"|dcb priority-flow-control (?:enable force|priority [0-7] enable)"
+    rb"|traffic pool [\w.-]+ (?:type loss|map switch-priority)"
+    rb"|roce (?:lossless|semi-lossless|lossy)[ \t\r]*$)",
+    re.MULTILINE,
+)
+_MAX_NOTES = 100
+
+
+def detect(name: str, head: bytes) -> bool:
+    """Whether a file is Onyx's: commands that no other system has."""
+    return name == FILE or (not head.lstrip().startswith((b"{", b"<", b"---")) and bool(_CERTAIN.search(head)))
+
+
+def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+    """Read a device; a file that cannot be read at all is a problem of the reading."""
+    problems: list[Problem] = []
+    sources = []
+    script = Script({}, ())
+    for source, raw in bundle:
+        sources.append(source)
+        try:
+            script = parse(decode(raw, source.display))
+        except InputProblems as error:
+            problems.extend(error.problems)
+    return _Device(name, tuple(sources), script, problems).read()
+
+
+class _Device:
+    def __init__(self, name: str, sources: tuple[Source, ...], script: Script, problems: list[Problem]) -> None:
+        self._sources, self._script, self._problems = sources, script, problems
+        self._values = Values(name)
+        self._settings, self._others = read_commands.read(script.commands, self._values)
+        self.name = self._values.device = self._hostname(name)
+        self._values.remarks = [_renamed(remark, self.name) for remark in self._values.remarks]
+        self._derived: dict[Subject, str] = {}
+
+    def read(self) -> DeviceReading:
+        device = self._device()
+        return DeviceReading(
+            device=device,
+            sources=self._sources,
+            remarks=tuple(self._values.remarks),
+            notes=tuple(self._notes()),
+            problems=tuple(self._problems),
+            derived=self._derived,
+        )
+
+    def _hostname(self, name: str) -> str:
+        stated = self._settings.hostname or self._script.header.get("Hostname")
+        return stated if stated and _NAME.fullmatch(stated) else name
+
+    def _device(self) -> Device:
+        settings = self._settings
+        routing, others = read_routing.read(settings.routing)
+        self._others += others
+        self._remark_references(routing.undefined)
+        release = _VERSION.fullmatch(self._script.header.get("Product release", ""))
+        qos = QosReader(settings)
+        return Device(
+            name=self.name,
+            platform="onyx",
+            version=release[1] if release else UNKNOWN,
+            model=UNKNOWN,
+            mac=UNKNOWN,
+            interfaces=tuple(self._interfaces(qos)),
+            loopbacks=tuple(
+                Loopback(name=name, addresses=tuple(link.addresses), vrf=link.vrf)
+                for name, link in sorted(settings.links.items(), key=lambda pair: natural(pair[0]))
+                if name.startswith("Loopback")
+            ),
+            port_channels=tuple(_port_channels(settings)),
+            vlans=tuple(_vlans(settings)),
+            management=_management(settings),
+            bgp=routing.bgp,
+            static_routes=routing.static_routes,
+            buffer_model=UNKNOWN,
+            dynamic_buffers=UNKNOWN,
+            buffer_pools=qos.pools(),
+            watchdog_polling_ms=UNKNOWN,
+            counters=UNKNOWN,
+            hash_seed=UNKNOWN,
+            ntp_servers=tuple(settings.ntp),
+            syslog_servers=tuple(settings.syslog),
+            dns_servers=tuple(settings.dns),
+            snmp_location=UNKNOWN,
+            snmp_contact=UNKNOWN,
+            hash_fields=UNKNOWN,
+        )
+
+    def _remark_references(self, undefined: Sequence[tuple[object, str, str]]) -> None:
+        """Remark the lists and maps that are named and not there, at the command that names them."""
+        for _, kind, missing in undefined:
+            command = next((one for one in self._settings.routing if missing in one.words), None)
+            place = Place(FILE, command.span) if command else None
+            facts = {"kind": kind, "name": missing, "field": kind.replace(" ", "-")}
+            remark = Remark(kind="dangling-reference", subject=(self.name, "@bgp"), place=place, facts=facts)
+            self._values.remarks.append(remark)
+
+    def _interfaces(self, qos: QosReader) -> Iterator[Interface]:
+        """Yield the ports that are named; those of which nothing is said are not in the text."""
+        settings = self._settings
+        split = {port.panel for name, link in settings.links.items() if link.splits and (port := onyx_port(name))}
+        for name in sorted(settings.links, key=natural):
+            port = onyx_port(name)
+            if port is None or (port.panel in split and name.count("/") < 2):
+                continue
+            link = settings.links[name]
+            channel = settings.links.get(link.channel or "", Link())
+            own = settings.qos.get(name, Qos())
+            if link.channel is not None and link.channel in settings.qos:
+                own = own.over(settings.qos[link.channel])
+            what = qos.port(own)
+            mtu = link.mtu_bytes or channel.mtu_bytes
+            for part, absent, reason in (
+                ("enabled", link.enabled is None, "a port is up unless it is shut down"),
+                ("mtu_bytes", mtu is None, f"the MTU is {MTU_BYTES} unless it is said"),
+            ):
+                if absent:
+                    self._derived[self.name, name, part] = reason
+            for subject, reason in what.derived.items():
+                self._derived[(self.name, name, *subject)] = reason
+            yield Interface(
+                name=name,
+                port=port,
+                enabled=link.enabled is not False,
+                speed_mbps=UNKNOWN if link.speed_mbps is None else link.speed_mbps,
+                lanes=UNKNOWN,
+                fec=UNKNOWN if link.fec is None else link.fec,  # type: ignore[arg-type]
+                autoneg=UNKNOWN if link.autoneg is None else link.autoneg,
+                link_training=UNKNOWN,
+                link_local=UNKNOWN,
+                mtu_bytes=MTU_BYTES if mtu is None else mtu,
+                addresses=tuple(link.addresses),
+                vrf=link.vrf,
+                description=link.description,
+                link_pause=what.link_pause,
+                cable_length_m=UNKNOWN,
+                qos=what.profile,
+            )
+
+    def _notes(self) -> Iterator[Note]:
+        display = self._sources[0].display if self._sources else None
+        seen: set[tuple[str, ...]] = set()
+        for command in sorted(self._others, key=lambda one: one.span):
+            kind = (command.kind, *command.words[:2])
+            if kind not in seen and len(seen) < _MAX_NOTES:
+                seen.add(kind)
+                message = f"command {shown(_said(command))} is not understood and was not looked at"
+                line = command.span.line
+                yield Note(kind="not-understood", message=message, device=self.name, file=display, line=line)
+
+
+def _said(command: Command) -> str:
+    if not command.kind:
+        return command.text
+    number = "".join(command.names[:1]).lstrip("EthPoMpVlanLbck")
+    return " ".join(("interface", command.kind, *([number] if number else []), command.text))
+
+
+def _renamed(remark: Remark, device: str) -> Remark:
+    subject = (device, *remark.subject[1:])
+    return Remark(kind=remark.kind, subject=subject, place=remark.place, facts=remark.facts)
+
+
+def _management(settings: Settings) -> Management | None | Unknown:
+    link = settings.links.get("mgmt0")
+    if link is None:
+        return UNKNOWN
+    own = settings.management_vrf
+    return Management(interface="mgmt0", addresses=tuple(link.addresses), gateway=None, own_vrf=own)
+
+
+def _port_channels(settings: Settings) -> Iterator[PortChannel]:
+    members: dict[str, list[str]] = {}
+    for name in sorted(settings.links, key=natural):
+        channel = settings.links[name].channel
+        if name.startswith(("Po", "Mpo")):
+            members.setdefault(name, [])
+        elif channel is not None:
+            members.setdefault(channel, []).append(name)
+    for name in sorted(members, key=natural):
+        link = settings.links.get(name, Link())
+        yield PortChannel(
+            name=name,
+            members=tuple(members[name]),
+            enabled=link.enabled is not False,
+            mtu_bytes=link.mtu_bytes,
+            addresses=tuple(link.addresses),
+            vrf=link.vrf,
+            description=link.description,
+        )
+
+
+def _vlans(settings: Settings) -> Iterator[Vlan]:
+    members: dict[int, list[VlanMember]] = {number: [] for number in settings.vlans}
+    for name in sorted(settings.links, key=natural):
+        link = settings.links[name]
+        if name.startswith("Vlan") and name[4:].isdecimal():
+            members.setdefault(int(name[4:]), [])
+        if link.access_vlan is not None and not link.routed:
+            members.setdefault(link.access_vlan, []).append(VlanMember(interface=name, tagged=False))
+        for number in sorted(link.tagged_vlans - {link.access_vlan}) if link.mode in ("trunk", "hybrid") else ():
+            members.setdefault(number, []).append(VlanMember(interface=name, tagged=True))
+    for number in sorted(members):
+        link = settings.links.get(f"Vlan{number}", Link())
+        yield Vlan(
+            id=number,
+            members=tuple(members[number]),
+            enabled=link.enabled is not False,
+            mtu_bytes=link.mtu_bytes,
+            addresses=tuple(link.addresses),
+            vrf=link.vrf,
+            description=link.description,
+        )

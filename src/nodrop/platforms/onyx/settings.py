@@ -1,0 +1,109 @@
+"""What the commands of a running-config set, gathered: for the switch, for its pools, and for every interface."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodrop.fabric.buffers import BufferPool, BufferProfile
+from nodrop.platforms.onyx.commands import Command
+
+ROCE_MODES = ("lossless", "semi-lossless", "lossy")
+
+
+@dataclass(slots=True)
+class TrafficPool:
+    """A pool of basic buffer management: its kind, its share of the memory in percent, and whose traffic it holds."""
+
+    lossless: bool = False
+    percent: float | None = None
+    priorities: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Qos:
+    """What is said of a port's QoS; what is not said is missing, None or empty."""
+
+    trust: str | None = None
+    dscp: dict[int, int] = field(default_factory=dict)
+    pcp: dict[int, int] = field(default_factory=dict)
+    traffic_class: dict[int, int] = field(default_factory=dict)
+    """Switch priority to traffic class."""
+    ets: dict[int, tuple[str, int | None]] = field(default_factory=dict)
+    ecn: dict[int, Any] = field(default_factory=dict)
+    """By traffic class: thresholds in bytes, UNKNOWN where they are relative, None where marking is off."""
+    pfc: Any = None
+    """Whether PFC is on; UNKNOWN where it is left to the far end, by DCBX."""
+    watchdog: bool = False
+    group_of: dict[int, int] = field(default_factory=dict)
+    """Switch priority to priority group, with advanced buffers."""
+    groups: dict[int, BufferProfile] = field(default_factory=dict)
+    queues: dict[int, BufferProfile] = field(default_factory=dict)
+    rewrite: bool | None = None
+    pause: dict[str, bool] = field(default_factory=dict)
+
+    def over(self, below: "Qos") -> "Qos":
+        """Return these settings, and those of the port channel that the port is part of where it has none itself."""
+        return Qos(
+            trust=self.trust or below.trust,
+            dscp=below.dscp | self.dscp,
+            pcp=below.pcp | self.pcp,
+            traffic_class=below.traffic_class | self.traffic_class,
+            ets=below.ets | self.ets,
+            ecn=below.ecn | self.ecn,
+            pfc=below.pfc if self.pfc is None else self.pfc,
+            watchdog=self.watchdog or below.watchdog,
+            group_of=below.group_of | self.group_of,
+            groups=below.groups | self.groups,
+            queues=below.queues | self.queues,
+            rewrite=below.rewrite if self.rewrite is None else self.rewrite,
+            pause=below.pause | self.pause,
+        )
+
+
+@dataclass(slots=True)
+class Link:
+    """What is said of an interface that is not QoS."""
+
+    enabled: bool | None = None
+    speed_mbps: Any = None
+    autoneg: bool | None = None
+    fec: str | None = None
+    mtu_bytes: int | None = None
+    addresses: list[str] = field(default_factory=list)
+    vrf: str | None = None
+    description: str | None = None
+    splits: int | None = None
+    channel: str | None = None
+    lacp: bool = True
+    access_vlan: int | None = None
+    tagged_vlans: set[int] = field(default_factory=set)
+    mode: str = "access"
+    routed: bool = False
+
+
+@dataclass(slots=True)
+class Settings:
+    """All of a running-config but routing."""
+
+    roce: str | None = None
+    pfc: bool = False
+    pfc_priorities: dict[int, bool] = field(default_factory=dict)
+    traffic_pools: dict[str, TrafficPool] = field(default_factory=dict)
+    advanced: bool = False
+    pools: dict[str, BufferPool] = field(default_factory=dict)
+    qos: dict[str, Qos] = field(default_factory=dict)
+    links: dict[str, Link] = field(default_factory=dict)
+    vlans: set[int] = field(default_factory=set)
+    hostname: str | None = None
+    ntp: list[str] = field(default_factory=list)
+    dns: list[str] = field(default_factory=list)
+    syslog: list[str] = field(default_factory=list)
+    routing: list[Command] = field(default_factory=list)
+    management_vrf: bool = False
+
+    def link(self, name: str) -> Link:
+        """Return what is said of an interface, to be added to."""
+        return self.links.setdefault(name, Link())
+
+    def port(self, name: str) -> Qos:
+        """Return what is said of an interface's QoS, to be added to."""
+        return self.qos.setdefault(name, Qos())
