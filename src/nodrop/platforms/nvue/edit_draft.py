@@ -3,12 +3,12 @@
 from typing import Any
 
 from nodrop.fabric.reading import DeviceReading
-from nodrop.platforms.nvue.dialect import spoken
 from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.names import keys
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.releases import RELEASES
+from nodrop.platforms.nvue.schema_check import spoken
 from nodrop.platforms.nvue.spelling import Dialect, dialect
 from nodrop.platforms.nvue.tree import Path, Tree
 

@@ -1,15 +1,14 @@
-"""Which settings are read, which are left alone and why, and what is neither.
+"""Which settings are read, which are left alone and why, and what is neither, which is noted.
 
-A setting of QoS that NVUE does not have is a fault, for the switch refuses the file; any other that is not known here
-is a note. Sources: NVUE command lists of 5.4, QoS reference of 5.17, exported configurations of 5.13.
+What NVUE itself has, as far as it is known, is in schema.yaml. Sources: NVUE command lists of 5.4, QoS reference of
+5.17, exported configurations of 5.13.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.fabric.reading import Note
-from nodrop.fabric.types import nearest
-from nodrop.formats.places import on_one_line, shown
+from nodrop.formats.places import shown
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_values import Config, said
@@ -17,83 +16,6 @@ from nodrop.platforms.nvue.tree import Node, Path
 
 _Known = Mapping[str, Any]
 """By key: what may be below it, a reason why nothing below is read, or None where all below is."""
-
-_PAUSES = dict.fromkeys(("tx", "rx", "xoff-threshold", "xon-threshold", "port-buffer", "cable-length"))
-_PAUSES |= {"small-packet-probability": None}
-_SHARED = dict.fromkeys(("reserved", "shared-bytes", "shared-alpha", "service-pool", "name", "headroom"))
-_POOL = {"*": dict.fromkeys(("memory-percent", "infinite", "mode", "reserved", "shared-bytes", "shared-alpha"))}
-_EXTRA = "what one class may take beside its limits is not in the model"
-
-QOS: _Known = {
-    "roce": dict.fromkeys(("enable", "state", "mode", "cable-length")),
-    "mapping": {
-        "*": {
-            "trust": None,
-            "port-default-sp": None,
-            "dscp": {"*": {"switch-priority": None}},
-            "pcp": {"*": {"switch-priority": None}},
-        }
-    },
-    "remark": {"*": {"rewrite": None, "switch-priority": {"*": {"pcp": None, "dscp": None}}}},
-    "pfc": {"*": {**_PAUSES, "switch-priority": {"*": {}}}},
-    "link-pause": {"*": _PAUSES},
-    "pfc-watchdog": {
-        **dict.fromkeys(("polling-interval", "robustness", "recovery-interval", "rx-pause-threshold")),
-        "rx-pause-duration": {"state": None, "multiplier": None},
-        "tx-frames-threshold": {"state": None, "value": None},
-        "transmit-queue-threshold": {"state": None, "percent": None},
-    },
-    "congestion-control": {
-        "*": {
-            "traffic-class": {
-                "*": {
-                    **dict.fromkeys(("ecn", "red", "min-threshold", "max-threshold", "probability", "mode")),
-                    **dict.fromkeys(("min-threshold-percent", "max-threshold-percent")),
-                }
-            }
-        }
-    },
-    "egress-queue-mapping": {"*": {"switch-priority": {"*": {"traffic-class": None}}}},
-    "egress-scheduler": {"*": {"traffic-class": {"*": {"mode": None, "bw-percent": None}}}},
-    "egress-shaper": {
-        "*": {
-            "port-max-rate": None,
-            "traffic-class": {"*": dict.fromkeys(("min-rate", "max-rate", "mode", "unit"))},
-            "unit": None,
-        }
-    },
-    "traffic-pool": {
-        name: {"memory-percent": None, "switch-priority": {"*": {}}}
-        for name in ("default-lossy", "default-lossless", "mc-lossy", "roce-lossy", "roce-lossless")
-    },
-    "advance-buffer-config": {
-        "*": {
-            "ingress-lossy-buffer": {"priority-group": {"*": {**_SHARED, "switch-priority": {"*": {}}}}},
-            "ingress-lossless-buffer": _SHARED,
-            "egress-lossless-buffer": _SHARED,
-            "egress-lossy-buffer": {
-                "traffic-class": {"*": _SHARED},
-                "multicast-switch-priority": {"*": _SHARED},
-                "multicast-port": _SHARED,
-            },
-            **dict.fromkeys(("ingress-pool", "egress-pool"), _POOL),
-            **dict.fromkeys(("ingress-service-pool", "egress-service-pool"), _POOL),
-            **dict.fromkeys(("ingress-mgmt-buffer", "egress-mgmt-buffer", "shared-headroom"), _EXTRA),
-        }
-    },
-    "lldp-tlv": "what LLDP tells the neighbor is not in the model",
-    "headroom": _EXTRA,
-}
-_BINDING = {"profile": None}
-PORT_QOS: _Known = {
-    **dict.fromkeys(("mapping", "remark", "pfc", "link-pause"), _BINDING),
-    **dict.fromkeys(("congestion-control", "egress-scheduler", "egress-shaper"), _BINDING),
-    "pfc-watchdog": {"state": None},
-    "headroom": _EXTRA,
-    "shared-headroom-pool": _EXTRA,
-    "small-packet-probability": None,
-    "lldp-tlv": "what LLDP tells the neighbor is not in the model",
-}
 
 _BRIDGED = "bridging, VLANs and bonds are not read"
 _ACCESS = "access lists do not touch traffic classes"
@@ -176,24 +98,9 @@ TOP: _Known = {
 
 
 def check(config: Config, device: str, display: str | None) -> tuple[Note, ...]:
-    """Remark settings of QoS that there are not, and return notes of all others that are not known here."""
+    """Return notes of the settings that are neither read nor left alone."""
     root = config.tree.root if config.tree else {}
-    for path, known in _unknown(root.get("qos"), QOS, ("qos",)):
-        _remark(config, path, known)
-    ports = root.get("interface")
-    seen: set[Path] = set()
-    for port, node in ports.items() if isinstance(ports, dict) else ():
-        inside = node.get("qos") if isinstance(node, dict) else None
-        for path, known in _unknown(inside, PORT_QOS, ("interface", port, "qos")):
-            if path[2:] not in seen:
-                seen.add(path[2:])
-                _remark(config, path, known)
     return tuple(_notes(config, root, device, display))
-
-
-def _remark(config: Config, path: Path, known: _Known) -> None:
-    facts = {"path": said(path[:-1]), "word": on_one_line(path[-1]), "hint": nearest(path[-1], known)}
-    config.remark("unknown-setting", (), path, **facts)
 
 
 def _notes(config: Config, root: Node, device: str, display: str | None) -> Iterator[Note]:

@@ -15,7 +15,6 @@ from nodrop.formats import nvset
 from nodrop.formats.places import shown
 from nodrop.hardware import switches
 from nodrop.hardware.dynamic import resolve
-from nodrop.platforms.nvue.dialect import remark_mixture
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
@@ -34,6 +33,7 @@ from nodrop.platforms.nvue.read_services import (
 )
 from nodrop.platforms.nvue.read_settings import check
 from nodrop.platforms.nvue.read_values import FILE, Config, said
+from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Tree
 
 FILES = (FILE,)
@@ -110,7 +110,7 @@ class _Device:
             facts = {"path": said(path), "first": str(double.first_line)}
             remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
             config.remarks.append(remark)
-        remark_mixture(config, device.version)
+        check_schema(config, device.version)
         remark_overlaps(config)
         display = self._sources[0].display if self._sources else None
         self._notes += check(config, self.name, display)

@@ -1,0 +1,132 @@
+"""Which settings NVUE has: schema.yaml, compiled once, and the way from a word that it does not have to one it has."""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path as File
+from typing import Any
+
+from nodrop.fabric.types import meant, nearest
+from nodrop.formats.yaml import parse
+from nodrop.platforms.nvue.schema_types import ALWAYS, Leaf, Release, Span, leaf_of, span_of
+from nodrop.platforms.nvue.tree import Path
+
+FILE = File(__file__).with_name("schema.yaml")
+
+_CHOSEN = re.compile(r"<(?P<name>\S+?)(?: (?P<low>[0-9]+)\.\.(?P<high>[0-9]+))?>")
+_ALIKE = 0.8
+"""How much alike a misspelt word and one elsewhere in the schema have to be, as difflib counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A word that the owner chooses: what is below it, and its range where it is a number."""
+
+    below: "Node"
+    low: int = 0
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """A place in a path: the words that may follow, a word that the owner chooses, and whether there may be others."""
+
+    pattern: Path
+    """The words that lead here, `<name>` for a chosen one."""
+    span: Span
+    words: Mapping[str, "Node"]
+    chosen: Chosen | None
+    open: bool
+    fixed: bool
+    """Whether no word that leads here is chosen by the owner: each file has this place but once."""
+    seen: list[tuple[Any, Any]] = field(default_factory=list)
+    """What was found below a fixed place before, with the value of which it was found."""
+
+    def known(self, release: Release | None) -> list[str]:
+        """Return the words that a release has here."""
+        return [word for word, node in self.words.items() if node.span.has(release)]
+
+
+Node = Words | Leaf
+
+
+@cache
+def schema() -> Words:
+    """Return the first place of every path."""
+    root: Mapping[str, Any] = parse(FILE.read_bytes(), FILE.name).data
+    return _words((), root)
+
+
+def _words(pattern: Path, stated: Mapping[str, Any]) -> Words:
+    words: dict[str, Node] = {}
+    chosen = None
+    rest = False
+    for key, said in stated.items():
+        for word in key.split(", "):
+            if word == "...":
+                rest = True
+            elif found := _CHOSEN.fullmatch(key):
+                below = _node((*pattern, f"<{found['name']}>"), said)
+                chosen = Chosen(below, int(found["low"]), int(found["high"])) if found["high"] else Chosen(below)
+            elif word:
+                words[word] = _node((*pattern, word), said)
+    return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, rest, _is_fixed(pattern))
+
+
+def _node(pattern: Path, said: Any) -> Node:
+    if isinstance(said, Mapping):
+        return _words(pattern, said)
+    span, rest = span_of(said) if isinstance(said, str) else (ALWAYS, "")
+    return Words(pattern, span, {}, None, True, _is_fixed(pattern)) if rest == "open" else leaf_of(pattern[-1], said)
+
+
+def _is_fixed(pattern: Path) -> bool:
+    return not any(word.startswith("<") for word in pattern)
+
+
+def hint(place: Words, path: Path, release: Release | None) -> str:
+    """Return which path was meant by one whose last word `place` does not have."""
+    *_, before, word = ("", *path)
+    known = place.known(release)
+    if near := meant(word, known):
+        return near
+    if place.pattern and place.pattern[-1].startswith("<") and (near := meant(before, known)):
+        return f"`{before}` stands where {place.pattern[-1]} does; {near}"
+    elsewhere = _elsewhere(word, place.pattern)
+    return f"there is `{' '.join(elsewhere)}`" if elsewhere else nearest(word, known)
+
+
+def _elsewhere(word: str, beside: Path) -> Path | None:
+    """Return the path with this word that has most words in common with another; else one with a word much like it."""
+    index = _index()
+    paths = index.get(word) or [
+        path
+        for close in difflib.get_close_matches(word, index, n=1, cutoff=_ALIKE)
+        for path in index[close]
+        if path[:1] == beside[:1]
+    ]
+    return min(paths, key=lambda path: (-_common(path, beside), len(path)), default=None)
+
+
+def _common(one: Path, other: Path) -> int:
+    return next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(other))
+
+
+@cache
+def _index() -> Mapping[str, list[Path]]:
+    """Return the paths that end in each word."""
+    index: dict[str, list[Path]] = {}
+    for path in _paths(schema()):
+        index.setdefault(path[-1], []).append(path)
+    return index
+
+
+def _paths(place: Words) -> Iterator[Path]:
+    for word, node in place.words.items():
+        yield (*place.pattern, word)
+        if isinstance(node, Words):
+            yield from _paths(node)
+    if place.chosen and isinstance(place.chosen.below, Words):
+        yield from _paths(place.chosen.below)

@@ -1,0 +1,196 @@
+"""Check what a file sets against the schema: words, values, and what its release has, or what its dialect says.
+
+The walk finds what is wrong in any release, and what is not in every one; which of that counts depends on the release.
+Switches of one design say most of it alike, and what was seen before costs one comparison.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nodrop.fabric.states import Unknown
+from nodrop.formats.places import on_one_line, shown
+from nodrop.platforms.nvue.names import numbers
+from nodrop.platforms.nvue.read_values import Config, said
+from nodrop.platforms.nvue.schema import Words, hint, schema
+from nodrop.platforms.nvue.schema_types import NEW, Dialect, Leaf, Release, Span
+from nodrop.platforms.nvue.tree import Node, Path
+
+_MAX_SEEN = 8
+"""Values kept by place: switches differ by tier, pod and generation, and not much further."""
+_MAX_FAULTS = 500
+"""Found in one file: more is another kind of file."""
+_RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and later"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong at a path, or would be in some release; the same on many ports is one, where it stands first."""
+
+    kind: Literal["word", "number", "list", "unit", "value", "span"]
+    path: Path
+    place: Words | Leaf
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+_Found = dict[tuple[int, str, str], Fault]
+
+
+def check_schema(config: Config, version: str | None | Unknown) -> None:
+    """Remark all that the release of a file does not take, save where a value is remarked already."""
+    if config.tree is None:
+        return
+    release = _release(version)
+    found = _remembered(schema(), config.tree.root, ())
+    _tell_releases(config, release, found.values())
+    told = {one.place.span for one in config.remarks if one.place and one.kind in ("malformed-value", "unit-suffix")}
+    for fault in found.values():
+        if fault.kind != "span":
+            place = config.place(fault.path) if told else None
+            if place is None or place.span not in told:
+                _tell(config, release, fault)
+
+
+def spoken(root: Node, version: str | None | Unknown) -> Dialect:
+    """Return the dialect of what a file sets, whose header names a release or none."""
+    return _spoken(_release(version), _bound(_remembered(schema(), root, ()).values()))
+
+
+def _bound(found: Iterable[Fault]) -> list[Fault]:
+    return [fault for fault in found if fault.kind == "span"]
+
+
+def _spoken(release: Release | None, bound: Iterable[Fault]) -> Dialect:
+    if release is not None:
+        return "new" if release >= NEW else "old"
+    counts = Counter(fault.spans[0].dialect for fault in bound)
+    return "new" if counts["new"] >= counts["old"] else "old"
+
+
+def _release(version: str | None | Unknown) -> Release | None:
+    if not isinstance(version, str):
+        return None
+    major, _, minor = version.partition(".")
+    return int(major), int(minor)
+
+
+def _tell(config: Config, release: Release | None, fault: Fault) -> None:
+    place, path = fault.place, fault.path
+    if isinstance(place, Words):
+        if fault.kind == "number":
+            assert place.chosen is not None
+            expected = f"numbers from {place.chosen.low} to {place.chosen.high}, such as 0-2,4"
+            config.malformed(path, shown(fault.text), expected)
+        else:
+            facts = {"path": said(path[:-1]), "word": on_one_line(path[-1]), "hint": hint(place, path, release)}
+            config.remark("unknown-setting", (), path, **facts)
+    elif fault.kind == "unit":
+        config.remark("unit-suffix", (), path, path=said(path), found=fault.text, unit=place.unit)
+    else:
+        found = "a list" if fault.kind == "list" else shown(fault.text)
+        config.malformed(path, found, place.expected(release))
+
+
+def _tell_releases(config: Config, release: Release | None, found: Iterable[Fault]) -> None:
+    """Remark what the file's release does not have; what only the other dialect has, as a mixture of both.
+
+    A file that does not say its release is of the dialect that most kinds of its settings are in.
+    """
+    bound = _bound(found)
+    dialect = _spoken(release, bound)
+    stated = release and ".".join(map(str, release))
+    because = f"the file is of {stated}" if stated else f"the rest of the file speaks as {_RELEASES[dialect]} do"
+    for fault in bound:
+        own = fault.spans[0].dialect
+        path = said(fault.path)
+        if own is not None:
+            if own != dialect:
+                facts = {
+                    "path": path,
+                    "releases": _RELEASES[own],
+                    "because": because,
+                    "instead": fault.spans[0].instead,
+                }
+                config.remark("mixed-dialect", (), fault.path, **facts)
+        elif not any(span.has(release) for span in fault.spans):
+            facts = {"path": f"{path} {fault.text}".strip(), "releases": _named(fault.spans), "because": because}
+            config.remark("setting-of-another-release", (), fault.path, **facts)
+
+
+def _named(spans: Iterable[Span]) -> str:
+    return " or ".join(filter(None, map(_ends, spans)))
+
+
+def _ends(span: Span) -> str:
+    since, until = (release and ".".join(map(str, release)) for release in (span.since, span.until))
+    return f"{since} to {until}" if since and until else f"{since} and later" if since else f"{until} and earlier"
+
+
+def _remembered(place: Words, value: Any, path: Path) -> _Found:
+    """Return what is found below a place that each file has but once."""
+    for known, found in place.seen:
+        if known == value:
+            return dict(found)
+    fresh: _Found = {}
+    _look(place, value, path, fresh)
+    place.seen.insert(0, (value, fresh))
+    del place.seen[_MAX_SEEN:]
+    return dict(fresh)
+
+
+def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
+    if type(value) is not dict:
+        if not isinstance(value, str) or not value:
+            return
+        value = {value: {}}
+    words, chosen = place.words, place.chosen
+    for key, below in value.items():
+        node = words.get(key)
+        if node is None:
+            if chosen is None:
+                if not place.open and "," not in key:
+                    _add(found, Fault("word", (*path, key), place, key))
+                continue
+            if chosen.high is not None and not _between(key, chosen.low, chosen.high):
+                _add(found, Fault("number", (*path, key), place, key))
+                continue
+            node = chosen.below
+        if node.span.bounded:
+            _add(found, Fault("span", (*path, key), node, "", (node.span,)))
+        if isinstance(node, Leaf):
+            _value(node, below, (*path, key), found)
+        elif not (node.open and not node.words and node.chosen is None):
+            if node.fixed:
+                for one, fault in _remembered(node, below, (*path, key)).items():
+                    found.setdefault(one, fault)
+            else:
+                _look(node, below, (*path, key), found)
+
+
+def _value(leaf: Leaf, value: Any, path: Path, found: _Found) -> None:
+    if type(value) is dict:
+        value = next(reversed(value), None)
+    elif isinstance(value, list):
+        _add(found, Fault("list", path, leaf, ""))
+        return
+    if value is None:
+        return
+    text = value if type(value) is str else "true" if value is True else "false" if value is False else str(value)
+    verdict = leaf.verdict(text)
+    if isinstance(verdict, str):
+        _add(found, Fault(verdict, path, leaf, text))
+    elif verdict is not None:
+        _add(found, Fault("span", path, leaf, "" if verdict[0].instead else text, verdict))
+
+
+def _add(found: _Found, fault: Fault) -> None:
+    if len(found) < _MAX_FAULTS:
+        word = fault.text if not fault.spans else str(fault.spans)
+        found.setdefault((id(fault.place), fault.kind, word), fault)
+
+
+def _between(key: str, low: int, high: int) -> bool:
+    found = numbers(key)
+    return bool(found) and min(found) >= low and max(found) <= high

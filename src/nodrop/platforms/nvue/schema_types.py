@@ -1,0 +1,176 @@
+"""What a value of an NVUE setting may be, from the texts of schema.yaml; its head says how they are written."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+Release = tuple[int, int]
+Dialect = Literal["old", "new"]
+"""`old` is up to 5.14, `new` from 5.15 on: either refuses the words of the other."""
+Verdict = tuple["Span", ...] | Literal["unit", "value"] | None
+"""None: taken by every release; spans: taken by some; `unit`: a number with a unit; `value`: taken by none."""
+
+_SPAN = re.compile(r"(?:since (?P<since>[0-9.]+) ?)?(?:until (?P<until>[0-9.]+) ?)?(?P<rest>.*)")
+_ELSE = re.compile(r"(?P<rest>.*?),? ?\b(?:now|was) (?P<instead>.*)")
+_NUMBER = re.compile(r"(?P<unit>\S+) (?P<low>[0-9]+)\.\.(?P<high>[0-9]+)")
+_SUFFIXED = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4}(?:/s)?)")
+_SPEED = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,3})?[MGT]")
+_IP4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?:\.(?!$)|$)){4}")
+_MAX_SEEN = 4096
+
+OLD, NEW = (5, 14), (5, 15)
+"""The last release of the old dialect and the first of the new one."""
+_ON_OFF = (("on", "enabled"), ("off", "disabled"))
+_BOOLEANS = ("true", "false")
+"""What `on` and `off` become where a program reads YAML 1.1 and writes it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Since when and until when there is something, both ends included, and what says the same in the other dialect."""
+
+    since: Release | None = None
+    until: Release | None = None
+    instead: str = ""
+
+    def has(self, release: Release | None) -> bool:
+        """Whether a release is in the span; one that is not known always is."""
+        return release is None or (
+            (self.since is None or self.since <= release) and (self.until is None or release <= self.until)
+        )
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The dialect whose words these are, None where the other has no words for it."""
+        if not self.instead:
+            return None
+        return "old" if self.until == OLD else "new" if self.since == NEW else None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a release that is not in it."""
+        return self.since is not None or self.until is not None
+
+
+ALWAYS = Span()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing that a value may be."""
+
+    span: Span
+    takes: Callable[[str], bool]
+    said: str
+    unit: str | None
+    """Of a number, its unit; None where the value is no number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """A setting with a value."""
+
+    span: Span
+    choices: tuple[Choice, ...]
+    _seen: dict[str, Verdict]
+
+    def verdict(self, text: str) -> Verdict:
+        """Return what is to be said of a value; each is looked at once."""
+        if text in self._seen:
+            return self._seen[text]
+        if len(self._seen) >= _MAX_SEEN:
+            self._seen.clear()
+        found = self._seen[text] = self._verdict(text)
+        return found
+
+    def _verdict(self, text: str) -> Verdict:
+        spans = tuple(choice.span for choice in self.choices if choice.takes(text))
+        if any(not span.bounded for span in spans):
+            return None
+        if spans:
+            return spans
+        return "unit" if self.unit and _SUFFIXED.fullmatch(text) else "value"
+
+    @cached_property
+    def unit(self) -> str:
+        """The unit of the numbers it takes; empty where it takes none."""
+        return next((choice.unit for choice in self.choices if choice.unit), "")
+
+    def expected(self, release: Release | None) -> str:
+        """Return what a release takes, in words."""
+        words = [choice.said for choice in self.choices if choice.said and choice.span.has(release)]
+        return " or ".join(dict.fromkeys(words))
+
+
+def leaf_of(key: str, said: str | list[str]) -> Leaf:
+    """Return the setting `key` that a text, or a list of them, describes."""
+    if isinstance(said, str):
+        span, rest = span_of(said)
+        if rest == "switch":
+            span = Span(until=OLD, instead="state enabled") if key == "enable" else Span(NEW, instead="enable on")
+        return Leaf(span, tuple(_choices(key, rest)), {})
+    rows = map(span_of, said)
+    choices = [replace(choice, span=span) for span, rest in rows for choice in _choices(key, rest)]
+    return Leaf(ALWAYS, tuple(choices), {})
+
+
+def span_of(said: str) -> tuple[Span, str]:
+    """Return since when and until when, and the rest of a text."""
+    instead = _ELSE.fullmatch(said)
+    found = _SPAN.fullmatch(instead["rest"] if instead else said)
+    assert found is not None
+    return Span(_release(found["since"]), _release(found["until"]), instead["instead"] if instead else ""), found[
+        "rest"
+    ]
+
+
+def _release(text: str | None) -> Release | None:
+    if text is None:
+        return None
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
+
+
+def _choices(key: str, said: str) -> Iterator[Choice]:
+    kind, _, words = said.partition(" or ") if not said.startswith("one of ") else ("", "", said[len("one of ") :])
+    if kind in ("flag", "switch"):
+        for old, new in _ON_OFF:
+            if kind == "flag" or key == "enable":
+                yield _word(old, Span(until=OLD, instead=new) if kind == "flag" else ALWAYS)
+            if kind == "flag" or key != "enable":
+                yield _word(new, Span(NEW, instead=old) if kind == "flag" else ALWAYS)
+        yield from (_word(word, said="") for word in _BOOLEANS)
+    elif kind == "able":
+        yield from map(_word, ("enable", "disable"))
+        yield from (_word(word, said="") for word in ("enabled", "disabled"))
+    elif number := _NUMBER.fullmatch(kind):
+        yield _number(number)
+    elif kind in _PATTERNS:
+        pattern, name = _PATTERNS[kind]
+        yield Choice(ALWAYS, lambda text: pattern.fullmatch(text) is not None, name, None)
+    elif kind:
+        assert kind == "text", said
+        yield Choice(ALWAYS, lambda _: True, "a text", None)
+    yield from map(_word, words.split())
+
+
+_PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "speed": (_SPEED, "a speed such as 400G"),
+    "ip4": (_IP4, "an IPv4 address"),
+}
+
+
+def _word(word: str, span: Span = ALWAYS, said: str | None = None) -> Choice:
+    return Choice(span, word.__eq__, word if said is None else said, None)
+
+
+def _number(found: re.Match[str]) -> Choice:
+    low, high, unit = int(found["low"]), int(found["high"]), found["unit"]
+
+    def takes(text: str) -> bool:
+        return text.isascii() and text.isdecimal() and len(text) < 19 and low <= int(text) <= high
+
+    of_unit = "" if unit == "number" else f" of {unit}"
+    return Choice(ALWAYS, takes, f"a whole number{of_unit} from {low} to {high}", unit if of_unit else "none")

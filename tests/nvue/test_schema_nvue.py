@@ -1,0 +1,212 @@
+"""What a file sets is held against the schema of NVUE: words, values, releases, dialects; the writer keeps to it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from startup import read, state
+
+from nodrop.fabric.fabric import Device
+from nodrop.platforms.nvue import schema_check, writer
+from nodrop.platforms.nvue.releases import RELEASES
+from nodrop.platforms.nvue.schema import Words, schema
+from nodrop.platforms.nvue.schema_types import Leaf, Release, Span
+from nvue_devices import as_nvue, fabric
+from random_nvue import alone, devices
+
+
+def remarks(text: str) -> list[tuple[str, int, str]]:
+    """Kind, line, and the facts in one text."""
+    found = read(text).remarks
+    return [(one.kind, one.place.span.line if one.place else 0, " | ".join(one.facts.values())) for one in found]
+
+
+def below(body: str, version: str = "5.16.0") -> list[tuple[str, int, str]]:
+    """The remarks of a startup.yaml, lines counted below the header."""
+    return [(kind, line - 6, facts) for kind, line, facts in remarks(state(body, version))]
+
+
+@pytest.mark.parametrize(
+    ("command", "facts"),
+    [
+        (
+            "qos ecn default",
+            "qos | ecn | there is `qos congestion-control <profile> traffic-class <traffic-class> ecn`",
+        ),
+        ("qos trust l3", "qos | trust | there is `qos mapping <profile> trust`"),
+        (
+            "qos pfc priority 3",
+            "qos pfc priority | 3 | `priority` stands where <profile> does; did you mean `switch-priority`?",
+        ),
+        ("qos roce cable-lenght 40", "qos roce | cable-lenght | did you mean `cable-length`?"),
+        (
+            "qos egress-queue-mapping leaf switch-priority 3 traffic-class 3",
+            "qos egress-queue-mapping | leaf | known: default-global",
+        ),
+        (
+            "qos traffic-pool roce-losless memory-percent 50",
+            "qos traffic-pool | roce-losless | did you mean `roce-lossless`?",
+        ),
+        (
+            "interface swp1 qos pfc-watchdog polling-interval 100",
+            "interface swp1 qos pfc-watchdog | polling-interval | there is `qos pfc-watchdog polling-interval`",
+        ),
+        (
+            "router policy route-map m rule 10 action discard",
+            "router policy route-map m rule 10 action | discard | known: deny, permit",
+        ),
+    ],
+)
+def test_an_invented_or_misspelt_path_is_told_with_the_one_that_was_meant(command: str, facts: str) -> None:
+    assert remarks(f"nv set system hostname sw1\nnv set {command}\n") == [("unknown-setting", 2, facts)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "acl x rule 10 match ip dscp 26",
+        "system aaa user ops role nvue-admin",
+        "evpn route-advertise default-gateway on",
+        "router ospf timers refresh 1800",
+        "interface bond1 bond mode lacp",
+        "vrf red evpn vni 4001",
+        "system telemetry snapshot-file count 120",
+    ],
+)
+def test_what_the_schema_does_not_know_is_not_judged(command: str) -> None:
+    assert remarks(f"nv set {command}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "facts"),
+    [
+        (
+            "qos:\n  roce: {mode: lossy-multi-tc}",
+            2,
+            "qos roce mode lossy-multi-tc | 5.14 and later | the file is of 5.13",
+        ),
+        (
+            "qos:\n  pfc-watchdog:\n    recovery-interval: 3",
+            3,
+            "qos pfc-watchdog recovery-interval | 5.19 and later | the file is of 5.13",
+        ),
+        (
+            "system:\n  forwarding:\n    packet-trim: {state: enabled}",
+            3,
+            "system forwarding packet-trim | 5.14 and later | the file is of 5.13",
+        ),
+        (
+            "qos:\n  advance-buffer-config:\n    default-global:\n      ingress-lossy-buffer:\n"
+            "        priority-group: {control: {name: x}}",
+            5,
+            "qos advance-buffer-config default-global ingress-lossy-buffer priority-group control | 5.9 and earlier | "
+            "the file is of 5.13",
+        ),
+    ],
+)
+def test_a_setting_of_another_release_is_told_with_those_that_have_it(body: str, line: int, facts: str) -> None:
+    assert below(body, "5.13.1") == [("setting-of-another-release", line, facts)]
+
+
+def test_the_release_that_has_a_setting_takes_it() -> None:
+    assert below("qos:\n  roce: {mode: lossy-multi-tc}", "5.14.0") == []
+    assert below("qos:\n  pfc-watchdog:\n    recovery-interval: 3", "5.19.0") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "line", "facts"),
+    [
+        ("qos:\n  egress-shaper:\n    idle:\n      port-max-rate: 10G", "unit-suffix", 4,
+         "qos egress-shaper idle port-max-rate | 10G | kb/s"),
+        ("qos:\n  congestion-control:\n    idle:\n      traffic-class: {'3': {probability: 101}}", "malformed-value", 4,
+         "qos congestion-control idle traffic-class 3 probability | '101' | a whole number of percent from 0 to 100"),
+        ("router:\n  bfd:\n    profile: {fast: {min-rx-interval: 10}}", "malformed-value", 3,
+         "router bfd profile fast min-rx-interval | '10' | a whole number of ms from 50 to 60000"),
+        ("system:\n  forwarding:\n    packet-trim: {service-port: swp1, size: 2048}", "malformed-value", 3,
+         "system forwarding packet-trim size | '2048' | a whole number of bytes from 256 to 1024"),
+        ("vrf:\n  red:\n    router:\n      bgp:\n        neighbor: {swp1: {capabilities: {extended-nexthop: yes}}}",
+         "malformed-value", 5,
+         "vrf red router bgp neighbor swp1 capabilities extended-nexthop | 'yes' | enabled or disabled or auto"),
+        ("router:\n  bgp: {router-id: 10.0.0}", "malformed-value", 2,
+         "router bgp router-id | '10.0.0' | an IPv4 address or none"),
+    ],
+)  # fmt: skip
+def test_a_value_out_of_its_range_or_of_another_type(body: str, kind: str, line: int, facts: str) -> None:
+    assert below(body) == [(kind, line, facts)]
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "path", "instead"),
+    [
+        ("vrf:\n  red:\n    router:\n      bgp:\n        neighbor: {swp1: {bfd: {detect-multiplier: 3}}}", 5,
+         "vrf red router bgp neighbor swp1 bfd detect-multiplier", "bfd profile"),
+        ("interface:\n  bond1: {bond: {lacp-bypass: on}}", 2, "interface bond1 bond lacp-bypass", "enabled"),
+        ("service:\n  lldp: {tx-interval: 30}", 2, "service lldp", "system lldp"),
+        ("vrf:\n  red:\n    router:\n      bgp:\n        address-family:\n"
+         "          ipv4-unicast: {redistribute: {static: {enable: on}}}", 6,
+         "vrf red router bgp address-family ipv4-unicast redistribute static enable", "state enabled"),
+    ],
+)  # fmt: skip
+def test_the_words_of_the_other_dialect(body: str, line: int, path: str, instead: str) -> None:
+    facts = f"{path} | 5.14 and earlier | the file is of 5.16 | {instead}"
+    assert below(body) == [("mixed-dialect", line, facts)]
+    assert below(body, "5.14.0") == []
+
+
+def test_a_file_that_names_no_release_is_of_the_dialect_that_it_mostly_speaks() -> None:
+    script = "nv set qos roce enable on\nnv set router bgp enable on\nnv set vrf default router bgp state enabled\n"
+    because = "the rest of the file speaks as 5.14 and earlier do"
+    assert remarks(script) == [
+        ("mixed-dialect", 3, f"vrf default router bgp state | 5.15 and later | {because} | enable on")
+    ]
+
+
+def assert_keeps_to_the_schema(device: Device) -> None:
+    for artifact in writer.write(device, alone(device)):
+        if artifact.path.endswith((".yaml", ".nv")):
+            kinds = ("dangling-reference",) if artifact.path.startswith("apply/") else ()
+            assert [one for one in read(artifact.text).remarks if one.kind not in kinds] == []
+
+
+@given(devices())
+def test_the_writer_keeps_to_the_schema(device: Device) -> None:
+    assert_keeps_to_the_schema(device)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_writer_keeps_to_the_schema_in_every_release(release: str) -> None:
+    for device in fabric("two-by-two").devices:
+        assert_keeps_to_the_schema(as_nvue(device, release))
+
+
+def test_what_switches_have_in_common_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    walked: list[tuple[str, ...]] = []
+    look = schema_check._look
+
+    def counted(place: Words, value: Any, path: tuple[str, ...], found: Any) -> None:
+        walked.append(path)
+        look(place, value, path, found)
+
+    monkeypatch.setattr(schema_check, "_look", counted)
+    body = "qos:\n  roce: {mode: lossless, cable-length: 77}\n  pfc-watchdog: {robustness: 9}\nsystem:\n  hostname: %s"
+    assert below(body % "a") == []
+    assert ("qos", "roce") in walked
+    walked.clear()
+    assert below(body % "b") == []
+    assert walked == [(), ("system",)]
+
+
+def spans(place: Words) -> set[Release]:
+    """The releases that the schema names."""
+    nodes = [*place.words.values(), *([place.chosen.below] if place.chosen else [])]
+    found: set[Span] = {node.span for node in nodes}
+    for node in nodes:
+        if isinstance(node, Leaf):
+            found |= {choice.span for choice in node.choices}
+        else:
+            found |= {Span(since=release) for release in spans(node)}
+    return {release for span in found for release in (span.since, span.until) if release}
+
+
+def test_the_schema_names_releases_that_there_are() -> None:
+    assert spans(schema()) == {(5, minor) for minor in (9, 10, 11, 12, 13, 14, 15, 16, 17, 19)}
