@@ -5,11 +5,11 @@ must be the old device with the changes and nothing else, or the change is left 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 from nodrop.errors import NodropError
 from nodrop.fabric.change import Change, Edit
+from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import COLORS, QosProfile, Queue, WredProfile
 from nodrop.fabric.reading import DeviceReading
@@ -88,7 +88,7 @@ class _Drawing:
     """Documents that say what a device is to be, and the settings by which they differ from the one given."""
 
     def __init__(self) -> None:
-        self._settings: list[tuple[Bundle, dict[Path, str | None]]] = []
+        self._drafts: list[tuple[Bundle, Draft]] = []
 
     def draw(self, bundle: Bundle, reading: DeviceReading, new: Device) -> Iterator[Bundle]:
         """Yield the document changed in its own lines, then as it is with the changes behind."""
@@ -101,7 +101,9 @@ class _Drawing:
         try:
             change_rows(draft, reading.device, new)
             change_qos(draft, reading.device, new)
-            wanted = _in_order(operations(draft.wanted))
+            wanted = draft.operations
+            if not wanted and next(differences(reading.device, new), None):
+                raise ValueError("NVUE has no setting for it")
             text = bundle[file].decode()
             for in_place in (True, False):
                 document = ScriptDocument(text) if nvset.detect(bundle[file]) else YamlDocument(text)
@@ -111,32 +113,31 @@ class _Drawing:
                 else:
                     document.append(wanted)
                 made = {**bundle, file: document.text.encode()}
-                self._settings.append((made, draft.wanted))
+                self._drafts.append((made, draft))
                 yield made
         except (UnknownFact, NodropError) as error:
             raise ValueError(str(error)) from None
 
     def _keep(self, bundle: Bundle) -> None:
         """Forget what was drawn and not taken: all behind the bundle that is gone on from."""
-        at = next((at for at, (made, _) in enumerate(self._settings) if made is bundle), -1)
-        earlier = self._settings[:at] if at > 0 else []
-        self._settings = [*earlier, *self._settings[at : at + 1]] if at >= 0 else []
+        at = next((at for at, (made, _) in enumerate(self._drafts) if made is bundle), -1)
+        earlier = self._drafts[:at] if at > 0 else []
+        self._drafts = [*earlier, *self._drafts[at : at + 1]] if at >= 0 else []
 
     def made(self, bundle: Bundle) -> list[Operation]:
         """Return all that was done on the way to a bundle."""
         self._keep(bundle)
-        total: dict[Path, str | None] = {}
-        for path, value in chain.from_iterable(wanted.items() for _, wanted in self._settings):
-            below = [each for each in total if each[: len(path)] == path] if value is None else [path]
-            for each in below:
-                total.pop(each, None)
-            total[path] = value
-        return _in_order(operations(total))
-
-
-def _in_order(changes: Iterable[Operation]) -> list[Operation]:
-    """Return operations, those that take away first."""
-    return sorted(changes, key=lambda one: one.value is not None)
+        gone: dict[Path, None] = {}
+        said: dict[Path, str] = {}
+        for _, draft in self._drafts:
+            for path in draft.gone:
+                for below in [each for each in said if each[: len(path)] == path]:
+                    del said[below]
+            gone |= draft.gone
+            for path in draft.wanted:
+                said.pop(path, None)
+            said |= draft.wanted
+        return [*operations(gone), *operations(said)]
 
 
 def _impossible(change: Change) -> str | None:

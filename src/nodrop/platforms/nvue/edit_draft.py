@@ -3,7 +3,7 @@
 from typing import Any
 
 from nodrop.fabric.reading import DeviceReading
-from nodrop.platforms.nvue.edit_operations import THERE
+from nodrop.platforms.nvue.edit_operations import THERE, Operation, operations
 from nodrop.platforms.nvue.names import keys
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_values import Config, View
@@ -17,11 +17,12 @@ _USUAL = {"old": "5.14", "new": "5.16"}
 
 
 class Draft:
-    """The settings to be made and taken away, and what the file says now."""
+    """The settings to be taken away and then those to be made, and what the file says now."""
 
     def __init__(self, tree: Tree, reading: DeviceReading) -> None:
         """Take a file that has been read."""
-        self.wanted: dict[Path, str | None] = {}
+        self.gone: dict[Path, None] = {}
+        self.wanted: dict[Path, str] = {}
         self.config = Config(reading.device.name, tree)
         self.ports = Ports(self.config)
         version = reading.device.version
@@ -41,7 +42,12 @@ class Draft:
     def unset(self, *path: str) -> None:
         """Take a setting away, and all below it, where the file has it."""
         if has(self.top.node, path):
-            self.wanted[path] = None
+            self.gone[path] = None
+
+    @property
+    def operations(self) -> list[Operation]:
+        """All that is to be done, in its order."""
+        return [*operations(self.gone), *operations(self.wanted)]
 
     def put(self, *path: str, to: object) -> None:
         """Let a setting have a value, none where that is None."""

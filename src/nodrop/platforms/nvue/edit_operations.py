@@ -11,8 +11,6 @@ Steps = tuple[tuple[str, ...], ...]
 """A path with several single keys at each step."""
 THERE = ""
 """The value of a setting that is there and no more."""
-Wanted = Mapping[Path, str | None]
-"""What each path is to say; None where nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class Operation:
         return product(*self.steps)
 
 
-def operations(wanted: Wanted | Iterable[tuple[Path, str | None]]) -> list[Operation]:
+def operations(wanted: Mapping[Path, str] | Mapping[Path, None] | Iterable[tuple[Path, str | None]]) -> list[Operation]:
     """Return settings as operations: interfaces, and numbers, of which the same is said, together."""
     pairs = wanted.items() if isinstance(wanted, Mapping) else wanted
     items: list[tuple[Steps, str | None]] = [(tuple((step,) for step in path), value) for path, value in pairs]

@@ -79,12 +79,15 @@ def _family(draft: Draft, address: str) -> str:
 def _addresses(draft: Draft, name: str, old: Any, new: Iterable[str], of: str = "address") -> None:
     """Let an interface have other addresses, or another gateway."""
     wanted = list(new)
+    kept = [address for address in old if address in wanted]
+    if kept != wanted[: len(kept)]:
+        kept = []
     for address in old:
-        if address not in wanted:
+        if address not in kept:
             for family in ("ip", "ipv4", "ipv6"):
                 draft.unset("interface", name, family, of, address)
     for address in wanted:
-        if address not in old:
+        if address not in kept:
             draft.set("interface", name, _family(draft, address), of, address)
 
 
@@ -98,12 +101,17 @@ def _vrf(draft: Draft, name: str, vrf: str | None) -> None:
 
 
 def _management(draft: Draft, before: Any, after: Any) -> None:
-    if not _moved(before, after) or before is None or after is None or before.interface != after.interface:
+    if not _moved(before, after):
         return
-    _addresses(draft, after.interface, before.addresses, after.addresses)
-    was, now = (() if one.gateway is None else (one.gateway,) for one in (before, after))
+    if after is None:
+        draft.unset("interface", before.interface)
+        return
+    if before is None:
+        draft.set("interface", after.interface, "type", to="eth")
+    _addresses(draft, after.interface, before.addresses if before else (), after.addresses)
+    was, now = (() if one is None or one.gateway is None else (one.gateway,) for one in (before, after))
     _addresses(draft, after.interface, was, now, of="gateway")
-    if before.own_vrf != after.own_vrf:
+    if (before is not None and before.own_vrf) != after.own_vrf:
         _vrf(draft, after.interface, "mgmt" if after.own_vrf else None)
 
 
