@@ -190,6 +190,8 @@ def endpoints(draw: st.DrawFn, model: str, leaves: list[int], ports: int) -> dic
         }
         if draw(st.integers(0, 5)) == 0:
             made[name]["vlan"] = {"id": 100 + number, "pool": draw(st.sampled_from(VLAN_POOLS[number]))}
+        if not spread and 2 * each <= width * split and draw(st.integers(0, 3)) == 0:
+            made[name] |= {"ports": 2, "bond": True}
     return made
 
 

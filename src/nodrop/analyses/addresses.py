@@ -43,7 +43,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     shared: dict[tuple[str, str], list[tuple[str, _Holder, _Holder]]] = {}
     for area, address, holder in _all(index):
         earlier = first.setdefault((area, address), holder)
-        if earlier is not holder and not (earlier.anycast and holder.anycast):
+        if earlier != holder and not (earlier.anycast and holder.anycast):
             shared.setdefault((earlier.node, holder.node), []).append((address, earlier, holder))
     for (other, node), rows in shared.items():
         one = len(rows) == 1
@@ -86,7 +86,7 @@ def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
     for host in index.fabric.hosts:
         for host_port in host.ports:
             subject = (FABRIC, "hosts", host.name)
-            holder = _Holder(host.name, host_port.name, subject, in_file=False)
+            holder = _Holder(host.name, host_port.bond or host_port.name, subject, in_file=False)
             for address in _plain(host_port.addresses):
                 yield _area(None), address, holder
 

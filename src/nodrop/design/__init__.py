@@ -10,6 +10,7 @@ from nodrop.design.adapting import Adaptation, notes
 from nodrop.design.additions import addition_faults, touching_faults
 from nodrop.design.addressing import Plan, plan_addresses
 from nodrop.design.asns import as_numbers
+from nodrop.design.bonds import bond_faults
 from nodrop.design.boxes import Node, boxes
 from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
@@ -29,6 +30,9 @@ from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy
 from nodrop.fabric.subject import natural
 from nodrop.intent.schema import Intent
 from nodrop.platforms.traits import traits
+
+HOST_BOND = "bond0"
+"""What a host's bond is called, as Linux calls the first."""
 
 
 class _Drawn(NamedTuple):
@@ -82,6 +86,7 @@ def _drawn(intent: Intent) -> _Drawn:
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
     problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
+    problems += bond_faults(intent)
     problems += () if problems else static_faults(intent, switches)
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
@@ -139,6 +144,7 @@ def _host(intent: Intent, cables: list[HostCable], plan: Plan) -> Host:
             speed_mbps=cable.cabling.speed_mbps,
             lanes=cable.host_lanes,
             addresses=plan.host(cable),
+            bond=HOST_BOND if cable.bond else None,
         )
         for cable in cables
     )

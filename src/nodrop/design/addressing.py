@@ -135,7 +135,7 @@ class Plan:
         """
         if cable.group not in self.vlans:
             return tuple(f"{pair.far}/{pair.length}" for pair in self.endpoint(cable))
-        port = cable.leaf_port
+        port = cable.address_port
         slot = (port.panel - 1) * cable.leaf.model.max_split + port.split
         blocks = self.vlan_blocks(cable.group, cable.leaf)
         return tuple(f"{block.spell(block.first + 2 + slot)}/{block.prefix_length}" for block in blocks)
@@ -144,7 +144,7 @@ class Plan:
         """Return the addresses of an endpoint link: the host has the upper one; none where it is in a VLAN."""
         if cable.group in self.vlans:
             return ()
-        return tuple(self._pair(pool, pool.first, cable.leaf, cable.leaf_port) for pool in self.endpoints)
+        return tuple(self._pair(pool, pool.first, cable.leaf, cable.address_port) for pool in self.endpoints)
 
     def endpoint_blocks(self, leaf: Node) -> tuple[Pool, ...]:
         """Return the blocks that hold all endpoint links of a leaf."""

@@ -46,8 +46,15 @@ class HostCable:
     host: str
     host_port: int
     host_lanes: int
+    bond: Jack | None
+    """The leaf's port of the host's first, where all of them are one bond."""
     group: str
     cabling: Cabling
+
+    @property
+    def address_port(self) -> Jack:
+        """The leaf's port by which the addresses of the link go."""
+        return self.bond or self.leaf_port
 
 
 class LinkEnd(NamedTuple):

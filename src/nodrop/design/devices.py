@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from nodrop.design.adapting import Adaptation, Adapter
 from nodrop.design.additions import extra, extra_lines
 from nodrop.design.addressing import Plan, dotted
+from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
@@ -89,6 +90,7 @@ class Devices:
             role=node.role,
             interfaces=interfaces(self._intent, node, cables, self._profiles[node.role]),
             loopbacks=(Loopback(name=BASE.loopback, addresses=plan.loopback(node)),),
+            port_channels=port_channels(self._intent, node, cables),
             vlans=vlans(self._intent, plan, node, cables),
             management=Management(
                 interface="eth0",

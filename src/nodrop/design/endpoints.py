@@ -99,6 +99,7 @@ def _group_cables(
                 host=host,
                 host_port=place.host_port,
                 host_lanes=lanes[group.speed],
+                bond=ports[place.slot - place.host_port + 1] if group.bond else None,
                 group=name,
                 cabling=link,
             )

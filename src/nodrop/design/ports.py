@@ -19,9 +19,19 @@ from nodrop.hardware import switch
 from nodrop.hardware.naming import port_name
 from nodrop.hardware.schema import Split
 from nodrop.intent.schema import Intent
+from nodrop.platforms.traits import traits
 
 RS_FEC_FROM_LANE_MBPS = 50_000
 """RS-FEC is mandatory on PAM4 lanes (IEEE 802.3cd, 802.3ck); below, SONiC's own port maps state none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """The port channel of a host's ports on a leaf: its name, its addresses with prefix lengths, and the host."""
+
+    name: str
+    addresses: tuple[str, ...]
+    host: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +44,7 @@ class Wire:
     side: Side
     cabling: Cabling
     addresses: tuple[str, ...]
-    """Of the port, with their prefix lengths; none where BGP goes by the interface, and in a VLAN."""
+    """Of the port, with their prefix lengths; none where BGP goes by the interface, in a VLAN, and in a bond."""
     far_addresses: tuple[str, ...]
     """Of the far end, without."""
     far: str
@@ -43,6 +53,8 @@ class Wire:
     """The switch at the far end and its port; None where a host is there."""
     group: str = ""
     """The group of the host at the far end; empty where a switch is there."""
+    bond: Bond | None = None
+    """The bond that the port is a member of."""
 
 
 Wires = Mapping[Port, Wire]
@@ -69,14 +81,17 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
     for host_cable in layout.host_cables:
         pairs = plan.endpoint(host_cable)
         jack = host_cable.leaf_port
+        addresses = _with_lengths([pair.leaf for pair in pairs], pairs)
+        bond = _bond(host_cable, addresses)
         result[host_cable.leaf.name][jack.port] = Wire(
             port=jack.port,
             splits=jack.splits,
             side="host",
             cabling=host_cable.cabling,
-            addresses=_with_lengths([pair.leaf for pair in pairs], pairs),
+            addresses=() if bond else addresses,
             far_addresses=tuple(address.partition("/")[0] for address in plan.host(host_cable)),
             group=host_cable.group,
+            bond=bond,
             far=f"{host_cable.host}:{host_port_name(host_cable)}",
         )
     return result
@@ -84,6 +99,17 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
 
 def _with_lengths(addresses: list[str], pairs: tuple[Pair, ...]) -> tuple[str, ...]:
     return tuple(f"{address}/{pair.length}" for address, pair in zip(addresses, pairs, strict=True))
+
+
+def _bond(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
+    """Return the port channel that a cable is part of, named after the first port, so that it keeps its name."""
+    if cable.bond is None:
+        return None
+    name = traits(cable.leaf.tier.platform, cable.leaf.tier.version).port_channel
+    assert name is not None
+    first = cable.bond.port
+    number = (first.panel - 1) * cable.leaf.model.max_split + first.split + 1
+    return Bond(name.format(number), addresses, cable.host)
 
 
 def host_port_name(cable: HostCable) -> str:

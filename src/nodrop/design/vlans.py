@@ -18,10 +18,11 @@ from nodrop.platforms.traits import traits
 
 def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, ...]:
     """Return the VLANs of a switch, those of groups that have ports on it, sorted by number."""
-    members: dict[str, list[str]] = {}
+    members: dict[str, set[str]] = {}
     for wire in cables.values():
         if wire.group in plan.vlans:
-            members.setdefault(wire.group, []).append(name_of(node, Jack(*wire.port, wire.splits)))
+            port = wire.bond.name if wire.bond else name_of(node, Jack(*wire.port, wire.splits))
+            members.setdefault(wire.group, set()).add(port)
     made = []
     for group, ports in members.items():
         wanted = intent.endpoints[group].vlan

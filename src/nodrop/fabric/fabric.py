@@ -215,6 +215,9 @@ class HostPort:
     speed_mbps: int | Unknown
     lanes: int | Unknown
     addresses: tuple[str, ...] = ()
+    """Its own, or those of the bond that it is a member of, which every member has."""
+    bond: str | None = None
+    """The bond (IEEE 802.1AX) that it is a member of."""
 
 
 @value

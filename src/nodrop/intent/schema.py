@@ -143,6 +143,9 @@ class Endpoints(Part):
     vlan: VlanAccess | None = Field(
         None, description="id and pool: a VLAN that the group's ports on a leaf share; default: each port is routed"
     )
+    bond: Bool = Field(
+        False, description="the ports of each are one bond by LACP, all on one leaf; default: each has its own address"
+    )
     speed: Speed = Field(description="speed of each port, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")

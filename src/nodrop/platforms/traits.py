@@ -95,6 +95,8 @@ class Traits:
     that has a global one."""
     vlans: bool
     """Whether ports can share a VLAN in which the switch has addresses."""
+    port_channel: str | None
+    """What a port channel is called, with `{}` for its number; None where none are written."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
     red_marks: bool

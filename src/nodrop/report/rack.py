@@ -10,7 +10,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from nodrop.fabric.bridging import Vlan
+from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import natural
@@ -28,6 +28,7 @@ _HOSTS = (
     "group",
     "nic",
     "port",
+    "bond",
     "speed",
     "address",
     "gateway",
@@ -76,6 +77,13 @@ class _Rack:
             if isinstance(port.port, Port) and port.port.split
         }
 
+        self._channel_of = {
+            End(device.name, member): channel
+            for device in fabric.devices
+            for channel in (device.port_channels if isinstance(device.port_channels, tuple) else ())
+            for member in channel.members
+        }
+
     def cabling(self) -> Iterable[_Row]:
         """Every cable once, the end nearer to the hosts first; a panel port that is split has its parts from 1."""
         rows = []
@@ -94,7 +102,7 @@ class _Rack:
     def hosts(self) -> Iterable[_Row]:
         """Every port of every host by address: where it is plugged in, its gateway, and how RoCE is to be set on it."""
         rows = [row for host in self._fabric.hosts for port in host.ports for row in self._of_host(host, port)]
-        return sorted(rows, key=_by_name(0, 3, 5))
+        return sorted(rows, key=_by_name(0, 3, 6))
 
     def _from_hosts(self, end: End) -> Any:
         return self._capacity.level.get(end.node, 0), natural(end.node), natural(end.port)
@@ -113,11 +121,21 @@ class _Rack:
             yield from ((device.name, held.interface, address, "", "", held.gateway) for address in held.addresses)
         for vlan in device.vlans if isinstance(device.vlans, tuple) else ():
             yield from ((device.name, f"vlan{vlan.id}", address, "", "", "") for address in vlan.addresses)
+        for channel in device.port_channels if isinstance(device.port_channels, tuple) else ():
+            far, bond = self._far_of(device, channel)
+            for address in channel.addresses:
+                yield (device.name, channel.name, address, *bond, _facing(self._index.at(far), address) if far else "")
         for port in device.interfaces:
             far = self._index.far_end(device.name, port.name)
             for address in _addresses(port):
                 peer = _facing(self._index.at(far), address) if far else ""
                 yield (device.name, port.name, address, *(far or ("", "")), peer)
+
+    def _far_of(self, device: Device, channel: PortChannel) -> tuple[End | None, tuple[str, str]]:
+        """Return the far end of a port channel's first member, and the bond that it is part of there."""
+        far = self._index.far_end(device.name, channel.members[0]) if channel.members else None
+        port = self._index.at(far) if far else None
+        return far, (far.node, port.bond or "") if far and isinstance(port, HostPort) else ("", "")
 
     def _of_host(self, host: Host, port: HostPort) -> Iterator[_Row]:
         far = self._index.far_end(host.name, port.name)
@@ -126,18 +144,21 @@ class _Rack:
         dscp = host.tos >> 2 if isinstance(host.tos, int) else ""
         speed = show_speed(port.speed_mbps) if isinstance(port.speed_mbps, int) else ""
         roce = (host.tos, dscp, host.cnp_dscp, host.trust, host.pfc_priorities, host.dcqcn, host.rdma_mtu_bytes)
+        channel = self._channel_of.get(far) if far else None
+        inside = End(far.node, channel.name) if far and channel else far
+        holders = (switch, channel, self._vlan_of.get(inside) if inside else None)
         for address in port.addresses or ("",):
-            facing = _facing(switch, address) or (_facing(self._vlan_of.get(far), address) if far else "")
+            facing = next((one for holder in holders if (one := _facing(holder, address))), "")
             gateway = facing.partition("/")[0]
-            at = (host.name, host.group, host.nic, port.name, speed, address, gateway, mtu)
+            at = (host.name, host.group, host.nic, port.name, port.bond, speed, address, gateway, mtu)
             yield (*at, *(far or ("", "")), *roce)
 
 
-def _addresses(port: Interface | HostPort | Vlan | None) -> tuple[str, ...]:
+def _addresses(port: Interface | HostPort | PortChannel | Vlan | None) -> tuple[str, ...]:
     return port.addresses if port is not None and isinstance(port.addresses, tuple) else ()
 
 
-def _facing(far: Interface | HostPort | Vlan | None, address: str) -> str:
+def _facing(far: Interface | HostPort | PortChannel | Vlan | None, address: str) -> str:
     """Return the far end's first address of the same family."""
     return next((one for one in _addresses(far) if (":" in one) == (":" in address)), "")
 

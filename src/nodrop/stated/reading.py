@@ -115,7 +115,9 @@ def _host(name: str, one: Host) -> fabric.Host:
         gpus=one.gpus,
         nic=_known(one.nic),
         ports=tuple(
-            HostPort(name=port, speed_mbps=_known(of.speed), lanes=_known(of.lanes), addresses=of.addresses)
+            HostPort(
+                name=port, speed_mbps=_known(of.speed), lanes=_known(of.lanes), addresses=of.addresses, bond=of.bond
+            )
             for port, of in one.ports.items()
         ),
         tos=_known(one.tos),

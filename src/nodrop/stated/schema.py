@@ -35,6 +35,7 @@ class Port(Part):
     speed: Speed | None = None
     lanes: Annotated[int, whole(1, 16)] | None = None
     addresses: tuple[Text, ...] = ()
+    bond: Text | None = Field(None, description="the bond that it is a member of, whose addresses it has then")
 
 
 class Host(Part):

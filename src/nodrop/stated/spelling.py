@@ -114,6 +114,7 @@ def _port(port: HostPort) -> str:
         speed=port.speed_mbps if isinstance(port.speed_mbps, Unknown) else _gigabits(port.speed_mbps),
         lanes=port.lanes,
         addresses=f"[{', '.join(map(_quoted, port.addresses))}]" if port.addresses else None,
+        bond=None if port.bond is None else _text(port.bond),
     )
 
 

@@ -43,6 +43,7 @@ TRAITS = Traits(
     most_paths=128,
     global_next_hops=False,
     vlans=False,
+    port_channel=None,
     session_dscp=False,
     red_marks=False,
     autoneg=True,

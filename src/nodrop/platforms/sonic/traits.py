@@ -68,6 +68,7 @@ TRAITS = Traits(
     most_paths=None,
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
     vlans=True,
+    port_channel="PortChannel{}",
     session_dscp=True,
     red_marks=True,
     autoneg=None,

@@ -1,0 +1,52 @@
+"""Bonds of hosts: the ports of each are one port channel (IEEE 802.1AX) of their leaf, which has the addresses.
+
+PFC, headroom and queues stay those of each port.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.design.boxes import Node
+from nodrop.design.ports import Bond, Wires, name_of
+from nodrop.design.splits import Jack
+from nodrop.errors import Problem
+from nodrop.fabric.bridging import PortChannel
+from nodrop.fabric.subject import natural
+from nodrop.intent.schema import Intent
+from nodrop.platforms.traits import traits
+
+
+def port_channels(intent: Intent, node: Node, cables: Wires) -> tuple[PortChannel, ...]:
+    """Return the port channels of a switch, sorted by name."""
+    members: dict[Bond, list[str]] = {}
+    for wire in cables.values():
+        if wire.bond is not None:
+            members.setdefault(wire.bond, []).append(name_of(node, Jack(*wire.port, wire.splits)))
+    made = [
+        PortChannel(
+            name=bond.name,
+            members=tuple(sorted(ports, key=natural)),
+            mtu_bytes=intent.mtu,
+            addresses=bond.addresses,
+            description=bond.host,
+        )
+        for bond, ports in members.items()
+    ]
+    return tuple(sorted(made, key=lambda channel: natural(channel.name)))
+
+
+def bond_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield bonds that the leaves' platform has not, those of one port, and those of ports on several leaves."""
+    leaves = intent.topology.leaves
+    held = traits(leaves.platform, leaves.version)
+    for name, group in intent.endpoints.items():
+        if not group.bond:
+            continue
+        keys = ("endpoints", name, "bond")
+        if held.port_channel is None:
+            found = f"leaves on {held.title}, whose port channels are not written"
+            yield intent.problem(keys, found, "no bond: every port is routed, as without it")
+        elif group.ports == 1:
+            yield intent.problem(keys, "hosts with one port", "ports: 2 or more, or no bond")
+        elif group.spread != "one-leaf":
+            found = f"ports on {group.ports} leaves, and a bond ends on one switch"
+            yield intent.problem(keys, found, "spread: one-leaf, or no bond")
