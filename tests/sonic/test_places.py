@@ -154,7 +154,7 @@ NOT_SAID = re.compile(
     r"name|platform|interfaces|bgp|bgp/neighbors"
     r"|.*/(name|index|sequence|group|family|address|interface|key)"  # what a row is called, not what it says
     r"|.*/link_local|.*/neighbors/.*/(enabled|bfd|ipv6|ipv6/active|extended_next_hop)"  # true without a word
-    r"|.*/computed|.*/wred/(yellow|red|green)"  # these too
+    r"|dual_tor|.*/computed|.*/wred/(yellow|red|green)"  # these too
 )
 SAID = [name for name in facts() if not NOT_SAID.fullmatch(name)]
 

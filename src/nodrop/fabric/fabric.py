@@ -4,6 +4,7 @@ from typing import Literal, NamedTuple, get_args
 
 from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers
+from nodrop.fabric.overlays import MultiChassis, Tunnel
 from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile
 from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.fabric.states import UNKNOWN, Unknown
@@ -161,6 +162,10 @@ class Device:
     loopbacks: tuple[Loopback, ...] | Unknown = ()
     port_channels: tuple[PortChannel, ...] | Unknown = ()
     vlans: tuple[Vlan, ...] | Unknown = ()
+    multi_chassis: MultiChassis | None | Unknown = None
+    dual_tor: bool | Unknown = False
+    """Whether servers have a second leaf, to which traffic that arrives here may be sent through a tunnel."""
+    tunnels: tuple[Tunnel, ...] | Unknown = ()
     management: Management | None | Unknown = None
     bgp: Bgp | None | Unknown = None
     static_routes: tuple[StaticRoute, ...] | Unknown = ()

@@ -14,6 +14,7 @@ from typing import Any
 
 from nodrop.errors import Unsupported
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.fabric.fabric import Device
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject, text
 from nodrop.fabric.types import fields, key_of
@@ -118,6 +119,13 @@ def check_distinct(words: Sequence[str], *path: object) -> None:
     """Raise Unsupported where a word is there twice, for a table has one row of a name."""
     if len(set(words)) < len(words):
         raise refuse(path, f"{max(words, key=words.count)} is there twice")
+
+
+def check_without_overlays(device: Device) -> None:
+    """Raise Unsupported where a device is one of a pair or has tunnels, which no writer spells."""
+    for name in ("multi_chassis", "dual_tor", "tunnels"):
+        if getattr(device, name):
+            raise refuse([name], "is read for rules, and not written")
 
 
 def check_addresses(servers: Sequence[str], *path: object) -> None:

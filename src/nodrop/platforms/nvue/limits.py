@@ -22,6 +22,7 @@ from nodrop.platforms.sayable import (
     check_addresses,
     check_distinct,
     check_rows,
+    check_without_overlays,
     on_one_line,
     refuse,
 )
@@ -84,6 +85,7 @@ def _check_device(device: Device) -> Switch:
     for name, what in (("port_channels", "bonds"), ("vlans", "bridges")):
         if getattr(device, name):
             raise refuse([name], f"{what} are not written")
+    check_without_overlays(device)
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
     return switch(model)

@@ -145,6 +145,8 @@ class _Device:
             loopbacks=loopbacks(top, ports),
             port_channels=UNKNOWN if ports.say("bond") else (),
             vlans=UNKNOWN if ports.say("bridge", "vlan") else (),
+            multi_chassis=UNKNOWN if top.below("mlag").node else None,
+            tunnels=UNKNOWN if top.below("nve").node else (),
             management=management(ports),
             bgp=routing.bgp(),
             static_routes=routing.static_routes(),

@@ -19,6 +19,7 @@ from nodrop.platforms.sayable import (
     check_addresses,
     check_distinct,
     check_rows,
+    check_without_overlays,
     on_one_line,
     quotable,
     refuse,
@@ -80,6 +81,7 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["hash_seed"], f"{TYPE_OF_ROLE[role]} has seed {seed}")
     if device.version not in RELEASES:
         raise refuse(["version"], f"is not written; what is: {', '.join(RELEASES)}")
+    check_without_overlays(device)
     if device.buffer_model is None:
         raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
     if not device.interfaces:

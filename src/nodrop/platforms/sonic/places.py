@@ -103,6 +103,7 @@ _DEVICE_PATHS: Mapping[str, Path] = {
     "@model": (*_LOCALHOST, "hwsku"),
     "@hwsku": (*_LOCALHOST, "hwsku"),
     "@role": (*_LOCALHOST, "type"),
+    "@dual_tor": (*_LOCALHOST, "subtype"),
     "@hash_seed": (*_LOCALHOST, "type"),
     "@mac": (*_LOCALHOST, "mac"),
     "@version": ("VERSIONS", "DATABASE", "VERSION"),
@@ -182,6 +183,12 @@ class _Finder:
             yield ("LOOPBACK_INTERFACE",)
         elif head in _BRIDGING:
             yield from self._bridging_paths(_BRIDGING[head], key, part[1:])
+        elif head == "@multi_chassis":
+            for domain in sorted(self._table("MCLAG_DOMAIN")):
+                yield from (("MCLAG_DOMAIN", domain, key), ("MCLAG_DOMAIN", domain))
+        elif head == "@tunnels":
+            for table in ("TUNNEL", "VXLAN_TUNNEL"):
+                yield from ((table, key, field), (table, key)) if key in self._table(table) else ()
         elif head == "@management":
             yield from self._management_paths(part)
         elif head in _SERVERS:

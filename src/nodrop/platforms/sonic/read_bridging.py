@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.states import UNKNOWN, Unknown
@@ -19,7 +20,12 @@ _VLAN = re.compile(r"Vlan([0-9]{1,4})")
 Derived = dict[Subject, str]
 
 
-def port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
+def bridging(config: Config, derived: Derived) -> dict[str, Any]:
+    """Return the fields of a device that say its port channels and VLANs."""
+    return {"port_channels": _port_channels(config, derived), "vlans": _vlans(config, derived)}
+
+
+def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
     """Return the port channels, sorted by name; what a row leaves out is teammgrd's default."""
     if not config.covers("PORTCHANNEL"):
         return UNKNOWN
@@ -44,7 +50,7 @@ def port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] |
     )
 
 
-def vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
+def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs, sorted by number; what a row leaves out is vlanmgrd's default."""
     if not config.covers("VLAN"):
         return UNKNOWN

@@ -21,9 +21,10 @@ from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
 from nodrop.platforms.sonic.read_bgp import bgp, static_routes
-from nodrop.platforms.sonic.read_bridging import port_channels, vlans
+from nodrop.platforms.sonic.read_bridging import bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
+from nodrop.platforms.sonic.read_overlays import overlays
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
 from nodrop.platforms.sonic.read_services import (
     counters,
@@ -148,8 +149,8 @@ class _Device:
             mac=self._localhost.get("mac", None if config.whole else UNKNOWN),
             interfaces=interfaces,
             loopbacks=loopbacks(config),
-            port_channels=port_channels(config, self._derived),
-            vlans=vlans(config, self._derived),
+            **bridging(config, self._derived),
+            **overlays(config, self._localhost),
             management=management(config),
             bgp=routing,
             static_routes=static_routes(config, self._localhost, self._frr, self._routing),

@@ -1,0 +1,48 @@
+"""MCLAG, DualToR and tunnels of a config_db.json: read for rules, never written."""
+
+from typing import Any
+
+from nodrop.fabric.overlays import MultiChassis, Tunnel
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import natural
+from nodrop.platforms.sonic.config import Config, Row
+
+_DSCP_MODES = {"uniform": "uniform", "pipe": "pipe"}
+_REMAPS = ("encap_tc_to_queue_map", "encap_tc_to_dscp_map", "decap_dscp_to_tc_map", "decap_tc_to_pg_map")
+"""The maps that DualToR gives a tunnel (sonic-buildimage files/build_templates/qos_config.j2, tunnel_qos_remap)."""
+
+
+def overlays(config: Config, localhost: Row) -> dict[str, Any]:
+    """Return the fields of a device that say what it shares with another switch, and its tunnels."""
+    return {
+        "multi_chassis": _multi_chassis(config),
+        "dual_tor": localhost.get("subtype") == "DualToR" if config.covers("DEVICE_METADATA") else UNKNOWN,
+        "tunnels": _tunnels(config),
+    }
+
+
+def _multi_chassis(config: Config) -> MultiChassis | None | Unknown:
+    if not config.covers("MCLAG_DOMAIN"):
+        return UNKNOWN
+    for domain, row in config.rows("MCLAG_DOMAIN").items():
+        pairs = (key.partition("|")[::2] for key in config.rows("MCLAG_INTERFACE"))
+        channels = sorted((name for of, name in pairs if of == domain), key=natural)
+        return MultiChassis(peer_link=row.get("peer_link"), port_channels=tuple(channels))
+    return None
+
+
+def _tunnels(config: Config) -> tuple[Tunnel, ...] | Unknown:
+    """Return the tunnels, sorted by name; SONiC has no field for how VXLAN treats the DSCP."""
+    if not config.covers("TUNNEL") or not config.covers("VXLAN_TUNNEL"):
+        return UNKNOWN
+    found = [
+        Tunnel(
+            name=name,
+            kind="ip-in-ip",
+            dscp_mode=config.word(("TUNNEL", name), row, "dscp_mode", _DSCP_MODES),
+            remapped=all(field in row for field in _REMAPS),
+        )
+        for name, row in config.rows("TUNNEL").items()
+    ]
+    found += [Tunnel(name=name, kind="vxlan", dscp_mode=None, remapped=False) for name in config.rows("VXLAN_TUNNEL")]
+    return tuple(sorted(found, key=lambda tunnel: natural(tunnel.name)))
