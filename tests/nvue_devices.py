@@ -11,6 +11,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
 from nodrop.platforms.nvue import effects
+from nodrop.platforms.nvue.releases import knows
 from nodrop.resources import home
 
 
@@ -22,7 +23,8 @@ def fabric(intent: str = "two-by-two") -> Fabric:
 def as_nvue(device: Device, version: str = "5.14") -> Device:
     """A SONiC switch of an intent as NVUE can be told to be it: every port has the profile of the first host port."""
     usual = next(port.qos for port in device.interfaces if isinstance(port.qos, QosProfile))
-    qos, memory = profile(usual), switch(str(device.model)).buffer_bytes
+    restoration_ms = 200 if knows(version, "a time of restoration") else None
+    qos, memory = profile(usual, restoration_ms=restoration_ms), switch(str(device.model)).buffer_bytes
     cable = next(port.cable_length_m for port in device.interfaces if port.cable_length_m is not None)
     ports = tuple(_port(port, str(device.model), qos, known(cable)) for port in device.interfaces)
     bgp = known(device.bgp)
@@ -44,7 +46,7 @@ def as_nvue(device: Device, version: str = "5.14") -> Device:
     )
 
 
-def profile(qos: QosProfile, pausing: tuple[int, ...] = (3,)) -> QosProfile:
+def profile(qos: QosProfile, pausing: tuple[int, ...] = (3,), restoration_ms: int | None = None) -> QosProfile:
     queues = (0, 1, 2, 3, 4, 5, 6, 7)
     lossless = effects.lossless_queues(pausing, queues)
     return QosProfile(
@@ -56,7 +58,7 @@ def profile(qos: QosProfile, pausing: tuple[int, ...] = (3,)) -> QosProfile:
         pfc_to_queue=queues,
         pfc_rx_priorities=pausing,
         pfc_tx_priorities=pausing,
-        pfc_watchdog=PfcWatchdog(priorities=pausing, detection_ms=300, restoration_ms=None, action=None)
+        pfc_watchdog=PfcWatchdog(priorities=pausing, detection_ms=300, restoration_ms=restoration_ms, action=None)
         if pausing
         else None,
         priority_groups=effects.priority_groups(pausing, 0),

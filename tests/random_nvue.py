@@ -131,13 +131,14 @@ def headrooms(draw: st.DrawFn) -> effects.StatedHeadroom:
 
 @st.composite
 def profiles(
-    draw: st.DrawFn, classes: tuple[int, ...], dynamic_th: int, detection_ms: int | None, trims: bool
+    draw: st.DrawFn, classes: tuple[int, ...], dynamic_th: int, times_ms: Sequence[int | None], trims: bool
 ) -> QosProfile:
     """What a port does, of what NVUE can say."""
     pausing = tuple(sorted(draw(st.sets(PRIORITIES, max_size=2) | st.just({3}) | st.just(set()))))
     ways = draw(st.sampled_from(["both", "rx", "tx"]))
     rx, tx = (() if ways == "tx" else pausing), (() if ways == "rx" else pausing)
     trust = draw(st.sampled_from(["dscp", "pcp", "both", None]))
+    detection_ms, restoration_ms = times_ms
     watches = detection_ms is not None and rx and draw(st.booleans())
     stated = draw(maybe(headrooms()))
     return QosProfile(
@@ -151,7 +152,7 @@ def profiles(
         tc_to_dscp=draw(maybe(spread(8, st.integers(0, 63)).map(lambda found: (*found, *REST)))),
         pfc_rx_priorities=rx,
         pfc_tx_priorities=tx,
-        pfc_watchdog=PfcWatchdog(priorities=rx, detection_ms=detection_ms, restoration_ms=None, action=None)
+        pfc_watchdog=PfcWatchdog(priorities=rx, detection_ms=detection_ms, restoration_ms=restoration_ms, action=None)
         if watches
         else None,
         priority_groups=effects.priority_groups(pausing, dynamic_th, stated=stated),
@@ -335,10 +336,11 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
     version = version or draw(st.sampled_from(RELEASES))
     model = draw(st.sampled_from(["SN4700", "SN5600"]))
     polling = draw(maybe(st.integers(100, 5000)))
-    detection = None if polling is None else polling * draw(st.integers(1, 1000))
+    restores = knows(version, "a time of restoration")
+    times = [polling * draw(st.integers(1, 1000)) if polling and wanted else None for wanted in (True, restores)]
     classes, dynamic_th = draw(spread(8, PRIORITIES)), draw(st.sampled_from([0, 0, -8, -1, 3, 7]))
     trimming = draw(maybe(trimmings(classes))) if model == "SN5600" and knows(version, "packet trimming") else None
-    made = profiles(classes, dynamic_th, detection, trimming is not None)
+    made = profiles(classes, dynamic_th, times, trimming is not None)
     ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
     pausing = any(port.cable_length_m for port in ports)
     lossy = draw(st.integers(1, 99))

@@ -258,9 +258,9 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "restoration": (
         watchdog(restoration_ms=600),
         f"{Q}/pfc_watchdog/restoration_ms",
-        "NVUE has no time of restoration before 5.19",
+        "NVUE has a time of restoration since 5.19, and this is 5.14",
     ),
-    "action": (watchdog(action="drop"), f"{Q}/pfc_watchdog/action", "NVUE has no choice of action before 5.19"),
+    "action": (watchdog(action="drop"), f"{Q}/pfc_watchdog/action", "NVUE has no choice of action"),
     "detection": (
         watchdog(detection_ms=250),
         f"{Q}/pfc_watchdog/detection_ms",

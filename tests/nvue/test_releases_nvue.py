@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from startup import read, state
 
 import nodrop
 from designs import Data, build, load, shipped
@@ -10,6 +11,7 @@ from nodrop import platforms
 from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.fabric import Collector, Device, Trimming
+from nodrop.fabric.qos import PfcWatchdog, QosProfile
 from nodrop.fabric.routing import Bgp, CommunityList
 from nodrop.platforms.nvue.releases import NEEDED, RELEASES, SINCE, knows
 from nodrop.platforms.traits import traits
@@ -157,4 +159,80 @@ def test_telemetry_that_one_tier_lacks_is_noted() -> None:
         "9339",
         "none",
         "Cumulus Linux has gNMI since 5.13, and is not to run it beside OTLP",
+    )
+
+
+# --- the watchdog's time of restoration
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_queue_is_freed_after_pollings_without_pause_where_the_release_says_so(release: str) -> None:
+    found = [line for line in commands(leaf(release)) if line.startswith("qos pfc-watchdog ")]
+    recovery = ["recovery-interval 2"] if release == "5.19" else []
+    assert [line.removeprefix("qos pfc-watchdog ") for line in found] == [
+        "polling-interval 100",
+        *recovery,
+        "robustness 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "release", "restoration_ms", "derived"),
+    [
+        ("{}", "5.18.0", None, False),
+        ("{}", "5.19.0", 200, True),
+        ("{polling-interval: 300}", "5.19.0", 600, True),
+        ("{polling-interval: 300, recovery-interval: 5}", "5.19.0", 1500, False),
+        ("{recovery-interval: 5}", "5.19.0", 500, True),
+    ],
+)
+def test_restoration_is_read_as_polling_times_recovery(
+    said: str, release: str, restoration_ms: int | None, derived: bool
+) -> None:
+    port = "interface:\n  swp1: {qos: {pfc-watchdog: {state: enable}}}\n"
+    body = f"{port}qos:\n  roce: {{}}\n  pfc-watchdog: {said}\n"
+    reading = read(state(body, release))
+    qos = reading.device.interfaces[0].qos
+    assert isinstance(qos, QosProfile)
+    watchdog = qos.pfc_watchdog
+    assert isinstance(watchdog, PfcWatchdog)
+    assert watchdog.restoration_ms == restoration_ms
+    subject = (reading.device.name, "swp1", "qos", "pfc_watchdog", "restoration_ms")
+    assert (subject in reading.derived) is derived
+
+
+def test_a_restoration_of_the_intent_is_carried_or_refused_with_the_nearest() -> None:
+    def data(restoration: str) -> Data:
+        return on_nvue("5.19", **{"pfc.watchdog.hosts.restoration": restoration, "pfc.watchdog.polling": "100ms"})
+
+    (port, *_) = build(data("700ms")).device("leaf1").interfaces
+    assert isinstance(port.qos, QosProfile)
+    assert isinstance(port.qos.pfc_watchdog, PfcWatchdog)
+    assert port.qos.pfc_watchdog.restoration_ms == 700
+    with pytest.raises(InputProblems) as caught:
+        build(data("750ms"))
+    assert [(one.where, one.found, one.expected, one.hint) for one in caught.value.problems] == [
+        (
+            "pfc.watchdog.hosts.restoration",
+            "750 ms",
+            "700 ms or 800 ms",
+            "restoration is polling × recovery interval on NVUE, whole numbers",
+        )
+    ]
+
+
+@pytest.mark.parametrize("restoration_ms", [None, 250, 100_100])
+def test_a_restoration_that_is_no_count_of_pollings_is_not_written(restoration_ms: int | None) -> None:
+    device = leaf("5.19")
+    qos = device.interfaces[0].qos
+    assert isinstance(qos, QosProfile)
+    assert isinstance(qos.pfc_watchdog, PfcWatchdog)
+    other = replace(qos, pfc_watchdog=replace(qos.pfc_watchdog, restoration_ms=restoration_ms))
+    with pytest.raises(Unsupported) as refused:
+        platforms.writer("nvue").write(
+            replace(device, interfaces=tuple(replace(port, qos=other) for port in device.interfaces)), fabric()
+        )
+    assert str(refused.value) == (
+        "interfaces/swp1/qos/pfc_watchdog/restoration_ms: "
+        "is no multiple of the polling interval, 100 ms, up to 1000 times"
     )

@@ -143,7 +143,11 @@ class Adapter:
         held = self._held.watchdog
         if held.robustness and self._role == LEAF and side != "host":
             return None
-        return watchdog if held.restoration_ms else changed(watchdog, restoration_ms=None, action=None)
+        return changed(
+            watchdog,
+            restoration_ms=watchdog.restoration_ms if held.restoration_ms else None,
+            action=watchdog.action if held.actions else None,
+        )
 
 
 def _without_next_hops(policy: RouteMap) -> RouteMap:

@@ -213,6 +213,7 @@ def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
         if side.detection_ms < 2 * polling and not inexact:
             found = f"{side.detection_ms} ms is less than two pollings of {polling} ms"
             yield intent.problem((*_KEYS, name, "detection"), found, f"at least {2 * polling} ms")
+        yield from _recovery_faults(intent, timers, name, side, watched[name])
         if side.restoration_ms < side.detection_ms:
             found = f"{side.restoration_ms} ms is less than detection"
             yield intent.problem((*_KEYS, name, "restoration"), found, f"at least {side.detection_ms} ms")
@@ -233,6 +234,22 @@ def _count_faults(
         near = " or ".join(f"{value} ms" for value in _nearest(intent, one.of, side.detection_ms))
         hint = f"detection is polling × robustness on {one.title}, whole numbers"
         yield intent.problem((*_KEYS, name, "detection"), f"{side.detection_ms} ms", near, hint)
+
+
+def _recovery_faults(
+    intent: Intent, timers: Timers, name: str, side: Side, watched: tuple[_Watched, ...]
+) -> Iterator[Problem]:
+    """Yield a restoration that is no whole number of pollings, as many as the platform counts, where it counts them."""
+    for one in watched:
+        if one.of.recovery is None:
+            continue
+        polling, (low, high) = timers.polling_ms[one.role], one.of.recovery
+        earlier = min(max(side.restoration_ms // polling, low), high) * polling
+        if earlier != side.restoration_ms:
+            near = sorted({earlier, min(earlier + polling, high * polling)})
+            hint = f"restoration is polling × recovery interval on {one.title}, whole numbers"
+            expected = " or ".join(f"{value} ms" for value in near)
+            yield intent.problem((*_KEYS, name, "restoration"), f"{side.restoration_ms} ms", expected, hint)
 
 
 def _exact(intent: Intent, of: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:

@@ -25,10 +25,14 @@ class WatchdogTraits:
     """How often a switch looks, on all its ports."""
     detection_ms: Range
     restoration_ms: Range | None = None
-    """None where the platform has neither a time of restoration nor a choice of action."""
+    """None where the platform has no time of restoration to state."""
+    actions: bool
+    """Whether it can be chosen what happens to a queue that is stuck."""
     robustness: Range | None = None
     """None where every port has its own timers. Else a switch has one set for all its ports: it acts after that many
     pollings, so that detection is polling × robustness, exactly."""
+    recovery: Range | None = None
+    """The same of restoration: after how many pollings without pause such a switch frees a queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,9 +26,10 @@ def _traits(platform: str) -> WatchdogTraits | None:
 
 @word("function")
 def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
-    """Whether a watchdog never frees a queue again: it has no restoration time where the platform needs one."""
+    """Whether a watchdog never frees a queue again: it has no restoration time where every port needs one."""
     settings = _traits(platform)
-    return settings is not None and settings.restoration_ms is not None and watchdog.restoration_ms is None
+    own_times = settings is not None and settings.robustness is None and settings.restoration_ms is not None
+    return own_times and watchdog.restoration_ms is None
 
 
 @word("function")

@@ -15,8 +15,9 @@ from nodrop.fabric.values import changed
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import effects
+from nodrop.platforms.nvue.releases import SINCE, knows
 from nodrop.platforms.nvue.spelling import BYTES_PER_KBIT
-from nodrop.platforms.nvue.traits import TRAITS
+from nodrop.platforms.nvue.traits import RECOVERY, TRAITS
 from nodrop.platforms.sayable import refuse
 
 _UNMAPPED = (None,) * 8
@@ -222,15 +223,30 @@ def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
         raise refuse(
             (*path, "priorities"), "NVUE watches the priorities on which a port obeys pauses, if there are any"
         )
-    if watchdog.restoration_ms is not None:
-        raise refuse((*path, "restoration_ms"), "NVUE has no time of restoration before 5.19")
     if watchdog.action is not None:
-        raise refuse((*path, "action"), "NVUE has no choice of action before 5.19")
+        raise refuse((*path, "action"), "NVUE has no choice of action")
     if polling is None:
         raise refuse(["watchdog_polling_ms"], "a switch that watches polls")
+    _check_restoration(device, watchdog.restoration_ms, polling, (*path, "restoration_ms"))
     if detection is None or detection % polling or not 1 <= detection // polling <= _LARGEST_ROBUSTNESS:
         reason = f"is no multiple of the polling interval, {polling} ms, up to {_LARGEST_ROBUSTNESS} times"
         raise refuse((*path, "detection_ms"), reason)
+
+
+def _check_restoration(device: Device, restoration_ms: int | None, polling_ms: int, path: Path) -> None:
+    what, (low, high) = "a time of restoration", RECOVERY
+    if not knows(device.version, what):
+        if restoration_ms is not None:
+            raise refuse(path, f"{TRAITS.title} has {what} since {SINCE[what]}, and this is {device.version}")
+    elif restoration_ms is None or restoration_ms % polling_ms or not low <= restoration_ms // polling_ms <= high:
+        raise refuse(path, f"is no multiple of the polling interval, {polling_ms} ms, up to {high} times")
+
+
+def recovery(device: Device) -> int | None:
+    """Return after how many pollings without pause a queue is free again; None where no port is watched so."""
+    polling, found = known(device.watchdog_polling_ms), {watchdog.restoration_ms for _, watchdog in _watchdogs(device)}
+    restoration_ms = found.pop() if found else None
+    return None if polling is None or restoration_ms is None else restoration_ms // polling
 
 
 def robustness(device: Device) -> int | None:
@@ -255,9 +271,10 @@ def _check_switch(device: Device) -> None:
         raise refuse(["watchdog_polling_ms"], f"is not from {low} to {high}")
     watchdogs = _watchdogs(device)
     for port, watchdog in watchdogs:
-        if watchdog.detection_ms != watchdogs[0][1].detection_ms:
-            path = ["interfaces", port.name, "qos", "pfc_watchdog", "detection_ms"]
-            raise refuse(path, f"a switch has one in NVUE, and {watchdogs[0][0].name} has another")
+        for name in ("detection_ms", "restoration_ms"):
+            if getattr(watchdog, name) != getattr(watchdogs[0][1], name):
+                path = ["interfaces", port.name, "qos", "pfc_watchdog", name]
+                raise refuse(path, f"a switch has one in NVUE, and {watchdogs[0][0].name} has another")
     first = device.interfaces[0].qos
     assert isinstance(first, QosProfile)
     for port in device.interfaces:

@@ -343,6 +343,9 @@ class _Finder:
         if field == "detection_ms":
             yield ("qos", "pfc-watchdog", "polling-interval")
             yield ("qos", "pfc-watchdog", "robustness")
+        elif field == "restoration_ms":
+            yield ("qos", "pfc-watchdog", "recovery-interval")
+            yield ("qos", "pfc-watchdog", "polling-interval")
         elif field == "priorities":
             yield from self._pfc_paths(port, "pfc_rx_priorities", "")
         yield ("interface", port, "qos", "pfc-watchdog", "state")

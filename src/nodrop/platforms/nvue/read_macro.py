@@ -16,6 +16,8 @@ PROFILE_CABLE_M = 10
 MTU_BYTES = 9216
 POLLING_MS = 100
 ROBUSTNESS = 3
+RECOVERY_POLLINGS = 2
+"""From 5.19 on (Quality of Service, PFC Watchdog)."""
 BLOCKS = tuple(dscp // 8 for dscp in range(64))
 """Whole class-selector blocks: DSCP 24 to 31 mean switch priority 3."""
 IDENTITY = tuple(range(8))

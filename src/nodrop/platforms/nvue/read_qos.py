@@ -16,6 +16,7 @@ from nodrop.platforms.nvue.read_macro import (
     POLLING_MS,
     PROFILE,
     PROFILE_CABLE_M,
+    RECOVERY_POLLINGS,
     ROBUSTNESS,
     UNTOUCHED,
     Defaults,
@@ -24,6 +25,8 @@ from nodrop.platforms.nvue.read_macro import (
 )
 from nodrop.platforms.nvue.read_pools import MAX_BYTES, limits, stated_headroom
 from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.releases import knows
+from nodrop.platforms.nvue.traits import RECOVERY
 
 GLOBAL = "default-global"
 BINDINGS = ("mapping", "remark", "pfc", "link-pause", "congestion-control", "egress-scheduler", "egress-shaper")
@@ -58,8 +61,9 @@ class Pfc:
 class QosReader:
     """Reads each profile and each combination of profiles once."""
 
-    def __init__(self, config: Config) -> None:
-        self.config = config
+    def __init__(self, config: Config, release: str | Unknown = UNKNOWN) -> None:
+        """`release` is that of the file, such as 5.16, where it says so."""
+        self.config, self._release = config, release
         self.top = config.top.below("qos")
         self.roce = self._roce()
         self.defaults = UNTOUCHED if self.roce is None else MACRO[self.roce]
@@ -68,6 +72,7 @@ class QosReader:
         timers = self.top.below("pfc-watchdog")
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
         self.robustness = timers.integer("robustness", 1, 1000)
+        self.recovery = timers.integer("recovery-interval", *RECOVERY)
         self._profiles: dict[tuple[str, str], tuple[Any, dict[Subject, str]]] = {}
         self._by_node: dict[tuple[int, tuple[int, ...]], tuple[Any, PortQos]] = {}
         self._by_content: dict[tuple[str, tuple[int, ...]], PortQos] = {}
@@ -302,8 +307,18 @@ class QosReader:
         if self.polling_ms is None or self.robustness is None:
             reason = f"polling every {POLLING_MS} ms, {ROBUSTNESS} times, unless told otherwise"
             derived["qos", "pfc_watchdog", "detection_ms"] = reason
-        detection = (self.polling_ms or POLLING_MS) * (self.robustness or ROBUSTNESS)
-        return PfcWatchdog(priorities=rx, detection_ms=detection, restoration_ms=None, action=None)
+        polling = self.polling_ms or POLLING_MS
+        restores = isinstance(self._release, str) and knows(self._release, "a time of restoration")
+        recovery = self.recovery or (RECOVERY_POLLINGS if restores else None)
+        if recovery and (self.polling_ms is None or self.recovery is None):
+            reason = f"{RECOVERY_POLLINGS} pollings of {POLLING_MS} ms without pause, unless told otherwise"
+            derived["qos", "pfc_watchdog", "restoration_ms"] = reason
+        return PfcWatchdog(
+            priorities=rx,
+            detection_ms=polling * (self.robustness or ROBUSTNESS),
+            restoration_ms=polling * recovery if recovery else None,
+            action=None,
+        )
 
 
 def _derived(parts: tuple[str, ...], indexes: range, stated: set[int], reason: str) -> dict[Subject, str]:

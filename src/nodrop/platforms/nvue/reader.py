@@ -127,7 +127,8 @@ class _Device:
     def _device(self) -> Device:
         config = self._config
         model = self._model()
-        qos = QosReader(config)
+        version = self._version()
+        qos = QosReader(config, version)
         ports = Ports(config)
         routing = RoutingReader(config)
         top = config.top
@@ -138,7 +139,7 @@ class _Device:
         device = Device(
             name=self.name,
             platform="nvue",
-            version=self._version(),
+            version=version,
             model=model,
             mac=UNKNOWN,
             interfaces=found,

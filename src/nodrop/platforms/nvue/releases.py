@@ -6,6 +6,8 @@ Commands (the dialects); NVUE command reference (version history of `system gnmi
 Spectrum-4 and without statistics of buffers, which come with 5.12.
 """
 
+from functools import cache
+
 RELEASES = tuple(f"5.{minor}" for minor in range(9, 20))
 """Oldest first."""
 
@@ -16,6 +18,7 @@ SINCE = {
     "packet trimming": "5.14",
     "the community internet as a number": "5.14",
     "enabled instead of on": "5.15",
+    "a time of restoration": "5.19",
 }
 """The first release that has something; what is not here they all have."""
 
@@ -24,5 +27,10 @@ NEEDED = ("export by OTLP", "a gNMI server", "packet trimming")
 
 
 def knows(release: object, what: str) -> bool:
-    """Whether a release that is written has something that is not in all of them; KeyError for anything else."""
-    return RELEASES.index(str(release)) >= RELEASES.index(SINCE[what])
+    """Whether a release, such as 5.16, has something that is not in all of them; KeyError for anything else."""
+    return _order(str(release)) >= _order(SINCE[what])
+
+
+@cache
+def _order(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))

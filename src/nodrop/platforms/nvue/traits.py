@@ -20,16 +20,21 @@ _TRIMMING = TrimmingTraits(
     by_service_port=True,
 )
 
+_WATCHDOG = WatchdogTraits(polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000), actions=False)
+RECOVERY = (1, 1000)
+"""In how many pollings without pause, one after the other, a queue is free again (5.19, Quality of Service)."""
+
 TRAITS = Traits(
     title="NVUE",
     releases=RELEASES,
     usual="5.16",
     before=(
+        Before(release=SINCE["a time of restoration"], traits={"watchdog": _WATCHDOG}),
         Before(release=SINCE["packet trimming"], traits={"trimming": replace(_TRIMMING, asics=frozenset())}),
         Before(release=SINCE["a gNMI server"], traits={"gnmi": False}),
         Before(release=SINCE["export by OTLP"], traits={"otlp": False}),
     ),
-    watchdog=WatchdogTraits(polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000)),
+    watchdog=replace(_WATCHDOG, restoration_ms=(100, 5_000_000), recovery=RECOVERY),
     trimming=_TRIMMING,
     loopback="lo",
     counters=(),
@@ -105,7 +110,7 @@ TRAITS = Traits(
         "*/fec": "NVUE has no port without FEC mode",
         "*/cable_length_m": "NVUE has a cable length wherever it has PFC, on ports that are shut too, and nowhere else",
         "*/qos/pfc_watchdog/restoration_ms": "NVUE has no time of restoration before 5.19",
-        "*/qos/pfc_watchdog/action": "NVUE has no choice of action before 5.19",
+        "*/qos/pfc_watchdog/action": "NVUE has no choice of action: what comes to a stuck queue is dropped",
         "*/qos/pfc_watchdog": _OF_SWITCH,
         "*/qos/priority_groups/*/buffer/size_bytes": _HEADROOM,
         "*/qos/priority_groups/*/buffer/headroom": _HEADROOM,

@@ -122,6 +122,7 @@ def _made(device: Device) -> _Design:
         alpha=alpha(device),
         polling_ms=device.watchdog_polling_ms,
         robustness=limits_qos.robustness(device),
+        recovery=limits_qos.recovery(device),
         cable_length_m=say.usual["pfc"].cable_length_m,
         lossy_percent=pools["ingress_lossy"],
         lossless_percent=pools.get("ingress_lossless"),

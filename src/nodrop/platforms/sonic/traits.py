@@ -29,7 +29,7 @@ TRAITS = Traits(
             release="202511",
             traits={
                 "watchdog": WatchdogTraits(
-                    polling_ms=(100, 3000), detection_ms=(100, 5000), restoration_ms=(100, 60000)
+                    polling_ms=(100, 3000), detection_ms=(100, 5000), restoration_ms=(100, 60000), actions=True
                 )
             },
         ),
@@ -44,7 +44,9 @@ TRAITS = Traits(
         Before(release=SINCE["fields of the hash"], traits={"hash_fields": frozenset()}),
         Before(release=SINCE["name servers"], traits={"most_dns_servers": 0}),
     ),
-    watchdog=WatchdogTraits(polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000)),
+    watchdog=WatchdogTraits(
+        polling_ms=(100, 1000), detection_ms=(100, 5000), restoration_ms=(100, 60000), actions=True
+    ),
     trimming=_TRIMMING,
     loopback="Loopback0",
     counters=(
