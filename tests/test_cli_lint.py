@@ -305,7 +305,7 @@ def test_several_fabrics_by_several_paths(options: list[str]) -> None:
 
 
 def test_an_empty_folder_and_one_without_anything_of_ours() -> None:
-    names = "config_db.json, frr.conf, running-config.txt, startup.yaml, other JSON"
+    names = "config_db.json, frr.conf, interfaces, nclu.txt, qos_features.conf, running-config.txt, startup.yaml, other JSON"
     note = f"holds neither configurations ({names}) nor intents (YAML)"
     Path("empty/inside").mkdir(parents=True)
     assert nodrop("lint", "empty") == Done(3, f"note: empty: {note}\n\nnothing checked\n", "")
@@ -325,7 +325,7 @@ def test_an_empty_folder_and_one_without_anything_of_ours() -> None:
         (
             "switch.txt",
             "hello\n",
-            "a file of no known platform; expected a configuration of nvue, onyx, sonic, or an intent",
+            "a file of no known platform; expected a configuration of cumulus, nclu, nvue, onyx, sonic, or an intent",
         ),
         ("intent.yaml", "fabric: x\n", "YAML that is no intent; expected an intent, with the key `nodrop: 1`"),
         ("switch.json", "{}", ""),

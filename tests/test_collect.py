@@ -265,8 +265,8 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
         ("fifo", "fifo: not a regular file; expected a file or a folder (`-` reads standard input)"),
         ("/dev/zero", "/dev/zero: not a regular file; expected a file or a folder (`-` reads standard input)"),
         ("zero", "zero: not a regular file; expected a file or a folder (`-` reads standard input)"),
-        ("file", "file: a file of no known platform; expected a configuration of nvue, onyx, sonic, or an intent in "
-         "YAML (--platform says which)"),
+        ("file", "file: a file of no known platform; expected a configuration of cumulus, nclu, nvue, onyx, "
+         "sonic, or an intent in YAML (--platform says which)"),
     ],
 )  # fmt: skip
 def test_paths_that_lead_nowhere(path: str, said: str) -> None:
@@ -342,8 +342,8 @@ def test_forcing_a_platform_reads_what_is_not_recognised() -> None:
     assert shape(find(["odd.txt"], "sonic")) == {"devices": {"odd": [("config_db.json", "odd.txt")]}}
     assert shape(find(["a"]))["notes"] == [
         "a/odd.json: JSON of no known platform, which is not read",
-        "a: holds neither configurations (config_db.json, frr.conf, running-config.txt, startup.yaml, other JSON) nor "
-        "intents (YAML)",
+        "a: holds neither configurations (config_db.json, frr.conf, interfaces, nclu.txt, qos_features.conf, "
+        "running-config.txt, startup.yaml, other JSON) nor intents (YAML)",
     ]
     assert shape(find(["a"], "sonic")) == {"devices": {"odd": [("config_db.json", "a/odd.json")]}}
 

@@ -277,7 +277,8 @@ class _Finder:
         if platform is None:
             inputs.problems.append(_unrecognised(path))
         elif path.name in (files := platforms.reader(platform).FILES):
-            self._device(inputs, path.parent, sorted(one for one in files if _is_file(path.parent / one)), platform)
+            both = (*files, *platforms.reader(platform).BESIDE)
+            self._device(inputs, path.parent, sorted(one for one in both if _is_file(path.parent / one)), platform)
         else:
             self._other_file(inputs, path, platform)
 
@@ -310,8 +311,10 @@ class _Finder:
     def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
         taken: set[str] = set()
         for platform in self._platforms:
-            canonical = [name for name in files if name in platforms.reader(platform).FILES]
-            if canonical:
+            reader = platforms.reader(platform)
+            free = [name for name in files if name not in taken]
+            if any(name in reader.FILES for name in free):
+                canonical = [name for name in free if name in (*reader.FILES, *reader.BESIDE)]
                 taken |= set(canonical)
                 self._device(inputs, here, canonical, platform)
         for path in (here / name for name in files if name not in taken):

@@ -21,6 +21,8 @@ class Reader(Protocol):
 
     FILES: tuple[str, ...]
     """Canonical file names: in one folder they are one device; any other file is read as the first of its suffix."""
+    BESIDE: tuple[str, ...]
+    """Names of files that belong to a device whose canonical files they lie beside, and make none by themselves."""
     SUFFIXES: tuple[str, ...]
     """How the names of such other files may end: in a folder, those are looked at, and no others."""
 

@@ -37,6 +37,7 @@ from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Tree
 
 FILES = (FILE,)
+BESIDE = ()
 SUFFIXES = (".yaml", ".yml")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

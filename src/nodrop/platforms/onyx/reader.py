@@ -18,6 +18,7 @@ from nodrop.platforms.onyx.read_values import FILE, Values
 from nodrop.platforms.onyx.settings import Link, Qos, Settings
 
 FILES = (FILE,)
+BESIDE = ()
 SUFFIXES = (".txt", ".cfg", ".conf", "")
 MTU_BYTES = 1500
 

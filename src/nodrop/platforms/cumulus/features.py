@@ -1,0 +1,293 @@
+"""What the files of QoS mean: classification, PFC, pause, marking, scheduling, rates, watchdogs, pools.
+
+Sources: Cumulus Linux 5.9 to 5.19, Quality of Service (qos_features.conf, qos_infra.conf); Cumulus Linux 3.7 and 4.4,
+Buffer and Queue Management, RDMA over Converged Ethernet (traffic.conf, datapath.conf).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from nodrop.fabric.reading import Place
+from nodrop.formats.places import shown
+from nodrop.platforms.cumulus.keys import Setting, settings
+from nodrop.platforms.translating import Translation
+
+GLOBAL = "default-global"
+FEATURES = ("qos_features.conf", "traffic.conf")
+INFRA = ("qos_infra.conf", "datapath.conf")
+SWITCHD = "switchd.conf"
+TRUSTS = {
+    frozenset({"802.1p"}): "l2",
+    frozenset({"cos"}): "l2",
+    frozenset({"dscp"}): "l3",
+    frozenset({"port"}): "port",
+    frozenset({"802.1p", "dscp"}): "both",
+    frozenset({"cos", "dscp"}): "both",
+}
+ALPHAS = ("0", "1_128", "1_64", "1_32", "1_16", "1_8", "1_4", "1_2", "1", "2", "4", "8", "16", "32", "64", "infinity")
+"""What a quota means that is a number: its place here."""
+
+_KINDS = {"source": "mapping", "remark": "remark", "pfc": "pfc", "link_pause": "link-pause"} | {
+    "ecn_red": "congestion-control",
+    "ecn": "congestion-control",
+    "egress_sched": "egress-scheduler",
+    "shaping": "egress-shaper",
+    "pfc_watchdog": "pfc-watchdog",
+}
+"""Kinds of port groups, and what profiles of theirs are called."""
+_PFC = {
+    "port_buffer_bytes": "port-buffer",
+    "xoff_size": "xoff-threshold",
+    "xon_delta": "xon-threshold",
+    "cable_length": "cable-length",
+    "small_packet_probability": "small-packet-probability",
+}
+_MARKING = {
+    "min_threshold_bytes": "min-threshold",
+    "max_threshold_bytes": "max-threshold",
+    "probability": "probability",
+    "ecn_enable": "ecn",
+    "red_enable": "red",
+    "mode": "mode",
+}
+_TIMERS = {"poll_interval": "polling-interval", "robustness": "robustness"}
+_QUOTAS = {"ingress_buffer": "ingress-lossless-buffer", "egress_buffer": "egress-lossless-buffer"}
+_COS = re.compile(r"cos_([0-7])")
+_QUEUE = re.compile(r"egr_queue_([0-9]{1,2})")
+_PORT = re.compile(r"(swp[0-9]+(?:s[0-9]+)?)(?:-(?:swp[0-9]+s|swp)?([0-9]+))?")
+_ELSEWHERE = frozenset({
+    "scheduling", "cos_egr_queue", "resilient_hash_active_timer", "resilient_hash_max_unbalanced_timer",
+    "hash_config",    "ecmp_max_paths", "symmetric_hash", "vxlan", "acl", "forwarding_table", "cut_through_enable",
+    "src_mac_check", "arp",
+})  # fmt: skip
+"""Settings of these files that are not of QoS, or say nothing of the model."""
+
+
+class Features:
+    """Takes the settings of a device's files over, group by group."""
+
+    def __init__(self, found: Translation) -> None:
+        self._found = found
+        self._groups: dict[str, dict[str, list[Setting]]] = {}
+        self._lists: dict[str, Setting] = {}
+        self._percents: dict[tuple[str, str], Setting] = {}
+        self._lossless_pool: dict[str, str] = {}
+        self._weights: dict[str, Setting] = {}
+        self._classes: dict[str, Setting] = {}
+        self._marking: list[Setting] = []
+        self._before_5: Setting | None = None
+        """The first setting of a release that marks nothing unless it is told to."""
+
+    def take(self, file: str, text: str) -> None:
+        """Take a file over."""
+        for setting in settings(file, text):
+            if isinstance(setting, Place):
+                self._found.ignore(setting, "the line")
+                continue
+            if file == FEATURES[1]:
+                self._before_5 = self._before_5 or setting
+            if not (self._switchd if file == SWITCHD else self._setting)(setting) and file not in (*INFRA, SWITCHD):
+                self._found.ignore(setting.place, f"setting {shown(setting.key)}")
+
+    def finish(self) -> None:
+        """Add what groups of settings mean together."""
+        for kind, groups in self._groups.items():
+            listed = self._lists.get(kind)
+            names = listed.items if listed else ()
+            for name in names:
+                if name not in groups and listed is not None:
+                    facts = {"kind": "port group", "name": name, "field": listed.key}
+                    self._found.remarks.append(("dangling-reference", (), listed.place, facts))
+            for name, own in groups.items():
+                if name in names:
+                    self._group(kind, name, own)
+                else:
+                    said = f"port group {shown(name)} is not in {kind}.port_group_list, so that its settings do nothing"
+                    self._found.others.append((own[0].place, said))
+        self._mark(GLOBAL, self._marking)
+        if self._before_5 is not None:
+            self._add(f"qos congestion-control {GLOBAL} traffic-class 0 ecn disable", self._before_5)
+        self._pools()
+        self._weigh()
+
+    def _add(self, command: str, setting: Setting) -> None:
+        self._found.add(command, setting.place, setting.key)
+
+    def _switchd(self, setting: Setting) -> bool:
+        if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _TIMERS:
+            self._add(f"qos pfc-watchdog {_TIMERS[setting.parts[-1]]} {_word(setting.value)}", setting)
+        return True
+
+    def _setting(self, setting: Setting) -> bool:
+        """Take a setting over; False where it is none that is known."""
+        parts = setting.parts
+        match parts:
+            case (kind, "port_group_list") if kind in _KINDS:
+                self._lists[kind] = setting
+                self._groups.setdefault(kind, {})
+            case ("traffic", "priority_group_list"):
+                pass
+            case (kind, name, *_) if kind in _KINDS and len(parts) > 2:
+                self._groups.setdefault(kind, {}).setdefault(name, []).append(setting)
+            case ("traffic", *rest):
+                return self._classify(GLOBAL, rest, setting)
+            case ("default_ecn_red_conf", _):
+                self._marking.append(setting)
+            case ("default_egress_sched", queue, "bw_percent"):
+                return self._share(GLOBAL, queue, setting)
+            case ("cos_egr_queue", cos, "uc") if found := _COS.fullmatch(cos):
+                command = (
+                    f"egress-queue-mapping {GLOBAL} switch-priority {found[1]} traffic-class {_word(setting.value)}"
+                )
+                self._add(f"qos {command}", setting)
+            case (("ingress_service_pool" | "egress_service_pool") as way, pool, "percent"):
+                self._percents[way.partition("_")[0], pool] = setting
+            case ("flow_control", "service_pool"):
+                self._lossless_pool |= {"ingress": setting.value, "egress": setting.value}
+            case ("flow_control", ("ingress_service_pool" | "egress_service_pool") as way):
+                self._lossless_pool[way.partition("_")[0]] = setting.value
+            case ("flow_control", ("ingress_buffer" | "egress_buffer") as way, "dynamic_quota"):
+                self._add(f"qos advance-buffer-config {GLOBAL} {_QUOTAS[way]} shared-alpha {_alpha(setting)}", setting)
+            case ("priority_group", name, "cos_list"):
+                self._classes[name] = setting
+            case ("priority_group", name, "weight"):
+                self._weights[name] = setting
+            case _:
+                return parts[0] in _ELSEWHERE or parts[0].startswith("priority_group")
+        return True
+
+    def _classify(self, profile: str, parts: Sequence[str], setting: Setting) -> bool:
+        match parts:
+            case ["packet_priority_source_set"]:
+                trust = TRUSTS.get(frozenset(setting.items))
+                self._add(f"qos mapping {profile} trust {trust or _word(setting.value)}", setting)
+            case ["packet_priority_remark_set"]:
+                if trust := TRUSTS.get(frozenset(setting.items)):
+                    self._add(f"qos remark {profile} rewrite {trust}", setting)
+            case ["port_default_priority"]:
+                self._add(f"qos mapping {profile} port-default-sp {_word(setting.value)}", setting)
+            case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
+                key = "dscp" if field == "dscp" else "pcp"
+                if setting.items:
+                    listed = _word(",".join(setting.items))
+                    self._add(f"qos mapping {profile} {key} {listed} switch-priority {found[1]}", setting)
+            case [cos, "priority_remark", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
+                key = "dscp" if field == "dscp" else "pcp"
+                for item in setting.items[:1]:
+                    self._add(f"qos remark {profile} switch-priority {found[1]} {key} {_word(item)}", setting)
+            case _:
+                return False
+        return True
+
+    def _share(self, profile: str, queue: str, setting: Setting) -> bool:
+        found = _QUEUE.fullmatch(queue)
+        if not found:
+            return False
+        head = f"qos egress-scheduler {profile} traffic-class {found[1]}"
+        if setting.value == "0":
+            self._add(f"{head} mode strict", setting)
+        else:
+            self._add(f"{head} mode dwrr", setting)
+            self._add(f"{head} bw-percent {_word(setting.value)}", setting)
+        return True
+
+    def _group(self, kind: str, name: str, own: Sequence[Setting]) -> None:
+        """Add a port group as a profile, and bind its ports to it; that of all ports is the global profile."""
+        ports = next((setting for setting in own if setting.parts[2] == "port_set"), None)
+        everywhere = ports is not None and "allports" in ports.items
+        profile = GLOBAL if everywhere else name
+        if kind in ("ecn_red", "ecn"):
+            self._mark(profile, own)
+        taken: Mapping[str, Callable[[Setting], bool]] = {
+            "source": lambda setting: self._classify(profile, setting.parts[2:], setting),
+            "remark": lambda setting: self._classify(profile, setting.parts[2:], setting),
+            "egress_sched": lambda setting: self._share(profile, setting.parts[2], setting),
+            "shaping": lambda setting: self._rates(profile, setting),
+            "pfc": lambda setting: self._pause("pfc", profile, setting),
+            "link_pause": lambda setting: self._pause("link-pause", profile, setting),
+        }
+        for setting in own:
+            if setting.parts[2] == "port_set":
+                self._bind(kind, profile, setting)
+            elif kind in taken and not taken[kind](setting):
+                self._found.ignore(setting.place, f"setting {shown(setting.key)}")
+
+    def _bind(self, kind: str, profile: str, setting: Setting) -> None:
+        ports = ports_of(setting.value)
+        if kind == "pfc_watchdog":
+            for port in ports:
+                self._add(f"interface {port} qos pfc-watchdog state enable", setting)
+        elif profile != GLOBAL:
+            for port in ports:
+                self._add(f"interface {port} qos {_KINDS[kind]} profile {profile}", setting)
+
+    def _pause(self, kind: str, profile: str, setting: Setting) -> bool:
+        field = setting.parts[2]
+        head = f"qos {kind} {profile}"
+        if field == "cos_list":
+            for item in setting.items:
+                self._add(f"{head} switch-priority {_word(item)}", setting)
+        elif field in ("tx_enable", "rx_enable"):
+            self._add(f"{head} {field[:2]} {'enable' if setting.flag else 'disable'}", setting)
+        elif field in _PFC:
+            self._add(f"{head} {_PFC[field]} {_word(setting.value)}", setting)
+        else:
+            return False
+        return True
+
+    def _mark(self, profile: str, own: Sequence[Setting]) -> None:
+        """Add a group of marking; the queues that it is for stand in a setting of their own."""
+        queues = next((one for one in own if one.parts[-1] in ("egress_queue_list", "cos_list")), None)
+        listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL else ""
+        for setting in own if listed else ():
+            field = _MARKING.get(setting.parts[-1])
+            if field is not None:
+                flag = ("disable", "enable")[setting.flag]
+                value = flag if field in ("ecn", "red") else _word(setting.value)
+                self._add(f"qos congestion-control {profile} traffic-class {_word(listed)} {field} {value}", setting)
+
+    def _rates(self, profile: str, setting: Setting) -> bool:
+        found = _QUEUE.fullmatch(setting.parts[2])
+        if setting.parts[-1] != "shaper" or (not found and setting.parts[2] != "port"):
+            return False
+        head = f"qos egress-shaper {profile}"
+        if not found:
+            self._add(f"{head} port-max-rate {_word(setting.items[-1] if setting.items else '')}", setting)
+            return True
+        for field, item in zip(("min-rate", "max-rate"), setting.items, strict=False):
+            self._add(f"{head} traffic-class {found[1]} {field} {_word(item)}", setting)
+        return True
+
+    def _pools(self) -> None:
+        """Add the shares of the memory on the way in: one pool is lossless, all others are not."""
+        lossless = self._lossless_pool.get("ingress")
+        for (way, pool), setting in self._percents.items():
+            percent = setting.value.partition(".")[0]
+            if way == "ingress" and pool in ("0", lossless) and percent.isdecimal() and int(percent) > 0:
+                name = "default-lossless" if pool == lossless else "default-lossy"
+                self._add(f"qos traffic-pool {name} memory-percent {percent}", setting)
+
+    def _weigh(self) -> None:
+        """Add the scheduling of priority groups: weight 0 is strict."""
+        for name, setting in self._weights.items():
+            classes = self._classes.get(name)
+            for item in classes.items if classes else ():
+                self._share(GLOBAL, f"egr_queue_{item}", setting)
+
+
+def ports_of(text: str) -> tuple[str, ...]:
+    """Return the ports of a set such as `swp1-swp4,swp6,swp50s0-swp50s3`; `allports` is none by itself."""
+    matches = (_PORT.fullmatch(part.strip()) for part in text.strip("[] \t").split(","))
+    return tuple(f"{match[1]}-{match[2]}" if match[2] else match[1] for match in matches if match)
+
+
+def _word(text: str) -> str:
+    """Return a value as one word of a command."""
+    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"
+
+
+def _alpha(setting: Setting) -> str:
+    value = setting.value.lower()
+    if value.isdecimal() and int(value) < len(ALPHAS):
+        return f"alpha_{ALPHAS[int(value)]}"
+    return _word(value)

@@ -1,0 +1,134 @@
+"""What /etc/network/interfaces and ports.conf mean: ports with their links, addresses, bonds and bridges."""
+
+import re
+from collections.abc import Sequence
+
+from nodrop.fabric.reading import Place
+from nodrop.formats.places import shown
+from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.translating import Translation, rows
+
+INTERFACES = "interfaces"
+PORTS = "ports.conf"
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,40}")
+_SPLIT = re.compile(r"([0-9]{1,3})=([1248])x(?:\[?([0-9]+)G\]?)?.*")
+_WHOLE = re.compile(r"([0-9]{1,3})=([0-9]+)G.*")
+_FECS = {"rs": "rs", "baser": "baser", "off": "off", "none": "off", "auto": "auto"}
+_STANZAS = frozenset({"auto", "iface", "allow-hotplug", "source", "source-directory", "mapping", "allow-auto"})
+_IGNORED = (
+    "address-virtual", "arp", "bond", "bridge", "clag", "down", "dns", "es-", "hwaddress", "ip", "mstpctl", "netmask",
+    "network", "broadcast", "post-", "pre-", "up", "use-", "vlan", "vrf-table", "vrr", "vxlan", "vxrd", "link", "storm",
+    "gateway",    "accept", "bpdu", "evpn", "scope", "tunnel", "ptm", "pim", "metric", "adaptive", "lldp", "ethtool",
+)  # fmt: skip
+"""How settings begin that are not in the model."""
+
+
+class Interfaces:
+    """Takes the stanzas of a device over."""
+
+    def __init__(self, found: Translation) -> None:
+        self._found = found
+        self.names: set[str] = set()
+
+    def take(self, text: str, file: str = INTERFACES) -> None:
+        """Take an interfaces file over, which may have another name."""
+        current: tuple[str, ...] = ()
+        for _, line, span in rows(text):
+            place = Place(file, span)
+            words = line.split()
+            if line.startswith("#"):
+                continue
+            if words[0] in _STANZAS:
+                current = self._stanza(words, place)
+            elif current:
+                for name in current:
+                    self._attribute(name, words, place)
+            else:
+                self._found.ignore(place, f"line {shown(line)}")
+
+    def _stanza(self, words: Sequence[str], place: Place) -> tuple[str, ...]:
+        if words[0] != "iface" or len(words) < 2:
+            return ()
+        found = tuple(name for name in _names(words[1]) if _NAME.fullmatch(name))
+        for name in found:
+            self.names.add(name)
+            if nvue_port(name) or name in ("lo", "eth0"):
+                self._found.add(f"interface {name} type {_kind(name)}", place, f"iface {name}")
+        if "dhcp" in words[2:] and "eth0" in found:
+            self._found.add("interface eth0 ip address dhcp", place, "iface eth0")
+        return found
+
+    def _attribute(self, name: str, words: Sequence[str], place: Place) -> None:
+        key, value = words[0], words[1] if len(words) > 1 else ""
+        own = f"interface {name}"
+        said = f"{key} of {name}"
+        named = nvue_port(name) is not None or name in ("lo", "eth0")
+        if key == "bond-slaves":
+            for member in words[1:]:
+                self._found.add(f"{own} bond member {_safe(member)}", place, said)
+        elif key in ("bridge-ports", "vlan-id", "bridge-access", "bridge-vids"):
+            self._found.add(f"{own} {'vlan 1' if key == 'vlan-id' else 'bridge domain br_default'}", place, said)
+        elif not named or not value:
+            if not key.startswith((*_IGNORED, "address", "alias", "mtu", "vrf")):
+                self._found.ignore(place, f"setting {shown(key)} of {name}")
+        elif key == "address":
+            self._found.add(f"{own} ip address {_safe(value)}", place, said)
+        elif key == "gateway":
+            self._found.add(f"{own} ip gateway {_safe(value)}", place, said)
+        elif key == "vrf":
+            self._found.add(f"{own} ip vrf {_safe(value)}", place, said)
+        elif key == "mtu":
+            self._found.add(f"{own} link mtu {_safe(value)}", place, said)
+        elif key == "alias":
+            self._found.add(f"{own} description '{' '.join(words[1:]).replace(chr(39), '')}'", place, said)
+        elif key == "link-speed":
+            speed = f"{int(value) // 1000}G" if value.isdecimal() and int(value) >= 1000 else _safe(value)
+            self._found.add(f"{own} link speed {speed}", place, said)
+        elif key == "link-autoneg":
+            self._found.add(f"{own} link auto-negotiate {'on' if value in ('yes', 'on') else 'off'}", place, said)
+        elif key == "link-fec":
+            self._found.add(f"{own} link fec {_FECS.get(value, _safe(value))}", place, said)
+        elif key == "link-down":
+            self._found.add(f"{own} link state {'down' if value == 'yes' else 'up'}", place, said)
+        elif not key.startswith(_IGNORED):
+            self._found.ignore(place, f"setting {shown(key)} of {name}")
+
+    def ports(self, text: str) -> None:
+        """Take ports.conf over, for the ports that are used."""
+        for _, line, span in rows(text):
+            place = Place(PORTS, span)
+            body = line.partition("#")[0].replace(" ", "")
+            if not body:
+                continue
+            if split := _SPLIT.fullmatch(body):
+                parts = [f"swp{split[1]}s{part}" for part in range(int(split[2]))]
+                if not self.names or self.names & set(parts):
+                    self._found.add(f"interface swp{split[1]} link breakout {split[2]}x", place, body)
+                    for part in parts if split[3] else ():
+                        self._speed(part, split[3], place, body)
+            elif whole := _WHOLE.fullmatch(body):
+                self._speed(f"swp{whole[1]}", whole[2], place, body)
+            elif not re.fullmatch(r"[0-9]{1,3}=(?:disabled|loopback|[0-9]+x.*)|[0-9]{1,3}-[0-9]{1,3}=.*", body):
+                self._found.ignore(place, f"line {shown(line)}")
+
+    def _speed(self, name: str, gigabits: str, place: Place, said: str) -> None:
+        if not self.names or name in self.names:
+            self._found.add(f"interface {name} link speed {gigabits}G", place, said)
+
+
+def _kind(name: str) -> str:
+    return {"lo": "loopback", "eth0": "eth"}.get(name, "swp")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Return the names that `swp1` or `swp[1-4]` mean."""
+    found = re.fullmatch(r"([A-Za-z]+)\[([0-9]{1,4})-([0-9]{1,4})\](.*)", text)
+    if not found:
+        return (text,)
+    numbers = range(int(found[2]), min(int(found[3]), int(found[2]) + 1024) + 1)
+    return tuple(f"{found[1]}{number}{found[4]}" for number in numbers)
+
+
+def _safe(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"

@@ -1,0 +1,44 @@
+"""The files of QoS: a key, an equals sign, and a value or a list in brackets on a line; `#` begins a comment."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nodrop.fabric.reading import Place
+from nodrop.platforms.translating import rows
+
+_KEY = re.compile(r"([A-Za-z0-9_.-]+)[ \t]*=[ \t]*([^#]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting: the parts of its key, its value, and where it stands."""
+
+    parts: tuple[str, ...]
+    value: str
+    place: Place
+
+    @property
+    def key(self) -> str:
+        """The key as it is written."""
+        return ".".join(self.parts)
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The items of a list; those of a single value are itself."""
+        return tuple(item.strip() for item in self.value.strip("[] \t").split(",") if item.strip())
+
+    @property
+    def flag(self) -> bool:
+        """Whether the value is a yes."""
+        return self.value.lower() in ("true", "yes", "1")
+
+
+def settings(file: str, text: str) -> Iterator[Setting | Place]:
+    """Yield the settings in their order, and the place of each line that is none."""
+    for _, line, span in rows(text):
+        if line.startswith("#"):
+            continue
+        found = _KEY.fullmatch(line.partition("#")[0].rstrip())
+        place = Place(file, span)
+        yield Setting(tuple(found[1].split(".")), found[2].strip(), place) if found else place

@@ -1,0 +1,13 @@
+"""Where a subject stands in the files of Cumulus Linux."""
+
+from collections.abc import Callable, Mapping
+
+from nodrop.fabric.reading import Place
+from nodrop.fabric.subject import Subject
+from nodrop.platforms import translating
+from nodrop.platforms.cumulus.reader import translated
+
+
+def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+    """Return a function that finds a subject, its device first, in a device's files by canonical name."""
+    return translating.where(translated({file: raw.decode(errors="replace") for file, raw in bundle.items()}))

@@ -1,0 +1,72 @@
+"""From the files of a switch with Cumulus Linux, in one folder, to a device."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from nodrop.errors import Problem
+from nodrop.fabric.reading import DeviceReading, Place, Source
+from nodrop.formats.places import Span
+from nodrop.platforms import translating
+from nodrop.platforms.cumulus.features import FEATURES, INFRA, SWITCHD, Features
+from nodrop.platforms.cumulus.interfaces import INTERFACES, PORTS, Interfaces
+from nodrop.platforms.translating import Translation
+
+FRR = "frr.conf"
+HOSTNAME = "hostname"
+FILES = (*FEATURES, *INFRA, INTERFACES)
+BESIDE = (FRR, HOSTNAME, PORTS, SWITCHD)
+SUFFIXES = (".conf", ".intf", "")
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_KEYS = re.compile(
+    rb"^[ \t]*(?:traffic\.(?:packet_priority_|cos_[0-7]\.)|(?:pfc|ecn_red|link_pause|source|remark)\."
+    rb"(?:port_group_list|\w+\.(?:cos_list|port_set))|default_(?:ecn_red_conf|egress_sched)\.|(?:ingress|egress)_service_pool\.[0-9])",
+    re.MULTILINE,
+)
+_STANZA = re.compile(rb"^(?:auto|iface)[ \t]+swp[0-9\[]", re.MULTILINE)
+
+
+def detect(name: str, head: bytes) -> bool:
+    """Whether a file is one of Cumulus Linux: settings of QoS, or stanzas of switch ports."""
+    return bool(_KEYS.search(head) or _STANZA.search(head))
+
+
+def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+    """Read a device; a file that cannot be read at all is a problem of the reading."""
+    problems: list[Problem] = []
+    sources, texts = translating.decoded(bundle, problems)
+    return translating.read("cumulus", name, sources, translated(texts), problems)
+
+
+def translated(texts: Mapping[str, str]) -> Translation:
+    """Return what the files mean, given by canonical name."""
+    found = Translation()
+    if (hostname := texts.get(HOSTNAME, "").strip()) and _NAME.fullmatch(hostname):
+        place = Place(HOSTNAME, Span(1, 1, 1, len(hostname) + 1))
+        found.add(f"system hostname {hostname}", place, HOSTNAME)
+    interfaces, features = Interfaces(found), Features(found)
+    for file, text in texts.items():
+        if _is_interfaces(file, text):
+            interfaces.take(text, file)
+    if PORTS in texts:
+        interfaces.ports(texts[PORTS])
+    of_qos = [file for file, text in texts.items() if file not in BESIDE and not _is_interfaces(file, text)]
+    for file in (*sorted(of_qos, key=(*FEATURES, *INFRA, INTERFACES).index), SWITCHD):
+        if file in texts:
+            features.take(file, texts[file])
+    features.finish()
+    found.classifies = bool({*FEATURES, INTERFACES}.intersection(of_qos))
+    found.of_5 = FEATURES[0] in of_qos
+    if FRR in texts:
+        found.routes = True
+        for number, line in enumerate(texts[FRR].split("\n"), 1):
+            found.frr.append((line, Place(FRR, Span(number, 1, number, max(len(line), 1) + 1))))
+    return found
+
+
+def _is_interfaces(file: str, text: str) -> bool:
+    """Whether a file that may be of either kind, by its name, has stanzas: one of another name is read under one."""
+    head = text.encode()
+    if file == INTERFACES:
+        return not _KEYS.search(head)
+    return file == FEATURES[0] and bool(_STANZA.search(head)) and not _KEYS.search(head)

@@ -1,0 +1,276 @@
+"""What NCLU's commands mean: interfaces, services, RoCE, and what is told to FRR.
+
+Sources: Cumulus Linux 3.7 and 4.4, NCLU and RDMA over Converged Ethernet (`storage-optimized`, `net add roce`);
+Cumulus Linux 5, NCLU to NVUE Common Commands.
+"""
+
+import re
+from collections.abc import Sequence
+
+from nodrop.fabric.reading import Place
+from nodrop.formats.places import shown
+from nodrop.platforms.translating import Translation, rows
+
+FILE = "nclu.txt"
+
+_PROMPT = re.compile(r"[\w.-]+@[\w.:~/-]+[$#][ \t]*(?:sudo[ \t]+)?")
+_WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
+_RANGE = re.compile(r"([A-Za-z]+[0-9]*?s?)([0-9]+)-(?:[A-Za-z]+[0-9]*?s?)?([0-9]+)")
+_FECS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
+_ROCE = (
+    "congestion-control {0} traffic-class 0 ecn disable",
+    "mapping {0} trust l3",
+    "mapping {0} dscp 0-25,27-47,49-63 switch-priority 0",
+    "mapping {0} dscp 26 switch-priority 3",
+    "mapping {0} dscp 48 switch-priority 2",
+    "egress-scheduler {0} traffic-class 2 mode strict",
+    "congestion-control {1} traffic-class 3 min-threshold 153600",
+    "congestion-control {1} traffic-class 3 max-threshold 1536000",
+    "congestion-control {1} traffic-class 3 probability 100",
+    "congestion-control {1} traffic-class 3 ecn enable",
+)
+"""What the switch is told by `storage-optimized` and `roce`: the global profile, then that of the ports."""
+_PFC = (
+    "pfc {0} switch-priority 3",
+    "pfc {0} port-buffer 70000",
+    "pfc {0} xoff-threshold 18000",
+    "pfc {0} xon-threshold 0",
+)
+_ELSEWHERE = frozenset({
+    "acl", "clag", "dhcp", "dot1x", "evpn", "forwarding", "igmp", "msdp", "mpls", "ospf", "ospf6", "pbr", "pim", "ptp",
+    "snmp-server", "time", "vxlan", "vrrp", "nexthop", "debug", "syslog", "bridge", "lnv", "vrf", "vlan", "aggregate",
+})  # fmt: skip
+_PORT_ELSEWHERE = frozenset({
+    "acl", "clag", "evpn", "lldp", "ospf", "ospf6", "pim", "ptm-enable", "stp", "storm-control", "ptp", "bond",
+    "igmp", "vrrp", "dot1x", "hwaddress", "neighbor", "post-up", "pre-up", "ipv6", "mpls", "pbr",
+    "port-security", "vrr",
+})  # fmt: skip
+
+_BGP_ELSEWHERE = ("graceful-restart", "timers", "always-compare-med", "log-neighbor-changes", "cluster-id")
+
+
+def translated(text: str) -> Translation:
+    """Return what the commands mean, in their order."""
+    found = Translation(serves=True, routes=True)
+    reader = _Reader(found)
+    for _, line, span in rows(text):
+        body = _PROMPT.sub("", line, count=1)
+        words = [one or two or plain for one, two, plain in _WORD.findall(body)]
+        if words[:1] != ["net"] or len(words) < 2:
+            if not line.startswith(("#", "!", "...")) and words[:1] != ["sudo"]:
+                reader.stray.append((Place(FILE, span), line))
+            continue
+        reader.take(words[1:], Place(FILE, span))
+    reader.finish()
+    return found
+
+
+class _Reader:
+    def __init__(self, found: Translation) -> None:
+        self._found = found
+        self._asn: tuple[str, Place] | None = None
+        self._bgp: list[tuple[str, str, Place]] = []
+        self.stray: list[tuple[Place, str]] = []
+
+    def take(self, words: Sequence[str], place: Place) -> None:
+        """Take a command without its `net` over."""
+        said = " ".join(("net", *words))
+        match list(words):
+            case ["add", *rest]:
+                if not rest or not self._add(rest, place, said):
+                    self._found.ignore(place, f"command {shown(said)}")
+            case ["del", "all"]:
+                self._found.lines.clear()
+                self._found.frr.clear()
+                self._bgp.clear()
+                self._asn = None
+            case ["del", *rest]:
+                gone = " ".join(("net", "add", *rest))
+                self._found.lines[:] = [one for one in self._found.lines if not f"{one.said} ".startswith(f"{gone} ")]
+            case [("commit" | "pending" | "abort" | "show" | "example" | "rollback" | "help"), *_]:
+                pass
+            case _:
+                self._found.ignore(place, f"command {shown(said)}")
+
+    def finish(self) -> None:
+        """Add what is told to FRR, and what was no command."""
+        for place, line in self.stray:
+            self._found.ignore(place, f"line {shown(line)}")
+        if self._asn is None:
+            return
+        number, place = self._asn
+        self._found.frr.append((f"router bgp {number}", place))
+        groups = [one for one in self._bgp if one[1].endswith(" peer-group")]
+        for family, line, where in (*groups, *(one for one in self._bgp if one not in groups)):
+            if family:
+                self._found.frr.append((f" address-family {family}", where))
+                self._found.frr.append((f"  {line}", where))
+                self._found.frr.append((" exit-address-family", where))
+            else:
+                self._found.frr.append((f" {line}", where))
+
+    def _add(self, words: list[str], place: Place, said: str) -> bool:
+        """Take what is added over; False where it is not known."""
+        match words:
+            case ["interface", names, *rest]:
+                return self._interface(_ports(names), rest, place, said)
+            case ["loopback", "lo", *rest]:
+                return self._interface("lo", rest, place, said)
+            case ["bond", name, "bond", "slaves", *members]:
+                for member in ",".join(members).split(","):
+                    self._found.add(f"interface {_safe(name)} bond member {_ports(member)}", place, said)
+            case ["bond", name, *_]:
+                self._found.add(f"interface {_safe(name)} bond mode lacp", place, said)
+            case ["vlan", number, *_]:
+                self._found.add(f"interface vlan{_safe(number)} vlan {_safe(number)}", place, said)
+            case ["hostname", name]:
+                self._found.add(f"system hostname {_safe(name)}", place, said)
+            case ["time", "ntp", "server", server, *_]:
+                self._found.add(f"service ntp default server {_safe(server)}", place, said)
+            case ["dns", "nameserver", *rest]:
+                server = next((word for word in rest if word[:1].isdigit() or ":" in word), "")
+                self._found.add(f"service dns default server {_safe(server)}", place, said)
+            case ["syslog", "host", *rest]:
+                server = next((word for word in rest if word[:1].isdigit() and "." in word), "")
+                self._found.add(f"service syslog default server {_safe(server)}", place, said)
+            case ["roce", ("lossless" | "lossy") as mode]:
+                self._roce("", mode == "lossless", place, said)
+            case ["bgp", *rest]:
+                return self._in_bgp(rest, place)
+            case ["routing", *rest]:
+                return self._routing(rest, place)
+            case [word, *_]:
+                return word in _ELSEWHERE
+        return True
+
+    def _interface(self, names: str, words: list[str], place: Place, said: str) -> bool:
+        own = f"interface {names}"
+        kind = "loopback" if names == "lo" else "eth" if names.startswith("eth") else "swp"
+        if re.match(r"(?:swp|eth|lo)", names) and "." not in names:
+            self._found.add(f"{own} type {kind}", place, said)
+        commands: list[str] = []
+        match words:
+            case []:
+                pass
+            case ["ip", ("address" | "add"), address, *_]:
+                commands = [f"ip address {_safe(address)}"]
+            case ["ip", "gateway", gateway, *_]:
+                commands = [f"ip gateway {_safe(gateway)}"]
+            case ["ip", *_] | ["alias"]:
+                pass
+            case ["ipv6", ("address" | "add"), address, *_]:
+                commands = [f"ip address {_safe(address)}"]
+            case ["vrf", name]:
+                commands = [f"ip vrf {_safe(name)}"]
+            case ["mtu", number]:
+                commands = [f"link mtu {_safe(number)}"]
+            case ["alias", *text]:
+                commands = [f"description '{' '.join(text).replace(chr(39), '')}'"]
+            case ["link", "speed", speed] if speed.isdecimal():
+                commands = [f"link speed {int(speed) // 1000}G" if int(speed) >= 1000 else f"link speed {speed}M"]
+            case ["link", "speed", speed]:
+                commands = [f"link speed {_safe(speed)}"]
+            case ["link", "autoneg", value]:
+                commands = [f"link auto-negotiate {'on' if value in ('on', 'yes') else 'off'}"]
+            case ["link", "fec", value]:
+                commands = [f"link fec {_FECS.get(value, _safe(value))}"]
+            case ["link", "down"]:
+                commands = ["link state down"]
+            case ["link", "breakout", value]:
+                commands = [f"link breakout {_safe(value)}"]
+            case ["breakout", value]:
+                commands = [f"link breakout {_safe(value)}"]
+            case ["bridge", *_]:
+                commands = ["bridge domain br_default"]
+            case ["storage-optimized", *rest]:
+                self._roce(names, rest[:1] == ["pfc"], place, said)
+            case [word, *_] if word in _PORT_ELSEWHERE or word in ("link", "vxlan"):
+                pass
+            case _:
+                return False
+        for command in commands:
+            self._found.add(f"{own} {command}", place, said)
+        return True
+
+    def _roce(self, ports: str, pauses: bool, place: Place, said: str) -> None:
+        """Add what the macro means: on some ports, or on all."""
+        self._found.classifies = True
+        profile = "ROCE" if ports else "default-global"
+        told = [*_ROCE, *(one.replace("{0}", "{1}") for one in _PFC if pauses)]
+        for command in told:
+            self._found.add(f"qos {command.format('default-global', profile)}", place, said)
+        for kind in ("congestion-control", *(("pfc",) if pauses else ())) if ports else ():
+            self._found.add(f"interface {ports} qos {kind} profile {profile}", place, said)
+
+    def _in_bgp(self, words: list[str], place: Place) -> bool:
+        match words:
+            case ["vrf", *_] | ["l2vpn", *_] | ["evpn", *_] | ["listen", *_] | ["redistribute", *_]:
+                return True
+            case ["autonomous-system", number]:
+                self._asn = _safe(number), place
+            case ["router-id", address]:
+                self._bgp.append(("", f"bgp router-id {_safe(address).partition('/')[0]}", place))
+            case [("bestpath" | "default"), *_]:
+                self._bgp.append(("", f"bgp {' '.join(words)}", place))
+            case [("ipv4" | "ipv6") as family, "unicast", "redistribute", *_]:
+                return bool(family)
+            case [("ipv4" | "ipv6") as family, "unicast", *rest]:
+                self._each(f"{family} unicast", rest, place)
+            case [("neighbor" | "network" | "maximum-paths"), *_]:
+                self._each("", words, place)
+            case [word, *_]:
+                return word in _BGP_ELSEWHERE
+        return True
+
+    def _each(self, family: str, words: list[str], place: Place) -> None:
+        """Add a command for each neighbor that it names."""
+        if words[:1] != ["neighbor"] or len(words) < 2:
+            self._bgp.append((family, " ".join(words), place))
+            return
+        for name in _written_out(words[1]):
+            self._bgp.append((family, " ".join(("neighbor", name, *words[2:])), place))
+
+    def _routing(self, words: list[str], place: Place) -> bool:
+        frr = self._found.frr
+        match words:
+            case ["route", prefix, hop, *rest] if rest[:1] in ([], ["vrf"]):
+                frr.append((f"ip route {' '.join((prefix, hop, *rest))}", place))
+            case ["prefix-list", ("ipv4" | "ipv6") as family, *rest]:
+                frr.append((f"{'ip' if family == 'ipv4' else 'ipv6'} prefix-list {' '.join(rest)}", place))
+            case ["route-map", name, action, number, *rest]:
+                frr.append((f"route-map {name} {action} {number}", place))
+                if rest:
+                    frr.append((f" {' '.join(rest)}", place))
+            case [word, *_]:
+                return word in ("log", "defaults", "service", "agentx", "line", "password", "enable", "zebra")
+        return True
+
+
+def _ports(text: str) -> str:
+    """Return a list of interfaces as the newer commands have it: swp1-4,swp6."""
+    prefix = ""
+    found = []
+    for part in text.split(","):
+        head = re.match(r"[A-Za-z]+", part)
+        prefix = head[0] if head else prefix
+        whole = part if head else prefix + part
+        match = _RANGE.fullmatch(whole)
+        found.append(f"{match[1]}{match[2]}-{match[3]}" if match else _safe(whole))
+    return ",".join(found)
+
+
+def _written_out(text: str) -> tuple[str, ...]:
+    """Return each name of a list with ranges."""
+    found: list[str] = []
+    for part in _ports(text).split(","):
+        match = _RANGE.fullmatch(part)
+        if match:
+            last = min(int(match[3]), int(match[2]) + 1024)
+            found += [f"{match[1]}{number}" for number in range(int(match[2]), last + 1)]
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+def _safe(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"

@@ -1,0 +1,13 @@
+"""Where a subject stands in a list of NCLU's commands."""
+
+from collections.abc import Callable, Mapping
+
+from nodrop.fabric.reading import Place
+from nodrop.fabric.subject import Subject
+from nodrop.platforms import translating
+from nodrop.platforms.nclu.commands import FILE, translated
+
+
+def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+    """Return a function that finds a subject, its device first, in a device's files by canonical name."""
+    return translating.where(translated(bundle.get(FILE, b"").decode(errors="replace")))

@@ -1,0 +1,32 @@
+"""From NCLU's commands, typed or as `net show configuration commands` prints them, to a device."""
+
+import re
+from collections.abc import Iterable
+
+from nodrop.errors import Problem
+from nodrop.fabric.reading import DeviceReading, Source
+from nodrop.platforms import translating
+from nodrop.platforms.nclu.commands import FILE, translated
+
+FILES = (FILE,)
+BESIDE = ()
+SUFFIXES = (".txt", ".sh", ".cfg", ".conf", ".nclu", "")
+
+_COMMAND = re.compile(
+    rb"^(?:[\w.-]+@[\w.:~/-]+[$#][ \t]*)?[ \t]*net[ \t]+"
+    rb"(?:add[ \t]+(?:interface|bgp|loopback|bond|bridge|hostname|vlan|roce)\b|"
+    rb"del[ \t]+all\b)",
+    re.MULTILINE,
+)
+
+
+def detect(name: str, head: bytes) -> bool:
+    """Whether a file is a list of NCLU's commands."""
+    return name == FILE or bool(_COMMAND.search(head))
+
+
+def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
+    """Read a device; a file that cannot be read at all is a problem of the reading."""
+    problems: list[Problem] = []
+    sources, texts = translating.decoded(bundle, problems)
+    return translating.read("nclu", name, sources, translated(texts.get(FILE, "")), problems)

@@ -1,0 +1,185 @@
+"""Older forms of Cumulus Linux said in the commands of the newer one, line by line, so that one reader has them all.
+
+A line of an older form becomes as many commands as it means. What is read of them, remarked or looked for stands where
+that line does.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.values import changed
+from nodrop.formats.places import Span, decode
+from nodrop.platforms import frr
+from nodrop.platforms.nvue import places, reader
+
+(_TARGET,) = reader.FILES
+_MAX_NOTES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A command that a line of an older form means, that line's place, and what is said there."""
+
+    command: str
+    place: Place
+    said: str
+
+
+@dataclass(slots=True)
+class Translation:
+    """What the files of a device mean; `frr` is what they say to the routing daemon, with the place of each line."""
+
+    lines: list[Line] = field(default_factory=list)
+    frr: list[tuple[str, Place]] = field(default_factory=list)
+    routes: bool = False
+    """Whether the files say what the routing daemon is told."""
+    classifies: bool = False
+    """Whether the files say what becomes of traffic classes."""
+    of_5: bool = False
+    """Whether the files are those of release 5, whose defaults are known: before it, what is not said is not known."""
+    serves: bool = False
+    """Whether the files name the servers that the switch uses."""
+    others: list[tuple[Place, str]] = field(default_factory=list)
+    """Lines that were not understood, and what to say of them."""
+    remarks: list[tuple[str, Subject, Place, dict[str, str]]] = field(default_factory=list)
+
+    def add(self, command: str, place: Place, said: str) -> None:
+        """Add a command without its `nv set`."""
+        self.lines.append(Line(f"nv set {command}", place, said))
+
+    def ignore(self, place: Place, said: str) -> None:
+        """Add a line that was not understood."""
+        self.others.append((place, f"{said} is not understood and was not looked at"))
+
+
+def decoded(
+    bundle: Iterable[tuple[Source, bytes]], problems: list[Problem]
+) -> tuple[tuple[Source, ...], dict[str, str]]:
+    """Return the sources and their texts by canonical name; a file that is no text is a problem."""
+    sources, texts = [], {}
+    for source, raw in bundle:
+        sources.append(source)
+        try:
+            texts[source.name] = decode(raw, source.display)
+        except InputProblems as error:
+            problems.extend(error.problems)
+    return tuple(sources), texts
+
+
+def rows(text: str) -> Iterable[tuple[int, str, Span]]:
+    """Yield (number, line without indentation, place) of the lines that are not blank."""
+    for number, row in enumerate(text.split("\n"), 1):
+        line = row.strip()
+        if line:
+            column = len(row) - len(row.lstrip()) + 1
+            yield number, line, Span(number, column, number, column + len(line))
+
+
+def read(
+    platform: str, name: str, sources: tuple[Source, ...], found: Translation, problems: Sequence[Problem]
+) -> DeviceReading:
+    """Read a device from what its files mean."""
+    text = "\n".join(line.command for line in found.lines)
+    held = Source(name=_TARGET, display=_TARGET, held=text.encode())
+    reading = reader.read(name, [(held, text.encode())] if text else [])
+    displays = {source.name: source.display for source in sources}
+    device, derived = _device(platform, reading, found)
+    routing = frr.read("\n".join(line for line, _ in found.frr))
+    if found.routes:
+        device = changed(device, bgp=routing.bgp, static_routes=routing.static_routes)
+    notes = [_note(device.name, displays, place, said) for place, said in found.others]
+    for note in reading.notes:
+        place = found.lines[(note.line or 1) - 1].place
+        notes.append(_note(device.name, displays, place, f"{found.lines[(note.line or 1) - 1].said} was not looked at"))
+    for statement in routing.not_understood:
+        said = f"command '{statement.text[:60]}' is not understood and was not looked at"
+        notes.append(_note(device.name, displays, found.frr[statement.line - 1][1], said))
+    remarks: list[Remark] = []
+    for remark in reading.remarks:
+        said_once = _remark(remark, found)
+        remarks += [said_once] if said_once not in remarks else []
+    remarks += [
+        Remark(kind=kind, subject=(device.name, *subject), place=place, facts=facts)
+        for kind, subject, place, facts in found.remarks
+    ]
+    for statement, kind, missing in routing.undefined:
+        facts = {"kind": kind, "name": missing, "field": kind.replace(" ", "-")}
+        place = found.frr[statement.line - 1][1]
+        remarks.append(Remark(kind="dangling-reference", subject=(device.name, "@bgp"), place=place, facts=facts))
+    return DeviceReading(
+        device=device,
+        sources=sources,
+        remarks=tuple(remarks),
+        notes=tuple(sorted(notes, key=lambda note: (note.file or "", note.line or 0))[:_MAX_NOTES]),
+        problems=(*problems, *reading.problems),
+        derived=derived,
+    )
+
+
+def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[Device, dict[Subject, str]]:
+    """Return the device with UNKNOWN wherever the older form does not say what the newer one would."""
+    derived = {subject: reason.replace("NVUE", "Cumulus Linux") for subject, reason in reading.derived.items()}
+    ports: list[Interface] = []
+    for port in reading.device.interfaces:
+        own = (reading.device.name, port.name)
+        if not found.classifies:
+            port = changed(port, qos=UNKNOWN, link_pause=UNKNOWN, cable_length_m=UNKNOWN)
+        if not found.of_5 and derived.pop((*own, "mtu_bytes"), ""):
+            port = changed(port, mtu_bytes=UNKNOWN)
+        ports.append(port)
+    device = changed(
+        reading.device,
+        platform=platform,
+        interfaces=tuple(ports),
+        bgp=UNKNOWN,
+        static_routes=UNKNOWN,
+        hash_seed=UNKNOWN,
+        gnmi_port=UNKNOWN,
+        otlp_collectors=UNKNOWN,
+    )
+    if not found.serves:
+        device = changed(device, ntp_servers=UNKNOWN, syslog_servers=UNKNOWN, dns_servers=UNKNOWN)
+    if not (found.classifies and found.of_5):
+        device = changed(device, buffer_model=UNKNOWN, dynamic_buffers=UNKNOWN)
+    if not found.classifies:
+        device = changed(device, buffer_pools=UNKNOWN, watchdog_polling_ms=UNKNOWN)
+        derived = {subject: reason for subject, reason in derived.items() if "qos" not in subject}
+    return device, derived
+
+
+def _note(device: str, displays: Mapping[str, str], place: Place, message: str) -> Note:
+    file = displays.get(place.file, place.file)
+    return Note(kind="not-understood", message=message, device=device, file=file, line=place.span.line)
+
+
+def _remark(remark: Remark, found: Translation) -> Remark:
+    """Return a remark about a command as one about the line that means it."""
+    if remark.place is None:
+        return remark
+    line = found.lines[remark.place.span.line - 1]
+    facts = dict(remark.facts) | ({"path": line.said} if "path" in remark.facts else {})
+    return Remark(kind=remark.kind, subject=remark.subject, place=line.place, facts=facts)
+
+
+def where(found: Translation) -> Callable[[Subject], Place | None]:
+    """Return a function that finds a subject, its device first, in the files that were translated."""
+    look = places.where({_TARGET: "\n".join(line.command for line in found.lines).encode()})
+    routing = frr.where("\n".join(line for line, _ in found.frr))
+
+    def find(subject: Subject) -> Place | None:
+        if subject[1:] and subject[1] in ("@bgp", "@neighbors", "@static_routes"):
+            span = routing(subject[1:])
+            if span is not None:
+                return found.frr[span.line - 1][1]
+        place = look(subject)
+        if place is not None:
+            return found.lines[place.span.line - 1].place
+        every = [line.place for line in found.lines] + [place for _, place in found.frr]
+        return next(iter(every), None)
+
+    return find

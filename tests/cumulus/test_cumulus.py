@@ -1,0 +1,323 @@
+"""Files of Cumulus Linux: those of release 5, those before it, and what lies beside them."""
+
+from pathlib import Path
+
+import pytest
+
+import nodrop
+from legacy import findings, notes, port, qos, read, remarks, same
+from nodrop.fabric.fabric import Management, Port
+from nodrop.fabric.qos import PfcWatchdog, Scheduler
+from nodrop.fabric.reading import DeviceReading
+from nodrop.fabric.states import Unknown, known
+from nodrop.platforms import reader
+from nodrop.platforms.cumulus.features import ports_of
+from nodrop.platforms.cumulus.places import where
+
+HERE = Path(__file__).parent
+STANZAS = "auto swp1\niface swp1\n    mtu 9216\n\nauto swp2\niface swp2\n"
+
+
+def features(text: str, **more: str) -> DeviceReading:
+    return read("cumulus", qos_features__conf=text, interfaces=STANZAS, **more)
+
+
+def traffic(text: str, **more: str) -> DeviceReading:
+    return read("cumulus", traffic__conf=text, interfaces=STANZAS, **more)
+
+
+@pytest.mark.parametrize("name", ["good", "bad", "old"])
+def test_findings(name: str, update_golden: bool) -> None:
+    same(HERE / f"{name}.findings", findings(HERE / name), update=update_golden)
+
+
+def test_a_good_switch_has_no_findings_and_a_bad_one_each_of_its_faults() -> None:
+    assert (HERE / "good.findings").read_text() == ""
+    bad = (HERE / "bad.findings").read_text()
+    for rule in ("pfc-without-watchdog", "rdma-dscp-in-lossy-class", "unit-suffix", "dangling-reference"):
+        assert f"[{rule}]" in bad
+
+
+@pytest.mark.parametrize(
+    ("text", "is_cumulus"),
+    [
+        ("# shipped\ntraffic.packet_priority_source_set = [802.1p]\n", True),
+        ("pfc.my_group.cos_list = [3]\n", True),
+        ("default_egress_sched.egr_queue_0.bw_percent = 50\n", True),
+        ("ingress_service_pool.0.percent = 50.0\n", True),
+        ("auto swp1\niface swp1\n", True),
+        ("iface swp[1-4]\n", True),
+        ("auto eth0\niface eth0 inet dhcp\n", False),
+        ("traffic = heavy\n", False),
+    ],
+)
+def test_detection(text: str, is_cumulus: bool) -> None:
+    assert reader("cumulus").detect("any.conf", text.encode()) is is_cumulus
+
+
+def test_a_folder_is_one_device_and_frr_alone_is_none_of_these(tmp_path: Path) -> None:
+    (tmp_path / "leaf1").mkdir()
+    (tmp_path / "leaf1" / "interfaces").write_text(STANZAS)
+    (tmp_path / "leaf1" / "frr.conf").write_text("router bgp 65001\n")
+    (tmp_path / "leaf2").mkdir()
+    (tmp_path / "leaf2" / "frr.conf").write_text("router bgp 65002\n")
+    (tmp_path / "leaf3-qos.conf").write_text("pfc.port_group_list = [a]\npfc.a.port_set = swp7\npfc.a.cos_list = [3]\n")
+    (tmp_path / "leaf4").write_text(STANZAS)
+    found = nodrop.read([str(tmp_path)]).fabric.devices
+    assert [(one.name, one.platform) for one in found] == [
+        ("leaf1", "cumulus"),
+        ("leaf2", "sonic"),
+        ("leaf3-qos", "cumulus"),
+        ("leaf4", "cumulus"),
+    ]
+    assert [bgp.asn for one in found[:2] if (bgp := known(one.bgp)) is not None] == [65001, 65002]
+    assert [one.name for one in found[2].interfaces] == ["swp7"]
+    assert [one.name for one in found[3].interfaces] == ["swp1", "swp2"]
+
+
+def test_a_file_under_the_name_of_the_other_kind_is_told_by_its_content() -> None:
+    piped = read("cumulus", interfaces="pfc.port_group_list = [a]\npfc.a.port_set = swp7\npfc.a.cos_list = [3]\n")
+    assert qos(piped, "swp7").pfc_rx_priorities == (3,)
+    assert [one.name for one in read("cumulus", qos_features__conf=STANZAS).device.interfaces] == ["swp1", "swp2"]
+
+
+def test_interfaces_alone_say_nothing_of_qos() -> None:
+    reading = read("cumulus", interfaces=STANZAS)
+    assert isinstance(port(reading, "swp1").qos, Unknown)
+    assert port(reading, "swp1").mtu_bytes == 9216
+    assert isinstance(port(reading, "swp2").mtu_bytes, Unknown)
+    assert isinstance(reading.device.bgp, Unknown)
+    assert isinstance(reading.device.ntp_servers, Unknown)
+
+
+def test_links_and_addresses() -> None:
+    reading = read(
+        "cumulus",
+        interfaces="auto lo\niface lo inet loopback\n  address 10.0.0.1/32\n"
+        "auto eth0\niface eth0\n  address 192.0.2.5/24\n  gateway 192.0.2.1\n  vrf mgmt\n"
+        "auto swp1\niface swp1\n  address 10.1.0.1/31\n  link-speed 100000\n  link-autoneg off\n  link-fec rs\n"
+        "  alias to spine's port\n  vrf red\n"
+        "auto swp2\niface swp2\n  link-down yes\nauto swp[3-4]\niface swp[3-4]\n  mtu 9000\n"
+        "auto swp5s1\niface swp5s1\n",
+        ports__conf="1=100G\n3=40G\n5=4x25G\n9=100G\n# comment\n7=disabled\n",
+        hostname="leaf9\n",
+    )
+    one = port(reading, "swp1")
+    assert reading.device.name == "leaf9"
+    assert (one.addresses, one.speed_mbps, one.autoneg, one.fec) == (("10.1.0.1/31",), 100_000, False, "rs")
+    assert (one.description, one.vrf) == ("to spines port", "red")
+    assert port(reading, "swp2").enabled is False
+    assert (port(reading, "swp4").mtu_bytes, port(reading, "swp3").speed_mbps) == (9000, 40_000)
+    assert (port(reading, "swp5s1").port, port(reading, "swp5s1").speed_mbps) == (Port(5, 1), 25_000)
+    assert "swp9" not in [each.name for each in reading.device.interfaces]
+    assert known(reading.device.loopbacks)[0].addresses == ("10.0.0.1/32",)
+    assert reading.device.management == Management(
+        interface="eth0", addresses=("192.0.2.5/24",), gateway="192.0.2.1", own_vrf=True
+    )
+
+
+def test_bonds_and_bridges_are_not_told_apart() -> None:
+    reading = read(
+        "cumulus",
+        interfaces=f"{STANZAS}auto bond1\niface bond1\n  bond-slaves swp1 swp2\n  clag-id 1\n"
+        "auto bridge\niface bridge\n  bridge-ports bond1\n  bridge-vlan-aware yes\n  bridge-vids 10 20\n"
+        "auto vlan10\niface vlan10\n  address 10.9.0.1/24\n  vlan-id 10\n  vlan-raw-device bridge\n",
+    )
+    assert isinstance(reading.device.port_channels, Unknown)
+    assert isinstance(reading.device.vlans, Unknown)
+    assert (notes(reading), reading.remarks) == ([], ())
+
+
+def test_classification() -> None:
+    found = qos(
+        features(
+            "traffic.packet_priority_source_set = [802.1p,dscp]\n"
+            "traffic.cos_4.priority_source.dscp = [26, 40]\ntraffic.cos_1.priority_source.8021p = [5]\n"
+            "traffic.cos_2.priority_source.dscp = []\n",
+            qos_infra__conf="cos_egr_queue.cos_4.uc = 3\n",
+        ),
+        "swp1",
+    )
+    assert found.trust == "both"
+    assert [known(found.dscp_to_tc)[dscp] for dscp in (25, 26, 40, 41)] == [3, 4, 4, 5]
+    assert known(found.pcp_to_tc)[5] == 1
+    assert known(found.tc_to_queue)[4] == 3
+
+
+def test_pfc_of_a_group_of_ports() -> None:
+    reading = features(
+        "pfc.port_group_list = [one]\npfc.one.port_set = swp1\npfc.one.cos_list = [3,4]\npfc.one.tx_enable = false\n"
+        "pfc.one.rx_enable = true\npfc.one.cable_length = 40\n"
+    )
+    found = qos(reading, "swp1")
+    assert (found.pfc_rx_priorities, found.pfc_tx_priorities) == ((3, 4), ())
+    assert port(reading, "swp1").cable_length_m == 40
+    assert qos(reading, "swp2").pfc_rx_priorities == ()
+
+
+def test_a_group_of_all_ports_and_stated_headroom() -> None:
+    reading = features(
+        "pfc.port_group_list = [all]\npfc.all.port_set = allports\npfc.all.cos_list = [3]\n"
+        "pfc.all.port_buffer_bytes = 25000\npfc.all.xoff_size = 10000\npfc.all.xon_delta = 2000\n"
+    )
+    assert qos(reading, "swp2").pfc_rx_priorities == (3,)
+    group = known(qos(reading, "swp2").priority_groups)[1]
+    buffer = known(group.buffer)
+    assert buffer is not None
+    headroom = known(buffer.headroom)
+    assert headroom is not None
+    assert (buffer.size_bytes, headroom.xoff_bytes, headroom.xon_bytes) == (25_000, 15_000, 8_000)
+
+
+def test_marking_and_scheduling() -> None:
+    reading = features(
+        "default_ecn_red_conf.min_threshold_bytes = 150000\ndefault_ecn_red_conf.egress_queue_list = [3]\n"
+        "default_ecn_red_conf.max_threshold_bytes = 300000\ndefault_ecn_red_conf.red_enable = true\n"
+        "default_egress_sched.egr_queue_3.bw_percent = 60\ndefault_egress_sched.egr_queue_6.bw_percent = 0\n"
+        "shaping.port_group_list = [s]\nshaping.s.port_set = swp1\nshaping.s.egr_queue_6.shaper = [0, 8000]\n"
+        "link_pause.port_group_list = [p]\nlink_pause.p.port_set = swp2\nlink_pause.p.rx_enable = true\n"
+    )
+    queues = {queue.index: queue for queue in known(qos(reading, "swp1").queues)}
+    wred = known(queues[3].wred)
+    assert wred is not None
+    assert (wred.green.min_bytes, wred.green.max_bytes, wred.green.enabled) == (150_000, 300_000, True)
+    assert queues[3].scheduler == Scheduler(type="dwrr", weight=60)
+    assert queues[6].scheduler == Scheduler(type="strict", guaranteed_bytes_per_s=0, peak_bytes_per_s=1_000_000)
+    assert [port(reading, name).link_pause for name in ("swp1", "swp2")] == [None, True]
+
+
+def test_watchdogs_and_their_timers() -> None:
+    reading = features(
+        "pfc.port_group_list = [all]\npfc.all.port_set = allports\npfc.all.cos_list = [3]\n"
+        "pfc_watchdog.port_group_list = [w]\npfc_watchdog.w.port_set = swp1\n",
+        switchd__conf="# timers\npfc_wd.poll_interval = 200\npfc_wd.robustness = 2\nacl.non_atomic = FALSE\n",
+    )
+    assert qos(reading, "swp1").pfc_watchdog == PfcWatchdog(
+        priorities=(3,), detection_ms=400, restoration_ms=None, action=None
+    )
+    assert qos(reading, "swp2").pfc_watchdog is None
+    assert reading.device.watchdog_polling_ms == 200
+    assert notes(reading) == []
+
+
+def test_pools() -> None:
+    infra = (
+        "ingress_service_pool.0.percent = 40\ningress_service_pool.2.percent = 60.0  # lossless\n"
+        "flow_control.ingress_service_pool = 2\nflow_control.ingress_buffer.dynamic_quota = ALPHA_2\n"
+    )
+    text = "pfc.port_group_list = [all]\npfc.all.port_set = allports\npfc.all.cos_list = [3]\n"
+    reading = features(text, qos_infra__conf=infra)
+    shares = {pool.name: pool.percentage for pool in known(reading.device.buffer_pools)}
+    assert (shares["ingress_lossy"], shares["ingress_lossless"]) == (40, 60)
+    buffer = known(known(qos(reading, "swp1").priority_groups)[1].buffer)
+    assert buffer is not None
+    assert buffer.dynamic_th == 1
+    numbered = features(text, qos_infra__conf="flow_control.ingress_buffer.dynamic_quota = 10\n")
+    other = known(known(qos(numbered, "swp1").priority_groups)[1].buffer)
+    assert other is not None
+    assert other.dynamic_th == 2
+
+
+def test_groups_that_are_not_listed_do_nothing() -> None:
+    reading = features("pfc.port_group_list = [ROCE]\npfc.roce.port_set = swp1\npfc.roce.cos_list = [3]\n")
+    assert remarks(reading) == [("dangling-reference", 1)]
+    assert notes(reading) == [
+        (2, "port group 'roce' is not in pfc.port_group_list, so that its settings do nothing"),
+    ]
+    assert qos(reading, "swp1").pfc_rx_priorities == ()
+
+
+def test_files_before_release_5() -> None:
+    reading = traffic(
+        "priority_group.control.cos_list = [7]\npriority_group.service.cos_list = [4]\n"
+        "priority_group.control.weight = 0\n"
+        "priority_group.service.weight = 16\necn_red.port_group_list = [e]\necn_red.e.cos_list = [4]\n"
+        "ecn_red.e.port_set = swp1\necn_red.e.ecn_enable = true\necn_red.e.min_threshold_bytes = 40000\n"
+        "ecn_red.e.max_threshold_bytes = 200000\necn_red.e.probability = 100\n"
+    )
+    queues = {queue.index: queue for queue in known(qos(reading, "swp1").queues)}
+    assert queues[7].scheduler == Scheduler(type="strict")
+    assert queues[4].scheduler == Scheduler(type="dwrr", weight=16)
+    assert queues[0].wred is None
+    wred = known(queues[4].wred)
+    assert wred is not None
+    assert wred.green.max_bytes == 200_000
+    assert isinstance(reading.device.buffer_model, Unknown)
+    assert isinstance(port(reading, "swp2").mtu_bytes, Unknown)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("traffic.packet_priority_source_set = [tos]", 1),
+        ("default_ecn_red_conf.min_threshold_bytes = lots\n", 1),
+        ("# c\npfc.port_group_list = [a]\npfc.a.port_set = allports\npfc.a.cos_list = [9]\n", 4),
+    ],
+)
+def test_malformed_values_have_the_line_of_the_file(text: str, line: int) -> None:
+    reading = features(text)
+    assert remarks(reading) == [("malformed-value", line)]
+    assert reading.remarks[0].facts["path"] == text.split("\n")[line - 1].split(" =")[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["pfc.enabled = true", "qos.roce = lossless", "traffic.cos_9.priority_source.dscp = [1]", "not a setting"]
+)
+def test_what_is_not_known_is_told(text: str) -> None:
+    ((line, said),) = notes(features(f"# one\n{text}\n"))
+    assert line == 2
+    assert said.endswith("is not understood and was not looked at")
+
+
+def test_sets_of_ports() -> None:
+    assert ports_of("swp1-swp4,swp6") == ("swp1-4", "swp6")
+    assert ports_of("swp50s0-swp50s3") == ("swp50s0-3",)
+    assert ports_of("allports") == ()
+
+
+def test_frr_is_read_and_its_references_have_lines() -> None:
+    text = "frr version 8.4\nrouter bgp 65001\n neighbor swp1 interface remote-as external\n"
+    reading = read("cumulus", interfaces=STANZAS, frr__conf=f"{text} neighbor swp1 route-map GONE in\n frobnicate\n")
+    bgp = known(reading.device.bgp)
+    assert bgp is not None
+    assert [one.interface for one in known(bgp.neighbors)] == ["swp1"]
+    assert remarks(reading) == [("dangling-reference", 4)]
+    assert [line for line, _ in notes(reading)] == [5]
+
+
+@pytest.mark.parametrize(
+    ("subject", "file", "words"),
+    [
+        (("leaf1", "swp1", "mtu_bytes"), "interfaces", "mtu 9216"),
+        (("leaf1", "swp1", "addresses"), "interfaces", "address 10.2.0.1/31"),
+        (("leaf1", "swp1", "speed_mbps"), "ports.conf", "1=100G"),
+        (("leaf1", "swp1", "qos", "trust"), "qos_features.conf", "traffic.packet_priority_source_set"),
+        (("leaf1", "swp1", "qos", "pfc_priorities"), "qos_features.conf", "pfc.gpus.cos_list"),
+        (("leaf1", "swp1", "cable_length_m"), "qos_features.conf", "pfc.gpus.cable_length"),
+        (("leaf1", "swp1", "qos", "pfc_watchdog", "detection_ms"), "switchd.conf", "pfc_wd.poll_interval"),
+        (("leaf1", "swp1", "qos", "queues", "6", "scheduler"), "qos_features.conf", "default_egress_sched.egr_queue_6"),
+        (("leaf1", "@bgp", "router_id"), "frr.conf", "bgp router-id"),
+        (("leaf1", "@buffer_pools", "ingress_lossless"), "qos_infra.conf", "ingress_service_pool.1.percent"),
+    ],
+)
+def test_places(subject: tuple[str, ...], file: str, words: str) -> None:
+    place = where({path.name: path.read_bytes() for path in (HERE / "good").iterdir()})(subject)
+    assert place is not None
+    assert place.file == file
+    assert (HERE / "good" / file).read_text().split("\n")[place.span.line - 1].strip().startswith(words)
+
+
+def test_hostile_texts_are_read() -> None:
+    for text in (
+        "",
+        "=",
+        "pfc.",
+        "pfc.port_group_list =",
+        "traffic.cos_0",
+        "\0 = \0",
+        "iface",
+        "iface swp[1-99999]\n mtu",
+    ):
+        features(text)
+        read("cumulus", interfaces=text)
+    assert read("cumulus").device.interfaces == ()

@@ -1,0 +1,203 @@
+"""NCLU's command lists, as they are typed and as a switch prints them."""
+
+from pathlib import Path
+
+import pytest
+
+import nodrop
+from legacy import findings, notes, port, qos, read, remarks, same
+from nodrop.fabric.fabric import Management
+from nodrop.fabric.qos import Scheduler
+from nodrop.fabric.reading import DeviceReading
+from nodrop.fabric.routing import BgpNeighbor, StaticRoute
+from nodrop.fabric.states import Unknown, known
+from nodrop.platforms import reader
+from nodrop.platforms.nclu.places import where
+
+HERE = Path(__file__).parent
+
+
+def nclu(text: str) -> DeviceReading:
+    return read("nclu", nclu__txt=text)
+
+
+@pytest.mark.parametrize("name", ["good", "bad"])
+def test_findings(name: str, update_golden: bool) -> None:
+    same(HERE / f"{name}.findings", findings(HERE / f"{name}.txt"), update=update_golden)
+
+
+def test_a_good_switch_has_no_findings_and_a_bad_one_each_of_its_faults() -> None:
+    assert (HERE / "good.findings").read_text() == ""
+    bad = (HERE / "bad.findings").read_text()
+    for rule in ("pfc-without-watchdog", "malformed-value", "dangling-reference"):
+        assert f"[{rule}]" in bad
+
+
+@pytest.mark.parametrize(
+    ("text", "is_nclu"),
+    [
+        ("net del all\nnet add interface swp1\n", True),
+        ("#!/bin/sh\nnet add bgp autonomous-system 65000\n", True),
+        ("cumulus@leaf01:mgmt:~$ net add loopback lo ip address 10.0.0.1/32\n", True),
+        ("netsh add interface\n", False),
+        ("nv set interface swp1\n", False),
+        ("docker net add\n", False),
+    ],
+)
+def test_detection(text: str, is_nclu: bool) -> None:
+    assert reader("nclu").detect("any.txt", text.encode()) is is_nclu
+
+
+def test_a_list_is_found_in_a_folder_by_its_content(tmp_path: Path) -> None:
+    (tmp_path / "leaf1.txt").write_text("net add interface swp1\n")
+    (tmp_path / "notes.txt").write_text("the net is up\n")
+    assert [(one.name, one.platform) for one in nodrop.read([str(tmp_path)]).fabric.devices] == [("leaf1", "nclu")]
+
+
+def test_interfaces() -> None:
+    reading = nclu(
+        "net add interface swp1-2,4 mtu 9216\nnet add interface swp1 ip address 10.0.0.1/31\n"
+        "net add interface swp1 link speed 40000\nnet add interface swp1 link autoneg off\n"
+        "net add interface swp1 link fec rs\nnet add interface swp1 alias 'to spine 1'\n"
+        "net add interface swp2 link down\n"
+        "net add interface swp1 vrf red\nnet add interface swp9\nnet add interface swp1 ip gateway 10.0.0.0\n"
+    )
+    one = port(reading, "swp1")
+    assert (one.addresses, one.speed_mbps, one.autoneg, one.fec) == (("10.0.0.1/31",), 40_000, False, "rs")
+    assert (one.description, one.vrf, one.mtu_bytes) == ("to spine 1", "red", 9216)
+    assert port(reading, "swp2").enabled is False
+    assert port(reading, "swp4").mtu_bytes == 9216
+    assert isinstance(port(reading, "swp9").mtu_bytes, Unknown)
+    assert isinstance(one.qos, Unknown)
+    assert (notes(reading), reading.remarks) == ([], ())
+
+
+def test_what_is_deleted_is_gone() -> None:
+    text = "net add interface swp1 mtu 9216\nnet add interface swp1 alias x\n"
+    assert port(nclu(f"{text}net del interface swp1 mtu\n"), "swp1").description == "x"
+    assert isinstance(port(nclu(f"{text}net del interface swp1 mtu\n"), "swp1").mtu_bytes, Unknown)
+    assert nclu(f"{text}net add bgp autonomous-system 1\nnet del all\n").device.interfaces == ()
+    assert nclu(f"{text}net add bgp autonomous-system 1\nnet del all\n").device.bgp is None
+
+
+def test_services() -> None:
+    device = nclu(
+        "net add hostname leaf1\nnet add time ntp server 192.0.2.9 iburst\n"
+        "net add dns nameserver ipv4 192.0.2.53 vrf mgmt\n"
+        "net add syslog host ipv4 192.0.2.20 port udp 514\nnet add interface eth0 ip address 192.0.2.5/24\n"
+        "net add interface eth0 vrf mgmt\nnet add loopback lo ip address 10.0.0.1/32\n"
+        "net add snmp-server listening-address all\n"
+    ).device
+    assert device.name == "leaf1"
+    assert (device.ntp_servers, device.dns_servers, device.syslog_servers) == (
+        ("192.0.2.9",),
+        ("192.0.2.53",),
+        ("192.0.2.20",),
+    )
+    assert device.management == Management(interface="eth0", addresses=("192.0.2.5/24",), gateway=None, own_vrf=True)
+    assert known(device.loopbacks)[0].addresses == ("10.0.0.1/32",)
+
+
+def test_routing() -> None:
+    reading = nclu(
+        "net add bgp router-id 10.0.0.1\nnet add bgp neighbor swp1-2 interface peer-group SPINES\n"
+        "net add bgp neighbor SPINES peer-group\nnet add bgp neighbor SPINES remote-as external\n"
+        "net add bgp autonomous-system 65001\nnet add bgp bestpath as-path multipath-relax\n"
+        "net add bgp neighbor 10.1.0.3 remote-as 65101\nnet add bgp ipv4 unicast neighbor 10.1.0.3 route-map IN in\n"
+        "net add bgp ipv4 unicast network 10.2.0.0/24\nnet add bgp ipv4 unicast redistribute connected\n"
+        "net add bgp vrf red autonomous-system 65009\nnet add bgp l2vpn evpn advertise-all-vni\n"
+        "net add routing route-map IN permit 10 match ip address prefix-list ALL\n"
+        "net add routing prefix-list ipv4 ALL seq 10 permit 10.0.0.0/8 le 32\n"
+        "net add routing route 0.0.0.0/0 192.0.2.1 vrf mgmt\n"
+    )
+    bgp = known(reading.device.bgp)
+    assert bgp is not None
+    assert (bgp.asn, bgp.router_id, bgp.multipath_relax, bgp.networks) == (65001, "10.0.0.1", True, ("10.2.0.0/24",))
+    assert bgp.neighbors == (
+        BgpNeighbor(interface="swp1", remote_asn="external"),
+        BgpNeighbor(interface="swp2", remote_asn="external"),
+        BgpNeighbor(address="10.1.0.3", remote_asn=65101, import_policy="IN"),
+    )
+    assert reading.device.static_routes == (StaticRoute(prefix="0.0.0.0/0", next_hop="192.0.2.1", vrf="mgmt"),)
+    assert (notes(reading), reading.remarks) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("command", "pauses", "elsewhere"),
+    [
+        ("net add interface swp1 storage-optimized pfc", (3,), ()),
+        ("net add interface swp1 storage-optimized", (), ()),
+        ("net add roce lossless", (3,), (3,)),
+        ("net add roce lossy", (), ()),
+    ],
+)
+def test_roce(command: str, pauses: tuple[int, ...], elsewhere: tuple[int, ...]) -> None:
+    reading = nclu(f"net add interface swp1-2\n{command}\n")
+    found = qos(reading, "swp1")
+    assert found.trust == "dscp"
+    assert [known(found.dscp_to_tc)[dscp] for dscp in (0, 24, 26, 48, 63)] == [0, 0, 3, 2, 0]
+    assert (found.pfc_rx_priorities, qos(reading, "swp2").pfc_rx_priorities) == (pauses, elsewhere)
+    queues = {queue.index: queue for queue in known(found.queues)}
+    wred = known(queues[3].wred)
+    assert wred is not None
+    assert (wred.green.min_bytes, wred.green.max_bytes) == (153_600, 1_536_000)
+    assert queues[2].scheduler == Scheduler(type="strict")
+    assert queues[0].wred is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "net add interface swp1 mtu 92160",
+        "net add interface swp1 link speed fast",
+        "net add interface swp1 link fec no",
+    ],
+)
+def test_malformed_values_are_told_in_the_words_of_the_command(line: str) -> None:
+    reading = nclu(f"# one\n{line}\n")
+    assert remarks(reading) == [("malformed-value", 2)]
+    assert reading.remarks[0].facts["path"] == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["net add interface swp1 qos pfc priority 3", "net add qos roce", "net frobnicate", "systemctl restart switchd"],
+)
+def test_what_is_not_known_is_told(line: str) -> None:
+    ((number, said),) = notes(nclu(f"net add interface swp1\n{line}\n"))
+    assert number == 2
+    assert said.endswith("is not understood and was not looked at")
+
+
+@pytest.mark.parametrize(
+    ("subject", "words"),
+    [
+        (("leaf1", "swp1", "mtu_bytes"), "net add interface swp1-2,swp31-32 mtu"),
+        (("leaf1", "swp32", "addresses"), "net add interface swp32 ip address"),
+        (("leaf1", "swp1", "qos", "trust"), "net add interface swp1-2,swp31-32 storage-optimized"),
+        (("leaf1", "@bgp", "router_id"), "net add bgp router-id"),
+        (("leaf1", "@neighbors", "swp32"), "net add bgp neighbor swp31-32"),
+        (("leaf1", "@ntp_servers"), "net add time ntp server"),
+        (("leaf1",), "net add hostname"),
+    ],
+)
+def test_places(subject: tuple[str, ...], words: str) -> None:
+    raw = (HERE / "good.txt").read_bytes()
+    place = where({"nclu.txt": raw})(subject)
+    assert place is not None
+    assert raw.decode().split("\n")[place.span.line - 1].startswith(words)
+
+
+def test_hostile_texts_are_read() -> None:
+    for text in (
+        "",
+        "net",
+        "net add",
+        "net add interface",
+        "net del",
+        "net add bgp",
+        "net add bgp neighbor",
+        "net add roce",
+    ):
+        nclu(text)
+    nclu("net add interface swp1-99999999 mtu 9000\nnet add bgp autonomous-system x\nnet add interface '' alias\n")
