@@ -305,8 +305,8 @@ def test_several_fabrics_by_several_paths(options: list[str]) -> None:
 
 
 def test_an_empty_folder_and_one_without_anything_of_ours() -> None:
-    names = "config_db.json, frr.conf, interfaces, nclu.txt, qos_features.conf, running-config.txt, startup.yaml, other JSON"
-    note = f"holds neither configurations ({names}) nor intents (YAML)"
+    names = "config_db.json, frr.conf, interfaces, nclu.txt, qos_features.conf, running-config.txt, startup.yaml"
+    note = f"holds neither configurations ({names}, other JSON) nor intents (YAML)"
     Path("empty/inside").mkdir(parents=True)
     assert nodrop("lint", "empty") == Done(3, f"note: empty: {note}\n\nnothing checked\n", "")
     Path("empty/readme.txt").write_text("config_db.json is elsewhere")

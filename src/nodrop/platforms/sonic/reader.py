@@ -39,9 +39,7 @@ from nodrop.platforms.sonic.read_services import (
 from nodrop.platforms.sonic.schema_check import check
 from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, ROLE_OF_TYPE
 
-FILES = (*CONFIG_FILES, *FRR_FILES)
-BESIDE = ()
-SUFFIXES = (".json",)
+FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (), (".json",)
 DEFAULT_MTU_BYTES = 9100
 """portmgrd's MTU for a port without one (sonic-swss cfgmgr/portmgr.h)."""
 
