@@ -126,3 +126,14 @@ def test_new_documents_are_lists_of_mappings() -> None:
     assert dump([node_of({"unset": {"a": {}}}), node_of({"set": {"b": "1"}})], str, str) == (
         "- unset:\n    a: {}\n- set:\n    b: 1\n"
     )
+
+
+def test_lines_in_braces_keep_their_layout() -> None:
+    text = '[\n  {\n    "a": {"x": [1, 2]},\n    "b": "1",\n    "c": {}\n  }\n]\n'
+    tree = compose(text)
+    inside = entries(tree.items[0])
+    del inside[1]
+    inside.append(Entry("d", copy_of(inside[0].value)))
+    inside[0].key = "k"
+    spelt = write(text, tree, lambda key: f'"{key}"', str)
+    assert spelt == '[\n  {\n    "k": {"x": [1, 2]},\n    "c": {},\n    "d": {"x": [1, 2]}\n  }\n]\n'

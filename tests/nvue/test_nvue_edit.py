@@ -1,5 +1,6 @@
 """Changes of the model in NVUE documents of others: what comes out when they are read again, and not a byte more."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse, text
 from nodrop.formats.yaml_edit import Node, compose, data_of
 from nodrop.platforms.nvue.edit import edit
+from nodrop.platforms.nvue.tree import without_prompts
 from nvue.startup import FILE, NAME, read, state
 from random_nvue import alone, devices
 
@@ -345,8 +347,18 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
     "with a byte order mark": lambda document: "\ufeff" + document,
     "with remarks": lambda document: "".join(f"{line}  # {at}\n" for at, line in enumerate(document.splitlines())),
     "without its last line break": lambda document: document.rstrip("\n"),
+    "as a session": lambda document: f"cumulus@{NAME}:mgmt:~$ nv config show\n{document}",
+    "in braces": lambda document: _in_braces(document, None),
+    "in braces by lines": lambda document: _in_braces(document, 2),
     "as a patch": lambda document: f"{document}- unset:\n    system:\n      hostname: {{}}\n",
 }
+
+
+def _in_braces(document: str, indent: int | None) -> str:
+    """The document as JSON."""
+    return json.dumps(data_of(compose(document)), indent=indent).replace(": null", ": {}") + "\n"
+
+
 CATALOGUE: list[tuple[str, list[Any]]] = [
     ("{port}/mtu_bytes", [1500, 9000, 9216]),
     ("{port}/enabled", [True, False]),
@@ -370,6 +382,7 @@ CATALOGUE: list[tuple[str, list[Any]]] = [
     ("@bgp/router_id", ["10.9.9.9"]),
 ]
 CHANGES = st.sampled_from(CATALOGUE).flatmap(lambda one: st.tuples(st.just(one[0]), st.sampled_from(one[1])))
+OF_SCRIPTS = ("as it is", "with CR LF", "with a byte order mark", "without its last line break")
 FOLLOWS = (
     "priority_groups", "tc_to_priority_group", "pfc_to_priority_group", "pfc_to_queue", "pfc_tx_priorities", "buffer",
     "cable_length_m", "priorities", "dscp_to_tc", "pcp_to_tc", "@buffer_pools", "@dynamic_buffers",
@@ -400,8 +413,9 @@ def documents(draw: st.DrawFn) -> tuple[str, str]:
 @given(st.data())
 def test_any_document_takes_any_changes_and_nothing_else(data: st.DataObject) -> None:
     document, form = documents(data.draw)
-    layouts = [name for name in LAYOUTS if form == "yaml" or name not in ("as a patch", "with remarks")]
-    document = LAYOUTS[data.draw(st.sampled_from(layouts))](document)
+    layouts = [name for name in LAYOUTS if form == "yaml" or name in OF_SCRIPTS]
+    layout = data.draw(st.sampled_from(layouts))
+    document = LAYOUTS[layout](document)
     before = read(document)
     ports = [port.name for port in before.device.interfaces]
     some = st.tuples(CHANGES, st.sampled_from(ports))
@@ -415,6 +429,9 @@ def test_any_document_takes_any_changes_and_nothing_else(data: st.DataObject) ->
     after = now(one) if one.files else document
     kept = [(subject, value) for subject, value in changes if subject not in refused]
     _compare(before.device, read(after).device, kept, one)
+    if layout.startswith("in braces"):
+        json.loads(after)
+        return
     _compare_forms(document, after, one, form)
     if form == "yaml":
         _compare_bytes(document, after)
@@ -453,7 +470,7 @@ def _compare_bytes(document: str, after: str) -> None:
 
 def _lines(document: str) -> dict[tuple[Any, ...], tuple[Any, str]]:
     found: dict[tuple[Any, ...], tuple[Any, str]] = {}
-    body = document.removeprefix("\ufeff")
+    body = without_prompts(document.removeprefix("\ufeff"))
 
     def walk(node: Node, path: tuple[Any, ...]) -> None:
         for at, item in enumerate(node.items):

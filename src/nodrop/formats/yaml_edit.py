@@ -182,7 +182,7 @@ class _Writer:
         for entry in entries:
             if entry.stood is not None:
                 self._entry(entry, indent)
-                behind = self._line_end(max(entry.end, entry.stood[1].end))
+                behind = self._line_end(_stop(entry))
             elif behind is not None:
                 self._insert(behind, "".join(self.lines([entry], indent)))
             else:
@@ -191,7 +191,7 @@ class _Writer:
 
     def _delete(self, node: Node, entry: Entry, place: int) -> None:
         """Take out an entry with its lines; what shares its first line moves up."""
-        begin, stop = self._begin(entry), self._line_end(max(entry.end, _stood(entry).end))
+        begin, stop = self._begin(entry), self._line_end(_stop(entry))
         line = self._line_start(begin)
         if not self._text[line:begin].strip(" "):
             self._edits.append((line, stop, ""))
@@ -229,39 +229,62 @@ class _Writer:
         return bool(value.stood[1] or value.entries) and not kept
 
     def _flow(self, node: Node, entries: list[Entry]) -> None:
-        """Write what became of the entries of a mapping in braces, which had some and has some."""
-        assert node.start is not None
-        if tuple(entries) != node.stood[1]:
-            inner = ", ".join(self._in_braces(entry) for entry in entries)
-            self._edits.append((node.start, node.end, f"{{{inner}}}"))
+        """Write what became of the entries of a mapping in braces, which had some and has some of them still."""
+        if not node.stood[1]:
             return
+        kept = [entry for entry in node.stood[1] if entry in entries]
+        for place, entry in enumerate(node.stood[1]):
+            if entry not in kept and place < node.stood[1].index(kept[0]):
+                self._edits.append((_start(entry), _start(node.stood[1][place + 1]), ""))
+            elif entry not in kept:
+                self._edits.append((_stop(node.stood[1][place - 1]), _stop(entry), ""))
+        between = self._between(node)
+        behind: int | None = None
         for entry in entries:
-            self._entry_in_braces(entry)
+            if entry.stood is not None:
+                self._entry_in_braces(entry)
+                behind = _stop(entry)
+            elif behind is None:
+                first = _start(kept[0])
+                self._edits.append((first, first, self._in_braces(entry) + between))
+            else:
+                self._edits.append((behind, behind, between + self._in_braces(entry)))
+
+    def _between(self, node: Node) -> str:
+        """Return what stands between two entries in braces."""
+        assert node.start is not None
+        first, *others = node.stood[1]
+        if others:
+            return self._text[_stop(first) : _start(others[0])]
+        lead = self._text[node.start + 1 : _start(first)]
+        return f",{lead}" if "\n" in lead else ", "
 
     def _entry_in_braces(self, entry: Entry) -> None:
-        assert entry.start is not None
         assert entry.stood is not None
         key, value = entry.stood
-        if entry.key != key or entry.value is not value or value.text != value.stood[0] or self._is_anew(value):
-            self._edits.append((entry.start, max(entry.end, value.end), self._in_braces(entry)))
-        elif value.entries:
+        if value.named is not None and entry.value is value and data_of(value) == value.named:
+            return
+        is_said = value.text == value.stood[0]
+        if entry.value is not value or self._is_anew(value) or not (is_said or value.start != value.end):
+            self._edits.append((_start(entry), _stop(entry), self._in_braces(entry)))
+            return
+        if entry.key != key:
+            self._edits.append((_start(entry), entry.end, self._key(entry.key)))
+        if value.entries:
             self._flow(value, value.entries)
+        elif not is_said:
+            self._edits.append((value.start or 0, value.end, self._scalar(value)))
 
     def _in_braces(self, entry: Entry) -> str:
         """Spell an entry on one line."""
-        value = entry.value
-        if entry.stood is not None and (entry.key, value) == entry.stood and self._is_untouched(value):
-            return self._text[entry.start : max(entry.end, value.end)]
-        if value.entries is None:
-            return f"{self._key(entry.key)}: {self._scalar(value)}"
-        return f"{self._key(entry.key)}: {{{', '.join(map(self._in_braces, value.entries))}}}"
+        return f"{self._key(entry.key)}: {self._on_a_line(entry.value)}"
 
-    def _is_untouched(self, node: Node) -> bool:
-        if (node.text, tuple(node.entries or ())) != node.stood:
-            return False
-        return all(
-            entry.stood == (entry.key, entry.value) and self._is_untouched(entry.value) for entry in node.entries or ()
-        )
+    def _on_a_line(self, value: Node) -> str:
+        if value.items:
+            return f"[{', '.join(map(self._on_a_line, value.items))}]"
+        if value.entries is None:
+            return self._scalar(value)
+        return f"{{{', '.join(map(self._in_braces, value.entries))}}}"
 
     def lines(self, entries: list[Entry], indent: int) -> Iterator[str]:
         """Yield new lines that say entries, line breaks included."""
@@ -275,7 +298,7 @@ class _Writer:
                 yield f"{mark}:{end}"
                 yield from self.lines(value.entries, indent + _STEP)
             elif value.entries is not None or value.items:
-                yield f"{mark}: {{}}{end}"
+                yield f"{mark}: {self._on_a_line(value)}{end}"
             else:
                 yield f"{mark}:{end}" if value.text is None else f"{mark}: {self._scalar(value)}{end}"
 
@@ -312,3 +335,13 @@ class _Writer:
 def _stood(entry: Entry) -> Node:
     assert entry.stood is not None
     return entry.stood[1]
+
+
+def _start(entry: Entry) -> int:
+    assert entry.start is not None
+    return entry.start
+
+
+def _stop(entry: Entry) -> int:
+    """Return where an entry ended in the text."""
+    return max(entry.end, _stood(entry).end)

@@ -1,5 +1,6 @@
 """A startup.yaml that is given, changed in what a setting says and in nothing else: keys of several are taken apart."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 
@@ -11,6 +12,7 @@ from nodrop.platforms.nvue.edit_operations import THERE, Operation, Steps
 from nodrop.platforms.nvue.names import NUMBERED, keys
 from nodrop.platforms.nvue.spelling import numbers, port_key
 from nodrop.platforms.nvue.stages import quoted, yaml_key
+from nodrop.platforms.nvue.tree import without_prompts
 
 
 def spelt_key(parent: str, singles: Iterable[str]) -> str:
@@ -45,7 +47,8 @@ class YamlDocument:
         """The reader has taken the text."""
         self._text = text.removeprefix(BOM)
         self._bom = BOM if text.startswith(BOM) else ""
-        self._root = compose(self._text)
+        self._root = compose(without_prompts(self._text))
+        self._is_json = self._text.lstrip().startswith(("[", "{"))
         parts = self._root.items or [self._root]
         found = [entry for part in parts for entry in part.entries or () if entry.key == "set"]
         self._sets = [entry.value for entry in found if entry.value.entries is not None]
@@ -53,7 +56,10 @@ class YamlDocument:
     @property
     def text(self) -> str:
         """What it says now."""
-        return self._bom + write(self._text, self._root, yaml_key, quoted)
+        if self._is_json:
+            _as_json(self._root)
+        spell = (json.dumps, json.dumps) if self._is_json else (yaml_key, quoted)
+        return self._bom + write(self._text, self._root, *spell)
 
     def make(self, operation: Operation) -> None:
         """Make a change where the document says what it changes; ValueError where there is no place for it."""
@@ -68,9 +74,21 @@ class YamlDocument:
 
     def append(self, operations: Sequence[Operation]) -> None:
         """Say changes behind all that is said; ValueError where the document is no list."""
-        if not self._root.items:
+        if not self._root.items or self._is_json:
             raise ValueError("the file says it in a way that one change cannot reach")
         self._root.items += patch(operations)
+
+
+def _as_json(node: Node) -> None:
+    """Let the texts that are new be spelt for JSON."""
+    for entry in _entries(node):
+        value = entry.value
+        if value.text is not None and (value.start is None or value.text != value.stood[0]):
+            is_number = value.text.isascii() and value.text.isdecimal()
+            value.raw = value.text if is_number else json.dumps(value.text)
+        _as_json(value)
+    for item in node.items:
+        _as_json(item)
 
 
 def patch(operations: Sequence[Operation]) -> list[Node]:

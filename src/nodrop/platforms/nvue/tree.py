@@ -48,8 +48,7 @@ class Tree:
             for command in self._script.commands:
                 self._say(command)
         else:
-            if "@" in self._text:
-                self._text = _SESSION.sub(_as_comment, self._text)
+            self._text = without_prompts(self._text)
             self._document = parse(self._text, display, doubled=self.doubles)
             self._merge()
 
@@ -193,6 +192,11 @@ class Tree:
         length = quoted.end() if quoted else len(double.keys[-1])
         keys_of = double.keys[2:] if isinstance(self._document and self._document.data, list) else double.keys[1:]
         return keys_of, Span(line, column, line, column + length)
+
+
+def without_prompts(text: str) -> str:
+    """Return a text of the same length, whose lines of a session are comments."""
+    return _SESSION.sub(_as_comment, text) if "@" in text else text
 
 
 def _as_comment(found: re.Match[str]) -> str:
