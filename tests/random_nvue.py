@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.fabric import Collector, Device, Fabric, Interface, Loopback, Management, Port, Trimming
 from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.fabric.routing import (
@@ -197,6 +198,46 @@ def interfaces(draw: st.DrawFn, model: str, version: str, designs: Sequence[QosP
 
 
 @st.composite
+def bridging(
+    draw: st.DrawFn, ports: tuple[Interface, ...], version: str
+) -> tuple[tuple[PortChannel, ...], tuple[Vlan, ...]]:
+    """Bonds of some ports, and VLANs of some ports and bonds, a few with an interface of the switch's own."""
+    left = [port.name for port in ports]
+    bonds = []
+    for name in draw(some(("bond1", "bond2", "bondA"), 2).map(ordered)):
+        members = draw(some(left, 3, 1)) if left else ()
+        if members:
+            left = [one for one in left if one not in members]
+            link = draw(links(version))
+            flags = {one: draw(st.booleans()) for one in ("fast_rate", "fallback")}
+            bonds.append(PortChannel(name=name, members=tuple(sorted(members, key=natural)), **flags, **link))
+    there = [*(port.name for port in ports), *(bond.name for bond in bonds)]
+    untagged: set[str] = set()
+    vlans = []
+    for number in sorted(draw(st.sets(st.integers(1, 4094), max_size=3))):
+        members = tuple(
+            VlanMember(interface=name, tagged=name in untagged or draw(st.booleans()))
+            for name in sorted(draw(some(there, 4)), key=natural)
+        )
+        untagged |= {member.interface for member in members if not member.tagged}
+        own = draw(links(version)) if draw(st.booleans()) else {}
+        vlans.append(Vlan(id=number, members=members, **own))
+    return tuple(bonds), tuple(vlans)
+
+
+@st.composite
+def links(draw: st.DrawFn, version: str) -> dict[str, Any]:
+    """What a bond, or the switch's interface in a VLAN, has of a port."""
+    return {
+        "enabled": draw(st.booleans()),
+        "mtu_bytes": draw(st.sampled_from([9216, 1500])),
+        "addresses": draw(addresses(version)),
+        "vrf": draw(st.sampled_from([None, "RED"])),
+        "description": draw(maybe(words)),
+    }
+
+
+@st.composite
 def route_maps(draw: st.DrawFn, prefixes: Sequence[PrefixList], communities: Sequence[CommunityList]) -> Any:
     matches: dict[str, Sequence[str]] = {
         "as-path": ("PATHS", "7"),
@@ -342,6 +383,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
     trimming = draw(maybe(trimmings(classes))) if model == "SN5600" and knows(version, "packet trimming") else None
     made = profiles(classes, dynamic_th, times, trimming is not None)
     ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
+    bonds, vlans = draw(bridging(ports, version))
     pausing = any(port.cable_length_m for port in ports)
     lossy = draw(st.integers(1, 99))
     lossless = draw(st.integers(1, 100 - lossy)) if pausing else None
@@ -355,6 +397,8 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         model=model,
         role="leaf",
         interfaces=ports,
+        port_channels=bonds,
+        vlans=vlans,
         loopbacks=draw(st.just(()) | st.tuples(st.builds(Loopback, name=st.just("lo"), addresses=addresses(version)))),
         management=draw(maybe(managements(version))),
         bgp=own_bgp,
@@ -368,6 +412,8 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         ntp_servers=draw(some(SERVERS, 3).map(ordered)),
         syslog_servers=draw(some(SERVERS, 3).map(ordered)),
         dns_servers=draw(some(SERVERS[:-1], 3).map(ordered)),
+        snmp_location=draw(maybe(words)),
+        snmp_contact=draw(maybe(words)),
         gnmi_port=gnmi,
         otlp_collectors=draw(st.lists(collectors, max_size=2, unique_by=address_of).map(by_address)) if exports else (),
     )

@@ -15,10 +15,12 @@ from designs import changed as altered
 from nodrop.design import adaptations
 from nodrop.design.adapting import Adaptation, below
 from nodrop.errors import InputProblems
+from nodrop.fabric.bridging import Vlan
 from nodrop.fabric.compare import differences, project
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.fabric.states import known
 from nodrop.fabric.subject import Subject, matches, natural, parse, text
 from nodrop.fabric.values import changed
 from nodrop.lint.engine import judge
@@ -28,7 +30,7 @@ from nodrop.resources import home
 from random_designs import intents
 
 NOTES = Path(__file__).parent / "notes"
-OTHERS = ("reference-256-", "broadcom", "storage-vlan")
+OTHERS = ("reference-256-", "broadcom")
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith(OTHERS))
 """All but those that are another's mix, and those that only one of the platforms can carry on the leaves."""
 
@@ -94,8 +96,17 @@ def named_by_port(fabric: Fabric) -> Fabric:
         )
         return changed(bgp, neighbors=tuple(sorted(sessions, key=session_key)))
 
+    def of_vlan(device: Device, vlan: Vlan) -> Vlan:
+        members = (changed(one, interface=ports[End(device.name, one.interface)]) for one in vlan.members)
+        return changed(vlan, members=tuple(members))
+
     devices = tuple(
-        changed(device, interfaces=tuple(of_port(device, port) for port in device.interfaces), bgp=of_bgp(device))
+        changed(
+            device,
+            interfaces=tuple(of_port(device, port) for port in device.interfaces),
+            bgp=of_bgp(device),
+            vlans=tuple(of_vlan(device, vlan) for vlan in known(device.vlans)),
+        )
         for device in fabric.devices
     )
     links = tuple(sorted(map(of_link, fabric.links), key=lambda link: (link.a, link.b)))

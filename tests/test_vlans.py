@@ -84,12 +84,6 @@ def test_spines_may_run_another_platform() -> None:
     ("changes", "where", "found", "expected"),
     [
         (
-            {"topology.leaves.platform": "nvue", "topology.leaves.version": "5.16"},
-            "endpoints.storage.vlan",
-            "leaves on NVUE, whose VLANs are not written",
-            "no vlan: every port is routed, as without it",
-        ),
-        (
             {"endpoints.gpu.vlan": {"id": 100, "pool": "10.4.0.0/16"}},
             "endpoints.storage.vlan.id",
             "VLAN 100, which gpu has too",

@@ -77,8 +77,6 @@ class Adapter:
             changes["trimming"] = changed(device.trimming, tc=device.trimming.queue)
         if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:
             changes["interfaces"] = self._with_way_round(changes["interfaces"], switch(str(device.model)))
-        if not held.snmp:
-            changes |= {"snmp_location": None, "snmp_contact": None}
         if device.hash_fields and not held.hash_fields.issuperset(known(device.hash_fields) or ()):
             changes["hash_fields"] = None
         if device.otlp_collectors and not held.otlp:

@@ -13,7 +13,6 @@ from nodrop.errors import Problem
 from nodrop.fabric.bridging import Vlan, VlanMember
 from nodrop.fabric.subject import natural
 from nodrop.intent.schema import Intent
-from nodrop.platforms.traits import traits
 
 
 def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, ...]:
@@ -40,17 +39,12 @@ def vlans(intent: Intent, plan: Plan, node: Node, cables: Wires) -> tuple[Vlan, 
 
 
 def vlan_faults(intent: Intent) -> Iterator[Problem]:
-    """Yield VLANs that the leaves' platform has not, and numbers that two groups have."""
-    leaves = intent.topology.leaves
-    held = traits(leaves.platform, leaves.version)
+    """Yield numbers of VLANs that two groups have."""
     owner: dict[int, str] = {}
     for name, group in intent.endpoints.items():
         if group.vlan is None:
             continue
         keys = ("endpoints", name, "vlan")
-        if not held.vlans:
-            found = f"leaves on {held.title}, whose VLANs are not written"
-            yield intent.problem(keys, found, "no vlan: every port is routed, as without it")
         other = owner.setdefault(group.vlan.id, name)
         if other != name:
             yield intent.problem((*keys, "id"), f"VLAN {group.vlan.id}, which {other} has too", "a number of its own")

@@ -90,17 +90,13 @@ class Traits:
     """0 where there are no name servers to state; the resolver of Linux asks three at most."""
     hash_fields: frozenset[str]
     """By what of a packet the choice among equal paths can be told to go; none where nodrop leaves it to the switch."""
-    snmp: bool
-    """Whether what a switch tells of itself by SNMP is written."""
     most_paths: int | None
     """How many equal paths BGP can be told to use; None where as many as there are ports."""
     global_next_hops: bool
     """Whether routes of IPv6 have to go by a neighbor's global address, the link-local one being resolved on no port
     that has a global one."""
-    vlans: bool
-    """Whether ports can share a VLAN in which the switch has addresses."""
-    port_channel: str | None
-    """What a port channel is called, with `{}` for its number; None where none are written."""
+    port_channel: str
+    """What a port channel is called, with `{}` for its number."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
     red_marks: bool

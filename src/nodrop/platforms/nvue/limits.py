@@ -4,7 +4,9 @@ Ranges are those of the NVUE command reference (5.14 and 5.16).
 """
 
 import re
+from functools import partial
 
+from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, known
@@ -13,6 +15,7 @@ from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import nvue_port
 from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.nvue import limits_routing
+from nodrop.platforms.nvue.limits_bridging import check_bridging
 from nodrop.platforms.nvue.release_limits import check_release
 from nodrop.platforms.nvue.spelling import FECS, dialect
 from nodrop.platforms.nvue.traits import TRAITS
@@ -42,9 +45,9 @@ def description(text: str) -> str | None:
 
 
 _PLAIN = Plain(
-    "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines", "snmp_location",
-    "snmp_contact", "hash_fields",
-    "default_ipv4_unicast", "matches", "sets", description=description,
+    "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines", "hash_fields",
+    "default_ipv4_unicast", "matches", "sets",
+    description=description, snmp_location=description, snmp_contact=description,
 )  # fmt: skip
 """What no file says, and what has a check of its own."""
 
@@ -62,6 +65,7 @@ def check(device: Device) -> Switch:
     split = _check_splits(facts, device)
     for interface in device.interfaces:
         _check_port(device, facts, interface, split)
+    check_bridging(device, partial(_check_link, device))
     limits_routing.check(device)
     return facts
 
@@ -82,9 +86,6 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["switch_dscp_to_tc"], "NVUE maps DSCP by profiles of ports only")
     if device.buffer_model != "dynamic":
         raise refuse(["buffer_model"], "NVUE works headroom out by itself: its buffer model is dynamic")
-    for name, what in (("port_channels", "bonds"), ("vlans", "bridges")):
-        if getattr(device, name):
-            raise refuse([name], f"{what} are not written")
     check_without_overlays(device)
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
@@ -108,9 +109,8 @@ def _check_services(device: Device) -> None:
     check_rows(known(device.syslog_servers), "syslog_servers")
     check_rows(known(device.dns_servers), "dns_servers")
     check_addresses(known(device.dns_servers), "dns_servers")
-    for name in ("hash_fields", "snmp_location", "snmp_contact"):
-        if not isinstance(getattr(device, name), Unknown | None):
-            raise refuse([name], "is not written for NVUE")
+    if not isinstance(device.hash_fields, Unknown | None):
+        raise refuse(["hash_fields"], "is not written for NVUE")
     if not 0 <= (known(device.hash_seed) or 0) <= _LARGEST:
         raise refuse(["hash_seed"], f"is not from 0 to {_LARGEST}")
     _check_telemetry(device)
@@ -216,14 +216,19 @@ def _check_port(device: Device, facts: Switch, interface: Interface, split: dict
         raise refuse((*path, "fec"), "a port has one in NVUE, `auto` unless it is said")
     if known(interface.autoneg) is None:
         raise refuse((*path, "autoneg"), "a port negotiates in NVUE, or is told not to")
-    mtu = known(interface.mtu_bytes)
-    if mtu is None or not _MTU_BYTES[0] <= mtu <= _MTU_BYTES[1]:
-        raise refuse((*path, "mtu_bytes"), f"is not from {_MTU_BYTES[0]} to {_MTU_BYTES[1]}")
-    if (vrf := known(interface.vrf)) is not None and (not _VRF.fullmatch(vrf) or vrf == "default"):
-        raise refuse((*path, "vrf"), f"{vrf} is no name of a VRF")
+    _check_link(device, interface, path)
     if not isinstance(interface.qos, QosProfile):
         raise refuse((*path, "qos"), "a port of an NVUE switch has the QoS of the switch")
     cable = known(interface.cable_length_m)
     if cable is not None and not _CABLE_M[0] <= cable <= _CABLE_M[1]:
         raise refuse((*path, "cable_length_m"), f"is not from {_CABLE_M[0]} to {_CABLE_M[1]}")
-    _check_addresses(device, known(interface.addresses), *path)
+
+
+def _check_link(device: Device, row: Interface | PortChannel | Vlan, path: tuple[str, str]) -> None:
+    """Refuse what interfaces of all kinds have."""
+    mtu = known(row.mtu_bytes)
+    if mtu is None or not _MTU_BYTES[0] <= mtu <= _MTU_BYTES[1]:
+        raise refuse((*path, "mtu_bytes"), f"is not from {_MTU_BYTES[0]} to {_MTU_BYTES[1]}")
+    if (vrf := known(row.vrf)) is not None and (not _VRF.fullmatch(vrf) or vrf == "default"):
+        raise refuse((*path, "vrf"), f"{vrf} is no name of a VRF")
+    _check_addresses(device, known(row.addresses), *path)

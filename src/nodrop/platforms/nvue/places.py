@@ -11,7 +11,7 @@ from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_routing import BGP, FAMILIES
-from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM, server_nodes
+from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM, SNMP, server_nodes
 from nodrop.platforms.nvue.read_values import FILE, Config
 from nodrop.platforms.nvue.tree import Path, Tree
 
@@ -65,6 +65,8 @@ _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
     "sets": (("set",),),
 }
 _SERVERS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog", "@dns_servers": "dns"}
+_INTERFACES = {"@port_channels": "", "@vlans": "vlan"}
+_SNMP = {"@snmp_location": "system-location", "@snmp_contact": "system-contact"}
 _PFC_PARTS = frozenset(
     {"pfc_priorities", "pfc_rx_priorities", "pfc_tx_priorities", "tc_to_priority_group", "pfc_to_priority_group"}
 )
@@ -160,6 +162,11 @@ class _Finder:
             yield ("qos", "roce", "mode")
         elif head == "@hash_seed":
             yield ("system", "forwarding", "hash-seed")
+        elif head in _SNMP:
+            yield from ((*path, _SNMP[head]) for path in SNMP)
+        elif head in _INTERFACES:
+            yield from self._interface_paths(_INTERFACES[head] + key, field, part[2:])
+            yield from (("bridge", "domain", one, "vlan", key) for one in self._top.below("bridge", "domain").node)
         elif head == "@loopbacks":
             yield from self._address_paths(key or LOOPBACK, field, part[2:])
         elif head == "@management":
@@ -204,6 +211,13 @@ class _Finder:
             yield ("interface", name, "vrf")
             yield ("interface", name, "ip", "vrf")
         yield ("interface", name)
+
+    def _interface_paths(self, name: str, field: str, rest: Path) -> Iterator[Path]:
+        if field in _LINK:
+            yield ("interface", name, "link", _LINK[field])
+        elif field == "members":
+            yield ("interface", name, "bond", "member")
+        yield from self._address_paths(name, field, rest)
 
     def _server_paths(self, head: str, key: str) -> Iterator[Path]:
         found = [

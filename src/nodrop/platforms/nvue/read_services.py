@@ -13,6 +13,7 @@ MANAGEMENT_VRF = "mgmt"
 OTLP_PORT = 8443
 GNMI: Path = ("system", "gnmi-server")
 GNMI_PORT = 9339
+SNMP: tuple[Path, ...] = (("system", "snmp-server"), ("service", "snmp-server"))
 PACKET_TRIM: Path = ("system", "forwarding", "packet-trim")
 OTLP: Path = ("system", "telemetry", "export", "otlp")
 TRIM_PROFILE = "packet-trim-default"
@@ -63,6 +64,11 @@ def server_nodes(top: View, kind: str) -> tuple[Path, ...]:
 def servers(top: View, kind: str) -> tuple[str, ...]:
     """Return the servers of a kind, sorted."""
     return tuple(sorted({one for path in server_nodes(top, kind) for one in top.below(*path).texts("server")}))
+
+
+def snmp(top: View, key: str) -> str | None:
+    """Return what the switch tells of itself by SNMP, in the words of any release; None where it is not said."""
+    return next((text for one in SNMP if (text := top.below(*one).text(key)) is not None), None)
 
 
 def hash_seed(top: View) -> int | None:

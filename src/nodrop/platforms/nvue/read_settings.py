@@ -17,7 +17,7 @@ from nodrop.platforms.nvue.tree import Node, Path
 _Known = Mapping[str, Any]
 """By key: what may be below it, a reason why nothing below is read, or None where all below is."""
 
-_BRIDGED = "bridging, VLANs and bonds are not read"
+_BRIDGED = "of bridging, VLANs and bonds are read, and who is in them"
 _ACCESS = "access lists do not touch traffic classes"
 _OVERLAY = "overlays are not in the model"
 _OUTSIDE = "not in the model"
@@ -54,9 +54,9 @@ TOP: _Known = {
     "maintenance": "what an operator does for a time",
     "platform": "fans, sensors and the like",
     "service": {
-        **dict.fromkeys(("ntp", "syslog", "dns"), None),
+        **dict.fromkeys(("ntp", "syslog", "dns", "snmp-server"), None),
         **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), "servers of other kinds"),
-        **dict.fromkeys(("lldp", "snmp-server", "ptp", "synce", "control-plane", "telemetry"), _WATCHED),
+        **dict.fromkeys(("lldp", "ptp", "synce", "control-plane", "telemetry"), _WATCHED),
     },
     "router": {
         "bgp": None,
@@ -68,7 +68,7 @@ TOP: _Known = {
         "bfd": "timers of BFD are not in the model",
     },
     "system": {
-        **dict.fromkeys(("hostname", "ntp", "syslog", "dns", "gnmi-server"), None),
+        **dict.fromkeys(("hostname", "ntp", "syslog", "dns", "gnmi-server", "snmp-server"), None),
         "forwarding": {
             "hash-seed": None,
             "packet-trim": None,
@@ -77,7 +77,7 @@ TOP: _Known = {
             ),
         },
         **dict.fromkeys(("aaa", "ssh-server", "security", "api", "message", "banner", "cli"), _LOGIN),
-        **dict.fromkeys(("telemetry", "wjh", "counter", "snmp-server", "lldp", "sflow", "health", "log"), _WATCHED),
+        **dict.fromkeys(("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log"), _WATCHED),
         **dict.fromkeys(("config", "control-plane", "global", "reboot", "timezone", "date-time"), _OUTSIDE),
         **dict.fromkeys(("acl", "nat", "port-mirror", "docker", "ztp", "packages", "image", "usb"), _OUTSIDE),
         **dict.fromkeys(("power", "ptp", "synce", "dhcp", "time", "tech-support", "events"), _OUTSIDE),

@@ -15,6 +15,7 @@ from nodrop.formats import nvset
 from nodrop.formats.places import shown
 from nodrop.hardware import switches
 from nodrop.hardware.dynamic import resolve
+from nodrop.platforms.nvue.read_bridging import port_channels, vlans
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
@@ -28,6 +29,7 @@ from nodrop.platforms.nvue.read_services import (
     loopbacks,
     management,
     servers,
+    snmp,
     trimmed_classes,
     trimming,
 )
@@ -145,8 +147,8 @@ class _Device:
             mac=UNKNOWN,
             interfaces=found,
             loopbacks=loopbacks(top, ports),
-            port_channels=UNKNOWN if ports.say("bond") else (),
-            vlans=UNKNOWN if ports.say("bridge", "vlan") else (),
+            port_channels=port_channels(ports, self._derived),
+            vlans=vlans(top, ports, self._derived),
             multi_chassis=UNKNOWN if top.below("mlag").node else None,
             tunnels=UNKNOWN if top.below("nve").node else (),
             management=management(ports),
@@ -159,8 +161,8 @@ class _Device:
             ntp_servers=servers(top, "ntp"),
             syslog_servers=servers(top, "syslog"),
             dns_servers=servers(top, "dns"),
-            snmp_location=UNKNOWN,
-            snmp_contact=UNKNOWN,
+            snmp_location=snmp(top, "system-location"),
+            snmp_contact=snmp(top, "system-contact"),
             hash_fields=UNKNOWN,
             gnmi_port=gnmi_port(top),
             otlp_collectors=collectors(top),

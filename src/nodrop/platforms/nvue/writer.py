@@ -19,6 +19,7 @@ from nodrop.hardware.naming import nvue_port
 from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import effects, limits_qos
+from nodrop.platforms.nvue.bridging import bridged
 from nodrop.platforms.nvue.communities import spelt
 from nodrop.platforms.nvue.extra import merged
 from nodrop.platforms.nvue.limits import check
@@ -57,11 +58,15 @@ def _both(texts: Iterable[str], design: "_Design") -> Forms:
 
 
 class _Row(NamedTuple):
-    """An interface key: what its only port says for itself, and what the ports of the key share, as statements."""
+    """An interface key: what its only port says for itself, and what the ports of the key share, as statements.
+
+    `bridged` is what it says as a port of the bridge.
+    """
 
     key: str
     port: Interface | None
     shared: Quoted
+    bridged: Quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +189,19 @@ def _rendered(file: str, **names: Any) -> Quoted:
 
 
 def _interfaces(device: Device, design: _Design) -> str:
-    single = {port.name: port for port in device.interfaces if _says_for_itself(port)}
+    say = design.say
+    found = bridged(device)
+    single = {port.name: port for port in device.interfaces if _says_for_itself(port) or port.name in found}
     keys = sorted({*single, *design.shared}, key=natural)
-    rows = [_Row(key, single.get(key), design.shared.get(key, Quoted())) for key in keys]
-    return _rendered("interfaces", device=device, rows=rows, say=design.say)
+    none = Quoted()
+    rows = [_Row(key, single.get(key), design.shared.get(key, none), found.get(key, none)) for key in keys]
+    vlans, bonds = known(device.vlans), known(device.port_channels)
+    links = {
+        "bonds": [(bond.name, bond, port_key(bond.members), found.get(bond.name, none)) for bond in bonds],
+        "gateways": [(f"vlan{vlan.id}", vlan) for vlan in vlans if vlan.mtu_bytes is not None],
+        "vlans": numbers(vlan.id for vlan in vlans),
+    }
+    return _rendered("interfaces", device=device, rows=rows, say=say, **links)
 
 
 def _says_for_itself(port: Interface) -> bool:
@@ -233,6 +247,7 @@ class _Say(Spelling):
         super().__init__(device)
         self.dialect = dialect(device.version)
         self.old, self.on = self.dialect.old, self.dialect.on
+        self.snmp = "system" if knows(device.version, "SNMP beside the services") else "service"
         self.syslog_by_vrf = not knows(device.version, "servers of syslog beside the VRF")
         self.enabled, self.disabled = self.dialect.enabled, self.dialect.disabled
         self.lossless = sorted(limits_qos.pausing(device))

@@ -1,0 +1,79 @@
+"""What NVUE cannot say of bonds and VLANs: refused with the model path that is in the way.
+
+Sources: Cumulus Linux 5.16, Bonding and VLAN-aware Bridge Mode. One bridge, br_default, has all VLANs.
+"""
+
+import re
+from collections.abc import Callable
+
+from nodrop.fabric.bridging import PortChannel, Vlan
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
+from nodrop.platforms.nvue.read_bridging import VLAN_IDS
+from nodrop.platforms.sayable import check_rows, refuse
+
+_BOND = re.compile(r"bond[A-Za-z0-9_-]{1,11}")
+_LINKLESS = {"enabled": True, "addresses": (), "vrf": None, "description": None}
+"""What a VLAN has in which the switch has no interface, beside no MTU."""
+
+CheckLink = Callable[[PortChannel | Vlan, tuple[str, str]], None]
+
+
+def check_bridging(device: Device, check_link: CheckLink) -> None:
+    """Raise Unsupported where a bond or VLAN has no setting; `check_link` looks at what ports have too."""
+    bonds, vlans = known(device.port_channels), known(device.vlans)
+    check_rows(bonds, "port_channels", order=lambda row: natural(row.name))
+    check_rows(vlans, "vlans", order=lambda row: row.id)
+    ports = {port.name for port in device.interfaces}
+    for bond in bonds:
+        _check_bond(bond, ports, ("port_channels", bond.name))
+        check_link(bond, ("port_channels", bond.name))
+    _check_distinct(bonds)
+    untagged: dict[str, int] = {}
+    for vlan in vlans:
+        path = ("vlans", str(vlan.id))
+        _check_vlan(vlan, {*ports, *(bond.name for bond in bonds)}, path)
+        if vlan.mtu_bytes is not None:
+            check_link(vlan, path)
+        for member in vlan.members:
+            if not member.tagged and untagged.setdefault(member.interface, vlan.id) != vlan.id:
+                reason = (
+                    f"a port is in one VLAN without tags, and {member.interface} is in {untagged[member.interface]}"
+                )
+                raise refuse((*path, "members", member.interface), reason)
+
+
+def _check_bond(bond: PortChannel, ports: set[str], path: tuple[str, str]) -> None:
+    if not _BOND.fullmatch(bond.name):
+        raise refuse((*path, "name"), "a bond is called bond and what tells it from others, 15 characters in all")
+    if bond.min_links is not None:
+        raise refuse((*path, "min_links"), "NVUE's bonds are up with any member")
+    if not bond.members:
+        raise refuse((*path, "members"), "a bond has members")
+    if list(bond.members) != sorted(set(bond.members), key=natural):
+        raise refuse((*path, "members"), "are not in the order in which they would be read back")
+    for member in bond.members:
+        if member not in ports:
+            raise refuse((*path, "members"), f"{member} is no port of the switch")
+
+
+def _check_distinct(bonds: tuple[PortChannel, ...]) -> None:
+    owner: dict[str, str] = {}
+    for bond in bonds:
+        for member in bond.members:
+            if owner.setdefault(member, bond.name) != bond.name:
+                raise refuse(("port_channels", bond.name, "members"), f"{member} is in {owner[member]} too")
+
+
+def _check_vlan(vlan: Vlan, ports: set[str], path: tuple[str, str]) -> None:
+    if not VLAN_IDS[0] <= vlan.id <= VLAN_IDS[1]:
+        raise refuse((*path, "id"), f"is not from {VLAN_IDS[0]} to {VLAN_IDS[1]}")
+    check_rows(vlan.members, *path, "members", order=lambda member: natural(member.interface))
+    for member in vlan.members:
+        if member.interface not in ports:
+            raise refuse((*path, "members", member.interface), f"{member.interface} is no port of the switch")
+    if vlan.mtu_bytes is None:
+        for name, without in _LINKLESS.items():
+            if getattr(vlan, name) != without:
+                raise refuse((*path, name), "is that of the switch's own interface in the VLAN, which has an MTU")

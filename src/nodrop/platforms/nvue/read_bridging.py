@@ -1,0 +1,132 @@
+"""Bonds and the VLANs of a bridge: who is in them, and what the switch has in them itself.
+
+Sources: Cumulus Linux 5.16, Bonding (LACP at the fast rate, unless told otherwise) and VLAN-aware Bridge Mode (a port
+carries all VLANs of its bridge with tags and VLAN 1 without, unless it has a list or is an access port).
+"""
+
+import re
+from collections.abc import Iterator
+
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject, natural
+from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.read_ports import Ports, addresses, vrf
+from nodrop.platforms.nvue.read_values import View
+
+VLAN_IDS = (1, 4094)
+NATIVE = 1
+_BONDS = ("bond", "peerlink")
+_SVI = re.compile(r"vlan([0-9]{1,4})")
+_NONE = "none"
+_ALL = "all"
+
+Derived = dict[Subject, str]
+
+
+def port_channels(ports: Ports, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
+    """Return the bonds, sorted by name; UNKNOWN where one bundles without LACP, which the model does not tell."""
+    found = []
+    for name in sorted(ports.names(), key=natural):
+        view = ports.view(name)
+        bond = view.below("bond")
+        if not bond and view.text("type") not in _BONDS:
+            continue
+        if bond.text("mode") == "static":
+            return UNKNOWN
+        subject = (ports.config.device, "@port_channels", name)
+        fast = bond.word("lacp-rate", {"fast": True, "slow": False})
+        if fast is None:
+            derived[*subject, "fast_rate"] = "LACP speaks each second unless told otherwise"
+        link = ports.link(view)
+        for part, reason in link.derived:
+            if part in ("enabled", "mtu_bytes"):
+                derived[*subject, part] = reason
+        members = {member for key in bond.texts("member") for member in names(key)}
+        found.append(
+            PortChannel(
+                name=name,
+                members=tuple(sorted(members, key=natural)),
+                enabled=link.enabled,
+                fast_rate=fast is not False,
+                fallback=bond.flag("lacp-bypass") is True,
+                mtu_bytes=link.mtu_bytes,
+                addresses=addresses(view),
+                vrf=vrf(view),
+                description=view.text("description"),
+            )
+        )
+    return tuple(found)
+
+
+def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unknown:
+    """Return the VLANs of the bridge, sorted by number; UNKNOWN where there are several bridges."""
+    of_port = {
+        name: view.below("bridge", "domain") for name in ports.names() if (view := ports.view(name)).has("bridge")
+    }
+    domains = {*top.below("bridge", "domain").node, *(domain for view in of_port.values() for domain in view.node)}
+    if len(domains) > 1:
+        return UNKNOWN
+    domain = next(iter(domains), "")
+    bridge = top.below("bridge", "domain", domain)
+    own = {number for number, _ in _numbered(bridge)}
+    members: dict[int, list[VlanMember]] = {number: [] for number in own}
+    for name in sorted(of_port, key=natural):
+        for number, tagged in _memberships(of_port[name].below(domain), bridge, own):
+            members.setdefault(number, []).append(VlanMember(interface=name, tagged=tagged))
+    gateways = {of: view for view in map(ports.view, ports.names()) if (of := _gateway(view)) is not None}
+    return tuple(
+        _vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived)
+        for number in sorted({*members, *gateways})
+    )
+
+
+def _numbered(view: View) -> Iterator[tuple[int, View]]:
+    return (one for one in view.numbered("vlan", VLAN_IDS[1]) if one[0] >= VLAN_IDS[0])
+
+
+def _memberships(port: View, bridge: View, own: set[int]) -> Iterator[tuple[int, bool]]:
+    """Yield (VLAN, whether with a tag) of a port in the bridge."""
+    if port.has("access") and port.text("access") not in (_NONE, "auto"):
+        access = port.integer("access", *VLAN_IDS)
+        if access is not None:
+            yield access, False
+        return
+    stated = next((view for view in (port, bridge) if view.has("untagged")), None)
+    native: int | None = NATIVE
+    if stated is not None:
+        native = None if stated.text("untagged") == _NONE else stated.integer("untagged", *VLAN_IDS)
+    listed = port.has("vlan") and _ALL not in port.texts("vlan")
+    for number in sorted({number for number, _ in _numbered(port)} if listed else own):
+        if number != native:
+            yield number, True
+    if native is not None:
+        yield native, False
+
+
+def _gateway(view: View) -> int | None:
+    """Return of which VLAN an interface is the switch's own; None where it is none."""
+    name = _SVI.fullmatch(view.path[-1])
+    if name is None and view.text("type") != "svi":
+        return None
+    if view.has("vlan"):
+        return view.integer("vlan", *VLAN_IDS)
+    return int(name[1]) if name else None
+
+
+def _vlan(number: int, members: tuple[VlanMember, ...], gateway: View | None, ports: Ports, derived: Derived) -> Vlan:
+    if gateway is None:
+        return Vlan(id=number, members=members)
+    link = ports.link(gateway)
+    for part, reason in link.derived:
+        if part in ("enabled", "mtu_bytes"):
+            derived[ports.config.device, "@vlans", str(number), part] = reason
+    return Vlan(
+        id=number,
+        members=members,
+        enabled=link.enabled,
+        mtu_bytes=link.mtu_bytes,
+        addresses=addresses(gateway),
+        vrf=vrf(gateway),
+        description=gateway.text("description"),
+    )
