@@ -20,10 +20,10 @@ from nodrop.fabric.routing import (
     StaticRoute,
 )
 from nodrop.fabric.subject import natural
-from nodrop.hardware import switch
+from nodrop.hardware import buildable, switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import effects
-from nodrop.platforms.nvue.releases import RELEASES, knows
+from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from random_routing import LISTS, asns, maybe, prefix_rules, rows
 
 PRIORITIES = st.integers(0, 7)
@@ -169,7 +169,7 @@ def interfaces(draw: st.DrawFn, model: str, version: str, designs: Sequence[QosP
     for panel in sorted(draw(st.sets(st.integers(1, 12), min_size=1, max_size=6))):
         group = facts.group(panel)
         assert group is not None
-        splits = draw(st.sampled_from([1, 1, 2, 4]))
+        splits = draw(st.sampled_from([1, 1, *(way.into for way in group.splits if not way.blocks_next)]))
         lanes = group.lanes if splits == 1 else draw(st.sampled_from([1, group.lanes // splits]))
         speed, mtu = draw(st.sampled_from(group.speeds)), draw(st.sampled_from([9216, 552, 1500]))
         for part in range(splits):
@@ -361,6 +361,11 @@ def managements(draw: st.DrawFn, version: str) -> Management:
     )
 
 
+def release_of(model: str, version: str) -> bool:
+    """Whether a release knows a model."""
+    return precedes(switch(model).since.get("nvue", RELEASES[0]), version)
+
+
 @st.composite
 def trimmings(draw: st.DrawFn, classes: Sequence[int]) -> Trimming:
     """Packet trimming: what is trimmed leaves by the queue of its switch priority."""
@@ -375,12 +380,16 @@ collectors = st.builds(Collector, address=st.sampled_from(["192.0.2.30", "2001:d
 def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") -> Device:
     """A device that NVUE can be told to be, with what the switch works out by itself worked out."""
     version = version or draw(st.sampled_from(RELEASES))
-    model = draw(st.sampled_from(["SN4700", "SN5600"]))
+    model = draw(st.sampled_from([one for one in buildable("nvue") if release_of(one, version)]))
     polling = draw(maybe(st.integers(100, 5000)))
     restores = knows(version, "a time of restoration")
     times = [polling * draw(st.integers(1, 1000)) if polling and wanted else None for wanted in (True, restores)]
     classes, dynamic_th = draw(spread(8, PRIORITIES)), draw(st.sampled_from([0, 0, -8, -1, 3, 7]))
-    trimming = draw(maybe(trimmings(classes))) if model == "SN5600" and knows(version, "packet trimming") else None
+    trimming = (
+        draw(maybe(trimmings(classes)))
+        if switch(model).asic == "spectrum-4" and knows(version, "packet trimming")
+        else None
+    )
     made = profiles(classes, dynamic_th, times, trimming is not None)
     ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
     bonds, vlans = draw(bridging(ports, version))

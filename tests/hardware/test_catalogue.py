@@ -168,8 +168,10 @@ def test_a_table_is_that_of_its_hwskus() -> None:
 def test_what_is_not_known_is_an_obstacle() -> None:
     assert obstacle(switch("AS9716-32D"), "sonic") == "the memory of AS9716-32D is not known"
     assert obstacle(switch("8101-32FH"), "sonic") == "8101-32FH is not known under sonic"
-    assert obstacle(switch("SN5400"), "nvue") == "SN5400 is not known under nvue"
-    assert buildable("nvue") == ("SN4700", "SN5600")
+    assert obstacle(switch("SN5640"), "nvue") == "SN5640 is not known under nvue"
+    assert buildable("nvue") == (
+        "SN2100", "SN2700", "SN3700", "SN3700C", "SN4600", "SN4600C", "SN4700", "SN5400", "SN5600",
+    )  # fmt: skip
 
 
 def test_chips_with_the_dynamic_model() -> None:

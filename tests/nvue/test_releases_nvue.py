@@ -236,3 +236,20 @@ def test_a_restoration_that_is_no_count_of_pollings_is_not_written(restoration_m
         "interfaces/swp1/qos/pfc_watchdog/restoration_ms: "
         "is no multiple of the polling interval, 100 ms, up to 1000 times"
     )
+
+
+# --- models
+
+
+def test_a_model_is_refused_in_a_release_older_than_it() -> None:
+    models = {f"topology.{tier}.model": "SN5400" for tier in ("leaves", "spines")}
+    with pytest.raises(InputProblems) as caught:
+        build(on_nvue("5.9", **models))
+    assert [(one.where, one.found, one.expected) for one in caught.value.problems] == [
+        (f"topology.{tier}.version", "NVUE 5.9 does not know SN5400", "5.10 or later") for tier in ("spines", "leaves")
+    ]
+    device = build(on_nvue("5.10", **models)).devices[0]
+    assert platforms.writer("nvue").write(device, fabric())
+    with pytest.raises(Unsupported) as refused:
+        platforms.writer("nvue").write(replace(device, version="5.9"), fabric())
+    assert str(refused.value) == "version: NVUE knows SN5400 since 5.10, and this is 5.9"

@@ -28,7 +28,8 @@ from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy
 from nodrop.fabric.subject import natural
-from nodrop.intent.schema import Intent
+from nodrop.hardware import switch, switches
+from nodrop.intent.schema import Intent, Tier
 from nodrop.platforms.traits import traits
 
 HOST_BOND = "bond0"
@@ -107,6 +108,14 @@ def _release_faults(intent: Intent) -> Iterator[Problem]:
         if tier.version not in held.releases:
             expected = f"a release of {held.title} that is written: {', '.join(held.releases)}"
             yield intent.problem(("topology", key, "version"), tier.version, expected)
+        elif (since := _of_model(tier)) and held.releases.index(tier.version) < held.releases.index(since):
+            found = f"{held.title} {tier.version} does not know {tier.model}"
+            yield intent.problem(("topology", key, "version"), found, f"{since} or later")
+
+
+def _of_model(tier: Tier) -> str | None:
+    """Return the first release of a tier's network OS that knows its model, where not all do."""
+    return switch(tier.model).since.get(tier.platform) if tier.model in switches() else None
 
 
 def _links(layout: Layout) -> tuple[Link, ...]:

@@ -285,6 +285,8 @@ class Switch(Facts):
     the whole memory; None where no source says it."""
     platforms: tuple[str, ...] = ("sonic",)
     """The network OSes for which nodrop writes it."""
+    since: dict[str, str] = {}
+    """By network OS, the first release that knows the model, where there are earlier ones that are written."""
     max_split: int
     """Into how many ports each of the panel ports can be broken out at once; where a port takes more, it takes the
     numbers of the one after it, which is lost to it."""

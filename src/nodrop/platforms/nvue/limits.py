@@ -16,7 +16,7 @@ from nodrop.hardware.naming import nvue_port
 from nodrop.hardware.schema import Split, Switch
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.limits_bridging import check_bridging
-from nodrop.platforms.nvue.release_limits import check_release
+from nodrop.platforms.nvue.release_limits import check_model, check_release
 from nodrop.platforms.nvue.spelling import FECS, dialect
 from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.sayable import (
@@ -59,6 +59,7 @@ def check(device: Device) -> Switch:
     """
     _PLAIN.check(device)
     facts = _check_device(device)
+    check_model(device, facts)
     check_release(device)
     _check_services(device)
     check_rows(device.interfaces, "interfaces", order=lambda port: natural(port.name))

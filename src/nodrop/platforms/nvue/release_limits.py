@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.states import known
-from nodrop.platforms.nvue.releases import SINCE, knows
+from nodrop.hardware.schema import Switch
+from nodrop.platforms.nvue.releases import SINCE, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
 from nodrop.platforms.sayable import refuse
 
@@ -17,6 +18,13 @@ def check_release(device: Device) -> None:
     for what, path in _needs(device):
         if not knows(device.version, what):
             raise refuse(path, f"{TRAITS.title} has {what} since {SINCE[what]}, and this is {device.version}")
+
+
+def check_model(device: Device, facts: Switch) -> None:
+    """Raise Unsupported where a device's release is older than its model."""
+    since = facts.since.get("nvue")
+    if since is not None and not precedes(since, device.version):
+        raise refuse(["version"], f"{TRAITS.title} knows {facts.name} since {since}, and this is {device.version}")
 
 
 def _needs(device: Device) -> Iterator[_Need]:

@@ -29,7 +29,12 @@ NEEDED = ("export by OTLP", "a gNMI server", "packet trimming")
 
 def knows(release: object, what: str) -> bool:
     """Whether a release, such as 5.16, has something that is not in all of them; KeyError for anything else."""
-    return _order(str(release)) >= _order(SINCE[what])
+    return precedes(SINCE[what], release)
+
+
+def precedes(one: str, other: object) -> bool:
+    """Whether a release is another or came before it."""
+    return _order(one) <= _order(str(other))
 
 
 @cache
