@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.buffers import BufferPool, BufferProfile
 from nodrop.fabric.fabric import Collector, Device, Loopback, Management, Trimming
 from nodrop.fabric.qos import Queue, Scheduler
@@ -159,12 +158,6 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "interfaces/swp1/qos/queues/0/buffer/size_bytes",
         "a queue has nothing for itself where NVUE is not told otherwise",
     ),
-    "port channels": (
-        device(port_channels=(PortChannel(name="bond1"),)),
-        "port_channels",
-        "bonds are not written",
-    ),
-    "VLANs": (device(vlans=(Vlan(id=10),)), "vlans", "bridges are not written"),
     "trimming": (
         device(trimming=Trimming(size_bytes=256, dscp=11, tc=4, queue=4)),
         "trimming",

@@ -368,12 +368,3 @@ def test_ports_trim_the_classes_they_name_or_those_of_the_profile() -> None:
 )
 def test_trimming_is_what_is_said_over_its_profile(body: str, expected: Trimming | None) -> None:
     assert device(body, model="SN5600").trimming == expected
-
-
-def test_bonds_and_bridges_are_not_read_and_not_denied() -> None:
-    alone = device("interface: {swp1: {ip: {address: {10.0.0.1/31: {}}}}}")
-    assert (alone.port_channels, alone.vlans) == ((), ())
-    bonded = device("interface: {swp1: {link: {mtu: 9216}}, bond1: {type: bond, bond: {member: {swp1: {}}}}}")
-    assert (bonded.port_channels, bonded.vlans) == (UNKNOWN, ())
-    bridged = device("interface: {swp1: {bridge: {domain: {br_default: {access: 10}}}}}")
-    assert (bridged.port_channels, bridged.vlans) == ((), UNKNOWN)
