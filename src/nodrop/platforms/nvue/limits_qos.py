@@ -227,7 +227,7 @@ def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
         raise refuse((*path, "action"), "NVUE has no choice of action")
     if polling is None:
         raise refuse(["watchdog_polling_ms"], "a switch that watches polls")
-    _check_restoration(device, watchdog.restoration_ms, polling, (*path, "restoration_ms"))
+    _check_restoration(device, known(watchdog.restoration_ms), polling, (*path, "restoration_ms"))
     if detection is None or detection % polling or not 1 <= detection // polling <= _LARGEST_ROBUSTNESS:
         reason = f"is no multiple of the polling interval, {polling} ms, up to {_LARGEST_ROBUSTNESS} times"
         raise refuse((*path, "detection_ms"), reason)
@@ -245,7 +245,7 @@ def _check_restoration(device: Device, restoration_ms: int | None, polling_ms: i
 def recovery(device: Device) -> int | None:
     """Return after how many pollings without pause a queue is free again; None where no port is watched so."""
     polling, found = known(device.watchdog_polling_ms), {watchdog.restoration_ms for _, watchdog in _watchdogs(device)}
-    restoration_ms = found.pop() if found else None
+    restoration_ms = known(found.pop()) if found else None
     return None if polling is None or restoration_ms is None else restoration_ms // polling
 
 
