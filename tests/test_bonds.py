@@ -57,9 +57,18 @@ def test_in_a_vlan_the_port_channel_is_the_member() -> None:
     assert {one.addresses for one in fabric.hosts[-1].ports} == {("10.3.2.18/24",)}
 
 
+NVUE = {"topology.leaves.platform": "nvue", "topology.leaves.version": "5.16"}
+
+
+def test_on_nvue_it_is_a_bond_of_the_leaf() -> None:
+    (first, _) = build(shipped("storage-vlan", BONDED | NVUE)).device("leaf1").port_channels
+    assert (first.name, first.members) == ("bond9", ("swp3", "swp4"))
+
+
+@pytest.mark.parametrize("platform", [{}, NVUE], ids=["sonic", "nvue"])
 @pytest.mark.parametrize("changes", [BONDED, ROUTED], ids=["vlan", "routed"])
-def test_what_is_written_reads_back_without_a_finding(changes: dict[str, Any]) -> None:
-    fabric = build(shipped("storage-vlan", changes))
+def test_what_is_written_reads_back_without_a_finding(changes: dict[str, Any], platform: dict[str, Any]) -> None:
+    fabric = build(shipped("storage-vlan", changes | platform))
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     verdict = judge(reading, rules())
     assert (verdict.findings, verdict.unknown) == ((), ())
@@ -85,11 +94,6 @@ def test_the_rack_is_told_the_bond_and_its_gateway(changes: dict[str, Any], port
 @pytest.mark.parametrize(
     ("changes", "found", "expected"),
     [
-        (
-            {"topology.leaves.platform": "nvue", "topology.leaves.version": "5.16", "endpoints.storage.vlan": None},
-            "leaves on NVUE, whose port channels are not written",
-            "no bond: every port is routed, as without it",
-        ),
         ({"endpoints.storage.ports": 1}, "hosts with one port", "ports: 2 or more, or no bond"),
         (
             {"endpoints.storage.spread": "leaves"},

@@ -67,7 +67,7 @@ def test_a_vlan_has_both_families_where_its_pools_do() -> None:
 def test_hosts_csv_tells_the_gateway_of_the_vlan() -> None:
     files = {one.path: one.text for one in nodrop.rack(build(shipped(INTENT)))}
     row = next(line for line in files["plan/hosts.csv"].splitlines() if line.startswith("storage3,"))
-    assert row.split(",")[5:7] == ["10.3.2.10/24", "10.3.2.1"]
+    assert row.split(",")[6:8] == ["10.3.2.10/24", "10.3.2.1"]
     assert "leaf2,vlan100,10.3.2.1/24,,," in files["plan/addresses.csv"].splitlines()
 
 

@@ -12,7 +12,6 @@ from nodrop.errors import Problem
 from nodrop.fabric.bridging import PortChannel
 from nodrop.fabric.subject import natural
 from nodrop.intent.schema import Intent
-from nodrop.platforms.traits import traits
 
 
 def port_channels(intent: Intent, node: Node, cables: Wires) -> tuple[PortChannel, ...]:
@@ -35,17 +34,12 @@ def port_channels(intent: Intent, node: Node, cables: Wires) -> tuple[PortChanne
 
 
 def bond_faults(intent: Intent) -> Iterator[Problem]:
-    """Yield bonds that the leaves' platform has not, those of one port, and those of ports on several leaves."""
-    leaves = intent.topology.leaves
-    held = traits(leaves.platform, leaves.version)
+    """Yield bonds of one port, and those of ports on several leaves."""
     for name, group in intent.endpoints.items():
         if not group.bond:
             continue
         keys = ("endpoints", name, "bond")
-        if held.port_channel is None:
-            found = f"leaves on {held.title}, whose port channels are not written"
-            yield intent.problem(keys, found, "no bond: every port is routed, as without it")
-        elif group.ports == 1:
+        if group.ports == 1:
             yield intent.problem(keys, "hosts with one port", "ports: 2 or more, or no bond")
         elif group.spread != "one-leaf":
             found = f"ports on {group.ports} leaves, and a bond ends on one switch"

@@ -106,7 +106,6 @@ def _bond(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
     if cable.bond is None:
         return None
     name = traits(cable.leaf.tier.platform, cable.leaf.tier.version).port_channel
-    assert name is not None
     first = cable.bond.port
     number = (first.panel - 1) * cable.leaf.model.max_split + first.split + 1
     return Bond(name.format(number), addresses, cable.host)
