@@ -318,6 +318,7 @@ def test_an_interrupted_site_leaves_nothing_and_no_process() -> None:
             time.sleep(0.01)
         os.killpg(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
     assert (running.returncode, out, err) == (130, b"", b"\n")
     assert sorted(path.name for path in Path().iterdir()) == sorted(intents)
     assert ends(running.pid)

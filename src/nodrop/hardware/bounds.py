@@ -70,15 +70,15 @@ def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
 
     UnknownFact where the device's model is not known.
     """
-    return table_xoff(headroom_rows(device), speed_mbps, length_m)
+    return table_xoff(headroom_rows(device.model, device.hwsku), speed_mbps, length_m)
 
 
-def headroom_rows(device: Device) -> tuple[HeadroomRow, ...]:
-    """Return the headroom table of the device's SKU; none where the catalogue has none.
+def headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[HeadroomRow, ...]:
+    """Return the headroom table of a device's SKU; none where the catalogue has none.
 
     UnknownFact where the device's model or SKU is not known.
     """
-    model, hwsku = known(device.model, "device.model"), known(device.hwsku, "device.hwsku")
+    model, hwsku = known(model, "device.model"), known(hwsku, "device.hwsku")
     table = switch(model).sonic.table(hwsku) if model in switches() else None
     return table.rows if table else ()
 

@@ -89,14 +89,14 @@ def _speeds(model: str | Unknown, interface: Interface) -> frozenset[int]:
 
 
 @word("function")
-def lacks_length(interface: Interface) -> bool:
+def lacks_length(metres: int | None | Unknown, qos: QosProfile | None | Unknown) -> bool:
     """Whether a port's headroom follows from its cable's length, and that is not there, or 0 m.
 
     A priority group with a stated headroom of its own keeps it (sonic-swss cfgmgr/buffermgr.cpp, buffermgrdyn.cpp).
     """
-    if isinstance(interface.cable_length_m, Unknown) or interface.cable_length_m:
+    if isinstance(metres, Unknown) or metres:
         return False
-    qos = known(interface.qos, "interface.qos")
+    qos = known(qos, "interface.qos")
     groups = () if qos is None else known(qos.priority_groups, "interface.qos.priority_groups")
     own = [known(one.buffer, "priority_group.buffer") for one in groups if one.lossless]
     return not any(one and one.headroom and not known(one.headroom, "headroom").computed for one in own)

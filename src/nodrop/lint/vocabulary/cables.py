@@ -39,7 +39,7 @@ def rows_there_are(device: Device, mbps: int | None) -> str:
 
 
 def _lengths(device: Device, mbps: int | None) -> tuple[int, ...]:
-    rows = headroom_rows(device)
+    rows = headroom_rows(device.model, device.hwsku)
     if not rows:
         raise UnknownFact("device.model")
     return tuple(sorted({row.cable_m for row in rows if row.speed_mbps == mbps}))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from nodrop.fabric import effects
-from nodrop.fabric.fabric import Device, Fabric, TrafficClass
+from nodrop.fabric.fabric import Fabric, TrafficClass
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware.bounds import headroom_rows
@@ -85,14 +85,20 @@ def _has_headroom(qos: QosProfile, group: int) -> bool:
 
 
 @word("function")
-def table_lacks(device: Device, mbps: int | None | Unknown, metres: int | None | Unknown) -> bool:
+def table_lacks(
+    buffer_model: str | None | Unknown,
+    model: str | Unknown,
+    hwsku: str | None | Unknown,
+    mbps: int | None | Unknown,
+    metres: int | None | Unknown,
+) -> bool:
     """Whether a switch writes no headroom because the table of its SKU has no row for a speed and cable length."""
-    if isinstance(device.buffer_model, Unknown) or device.buffer_model != "traditional":
+    if isinstance(buffer_model, Unknown) or buffer_model != "traditional":
         return False
     if isinstance(mbps, Unknown) or isinstance(metres, Unknown):
         return False
     try:
-        rows = headroom_rows(device)
+        rows = headroom_rows(model, hwsku)
     except UnknownFact:
         return False
     return bool(rows) and metres is not None and all((row[0], row[1]) != (mbps, metres) for row in rows)
