@@ -3,15 +3,14 @@
 Examples name ports as SONiC does. On another platform they mean the port in that place of the panel.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import nodrop
-from nodrop import collect, platforms, stated
+from nodrop import platforms
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.assemble import assemble
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Port
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.routing import Bgp
@@ -24,6 +23,7 @@ from nodrop.hardware.naming import port_name
 from nodrop.intent.schema import Intent
 from nodrop.lint.examples import View
 from nodrop.lint.rule import Example
+from nodrop.platforms import HOSTS
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 
@@ -71,27 +71,31 @@ class Setting:
         own = names(fabric, self.platform)
         settled = renamed(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own)
         try:
-            artifacts = list(nodrop.write(settled))
+            artifacts = [*nodrop.write(settled), *nodrop.host_files(settled)]
         except Unsupported as error:
             raise CannotSay(str(error)) from None
         yield self._view(nodrop.read_back(artifacts, settled))
 
     def artifact(self, edits: Mapping[str, Any]) -> Iterator[View]:
-        """Return two-by-two read from artifacts in which texts were replaced, each at its first place."""
-        if self.platform not in edits:
+        """Return two-by-two read from artifacts in which texts were replaced, each at its first place.
+
+        Files of hosts are edited whatever the platform; in those that a build does not write, nothing is replaced.
+        """
+        if not {self.platform, HOSTS} & edits.keys():
             raise CannotSay(f"the example edits files of {', '.join(edits)}")
-        fabric, files, artifacts = self._built({}), edits[self.platform], []
-        for one in nodrop.write(fabric):
-            text = one.text
-            for edit in files.get(f"{one.device}/{one.path}", ()):
-                if edit["replace"] not in text:
-                    raise ValueError(f"{one.device}/{one.path} has no {edit['replace']!r}")
-                text = text.replace(edit["replace"], edit["with"], 1)
+        fabric = self._built({})
+        files = {**edits.get(self.platform, {})}
+        files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
+        artifacts = []
+        for one in (*nodrop.write(fabric), *nodrop.host_files(fabric)):
+            text = _edited(one.text, files.pop(f"{one.device}/{one.path}", ()), f"{one.device}/{one.path}")
             artifacts.append(Artifact(device=one.device, path=one.path, text=text))
-        platform_of = {device.name: device.platform for device in fabric.devices}
-        readings = list(collect.read_artifacts([one for one in artifacts if one.device], platform_of, ""))
-        declared = next(one.text for one in artifacts if one.path == stated.FILE)
-        yield self._view(assemble(readings, stated.loads(declared.encode(), stated.FILE)))
+        artifacts += (
+            Artifact(device="", path=path.removeprefix("/"), text=_edited("", changes, path))
+            for path, changes in files.items()
+            if path.startswith("/")
+        )
+        yield self._view(nodrop.read_back(artifacts, fabric))
 
     def check_carried(self, example: Example) -> None:
         """Raise CannotSay where the example changes what the platform's files do not say."""
@@ -111,6 +115,14 @@ class Setting:
     def _view(self, reading: Reading) -> View:
         table = names(reading.fabric, EXAMPLES)
         return View(self.platform, reading, lambda subject: _spelt(subject, table))
+
+
+def _edited(text: str, edits: Iterable[Mapping[str, str]], name: str) -> str:
+    for edit in edits:
+        if edit["replace"] not in text:
+            raise ValueError(f"{name} has no {edit['replace']!r}")
+        text = text.replace(edit["replace"], edit["with"], 1)
+    return text
 
 
 def _in_device(subject: Subject) -> Subject:

@@ -35,6 +35,7 @@ def made(intent: str) -> dict[str, str]:
     loaded = nodrop.load(home("intents") / f"{intent}.yaml")
     fabric = nodrop.build(loaded)
     artifacts = list(nodrop.write(fabric))
+    artifacts += nodrop.host_files(fabric)
     plan = list(nodrop.rack(fabric))
     reading = nodrop.read_back(artifacts, fabric)
     verdict = judge(reading, shipped(), strictness="auditor")

@@ -24,7 +24,7 @@ LAYERS = (
     {"plan", "locate"},
     {"lint"},
     {"design"},
-    {"stated", "collect", "inputs", "intent"},
+    {"stated", "collect", "inputs", "intent", "paths"},
     {"analyses", "routing"},
     {"platforms"},
     {"hardware"},

@@ -6,6 +6,7 @@ The public verbs; each is a pure function where it can be:
     build(intent) -> Fabric             what it means
     write(fabric) -> Iterator[Artifact] the configurations that say so
     rack(fabric) -> Iterator[Artifact]  its cables, addresses and hosts, for people
+    host_files(fabric) -> Iterator      what sets the NICs of its hosts
     read(sources) -> Reading            the fabric that configurations say, whoever wrote them
     lint(reading) -> Verdict            what is wrong with it
 """
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from nodrop.lint.rule import Rule
     from nodrop.platforms.artifact import Artifact
 
-__all__ = ["build", "lint", "load", "rack", "read", "read_back", "write"]
+__all__ = ["build", "host_files", "lint", "load", "rack", "read", "read_back", "write"]
 
 
 def load(path: "Path") -> "Intent":
@@ -62,6 +63,13 @@ def rack(fabric: "Fabric") -> Iterator["Artifact"]:
     return files(fabric)
 
 
+def host_files(fabric: "Fabric") -> Iterator["Artifact"]:
+    """Yield what sets the NICs of a fabric's hosts: scripts, templates and environments in hosts/, by NIC model."""
+    from nodrop.platforms.hosts.spelling import files
+
+    return files(fabric)
+
+
 def read(
     sources: Sequence[str],
     *,
@@ -89,7 +97,8 @@ def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = ""
     devices = [artifact for artifact in artifacts if artifact.device]
     readings = list(collect.read_artifacts(devices, platform_of, below))
     text = next(artifact.text for artifact in artifacts if artifact.path == stated.FILE)
-    return assemble(readings, stated.loads(text.encode(), stated.FILE))
+    declared = stated.loads(text.encode(), stated.FILE)
+    return assemble(readings, declared, collect.host_artifacts(artifacts, below))
 
 
 def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":

@@ -4,15 +4,18 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
+from itertools import count
+from pathlib import Path
 
 from nodrop import platforms, stated
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
-from nodrop.fabric.reading import DeviceReading, Note, Reading, Source
+from nodrop.fabric.reading import DeviceReading, HostReading, Note, Reading, Source
 from nodrop.formats.json import MAX_BYTES
-from nodrop.inputs import Bundle, Inputs
+from nodrop.inputs import Bundle, Inputs, Text
 from nodrop.parallel import map_chunks
+from nodrop.platforms import hosts
 from nodrop.platforms.artifact import Artifact
 
 
@@ -42,29 +45,67 @@ def read_inputs(inputs: Inputs, declared: Declared, executor: Executor | None = 
         if not reading.device.interfaces:
             file = bundle.files[0][1].display
             notes.append(Note(kind="no-ports", message="names no port, so nothing about ports is judged", file=file))
-    found = assemble(readings, declared)
+    found = assemble(readings, declared, read_hosts(inputs.hosts))
     return replace(
         found,
         notes=(*notes, *found.notes),
         problems=(*problems, *found.problems),
-        assumed=found.assumed if readings else (),
+        assumed=found.assumed if readings or inputs.hosts else (),
     )
 
 
 def read_bundle(bundle: Bundle) -> DeviceReading:
     """Read one device; a file that cannot be opened is a problem of the reading."""
+    opened, problems = _opened(bundle.files, MAX_BYTES)
+    reading = platforms.reader(bundle.platform).read(bundle.name, opened)
+    return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
+
+
+def _opened(files: Iterable[tuple[str, Text]], max_bytes: int) -> tuple[list[tuple[Source, bytes]], list[Problem]]:
     opened: list[tuple[Source, bytes]] = []
     problems: list[Problem] = []
-    for name, text in bundle.files:
+    for name, text in files:
         try:
-            raw = text.read(MAX_BYTES)
+            raw = text.read(max_bytes)
         except InputProblems as error:
             problems.extend(error.problems)
             continue
         held = raw if text.path is None else None
         opened.append((Source(name=name, display=text.display, path=text.path, held=held, digest=digest(raw)), raw))
-    reading = platforms.reader(bundle.platform).read(bundle.name, opened)
+    return opened, problems
+
+
+def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:
+    """Read what files say of NICs, those of one name together; of files called alike a later one gets a number."""
+    files: dict[str, dict[str, Text]] = {}
+    for bundle in bundles:
+        held = files.setdefault(bundle.name, {})
+        for name, text in bundle.files:
+            number = next(number for number in count(1) if _numbered(name, number) not in held)
+            held[_numbered(name, number)] = text
+    return [_read_host(name, held) for name, held in files.items()]
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}.{number}"
+
+
+def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
+    opened, problems = _opened(files.items(), hosts.MAX_BYTES)
+    reading = hosts.read(host, opened)
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
+
+
+def host_artifacts(artifacts: Iterable[Artifact], below: str) -> list[HostReading]:
+    """Read the rendered files of hosts as `read_hosts` reads them from a disk."""
+    bundles = []
+    for one in artifacts:
+        path, raw = Path(one.path), one.text.encode()
+        if not one.device and path.parts[0] == hosts.FOLDER and hosts.may_be(path.suffix) and hosts.detect(raw):
+            text = Text(display=f"{below}/{path}" if below else str(path), held=raw)
+            files = ((path.name, text),)
+            bundles.append(Bundle(name=hosts.name_of(path), platform=platforms.HOSTS, files=files))
+    return read_hosts(bundles)
 
 
 def read_artifacts(

@@ -1,7 +1,5 @@
 """What the paths of a command line lead to: intents, the files of each device, and what is stated beside them."""
 
-import contextlib
-import difflib
 import os
 import re
 import sys
@@ -14,7 +12,9 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import Note
 from nodrop.formats.json import MAX_BYTES
 from nodrop.formats.places import read_limited
-from nodrop.publish import recover
+from nodrop.paths import fault, reason
+from nodrop.platforms import HOSTS
+from nodrop.platforms import hosts as host_files
 
 STDIN = "-"
 _HEAD_BYTES = 65_536
@@ -41,8 +41,8 @@ class Text:
 
 def named(path: str) -> Text:
     """Return the file that a user named; InputProblems says why there is none."""
-    if (fault := _fault(path)) is not None:
-        raise InputProblems([fault])
+    if (wrong := fault(path)) is not None:
+        raise InputProblems([wrong])
     return Text(display=path, path=Path(path))
 
 
@@ -60,6 +60,8 @@ class Inputs:
     """What makes up one fabric; `intents` and `nested`, folders with a fabric.yaml of their own, are fabrics too."""
 
     bundles: list[Bundle] = field(default_factory=list)
+    hosts: list[Bundle] = field(default_factory=list)
+    """Files that say how NICs are set, one by one; those of one name belong together."""
     intents: list[Text] = field(default_factory=list)
     stated: list[Text] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -69,7 +71,7 @@ class Inputs:
     def fabrics(self) -> list["Inputs"]:
         """Return the inputs that make up one fabric each; none where there is nothing but intents."""
         inner = [one for nested in self.nested for one in nested.fabrics()]
-        return [self, *inner] if self.bundles or self.problems or self.notes else inner
+        return [self, *inner] if self.bundles or self.hosts or self.problems or self.notes else inner
 
     def only(self) -> "Inputs":
         """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
@@ -90,6 +92,7 @@ class Inputs:
     def take(self, other: "Inputs") -> None:
         """Make what belongs to another fabric part of this one."""
         self.bundles += other.bundles
+        self.hosts += other.hosts
         self.intents += other.intents
         self.stated += other.stated
         self.problems += other.problems
@@ -108,8 +111,8 @@ def find(paths: Sequence[str], platform: str | None = None, stdin: bytes | None 
     for text in paths:
         if text == STDIN:
             finder.held(groups.setdefault("", Inputs()), _standard_input() if stdin is None else stdin)
-        elif (fault := _fault(text)) is not None:
-            found.problems.append(fault)
+        elif (wrong := fault(text)) is not None:
+            found.problems.append(wrong)
         elif Path(text).name == stated.FILE and _states(Path(text)):
             found.stated.append(Text(display=text, path=Path(text)))
         else:
@@ -131,40 +134,6 @@ def find(paths: Sequence[str], platform: str | None = None, stdin: bytes | None 
 def _standard_input() -> bytes:
     """Return what stands on standard input; of too much, a little more than may be read."""
     return sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""
-
-
-def _fault(text: str) -> Problem | None:
-    """Return why a path leads nowhere; what a build that was cut short has left there is mended first."""
-    if not text:
-        return Problem(path='""', found="an empty path", hint="`.` is the working directory")
-    path = Path(text)
-    try:
-        for folder in (path, path.parent):
-            if not os.path.lexists(folder):
-                recover(folder)
-        path.stat()
-    except FileNotFoundError:
-        return Problem(path=text, found="no such file or folder", hint=_alike(path))
-    except (OSError, ValueError) as error:
-        return Problem(path=text, found=_reason(error))
-    return None
-
-
-def _alike(path: Path) -> str:
-    """Return a hint at what lies there under almost the same name; leaf1 is no misspelt leaf3, though."""
-    with contextlib.suppress(OSError, ValueError):
-        others = sorted(one.name for one in path.parent.iterdir() if _undigited(one.name) != _undigited(path.name))
-        close = difflib.get_close_matches(path.name, others, n=1, cutoff=0.75)
-        return f"did you mean {path.parent / close[0]}?" if close else ""
-    return ""
-
-
-def _undigited(name: str) -> str:
-    return re.sub(r"[0-9]+", "", name)
-
-
-def _reason(error: Exception) -> str:
-    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def _stated_beside(path: Path) -> Path | None:
@@ -233,6 +202,9 @@ class _Finder:
         if is_intent(head):
             inputs.intents.append(text)
             return
+        if self._forced is None and host_files.detect(head):
+            inputs.hosts.append(Bundle(name="stdin", platform=HOSTS, files=(("stdin", text),)))
+            return
         platform = self._platform_of("stdin", head) or self._platform_of_json()
         files = ((_canonical(platform, Path("stdin")), text),)
         inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
@@ -271,6 +243,9 @@ class _Finder:
         if path.suffix in _YAML and is_intent(head):
             self._intent(inputs, path)
             return
+        if self._is_of_host(path):
+            self._host(inputs, path)
+            return
         platform = self._platform_of(path.name, head)
         if platform is None and path.suffix == ".json":
             platform = self._platform_of_json()  # its reader says where the JSON is broken
@@ -281,6 +256,17 @@ class _Finder:
             self._device(inputs, path.parent, sorted(one for one in both if _is_file(path.parent / one)), platform)
         else:
             self._other_file(inputs, path, platform)
+
+    def _is_of_host(self, path: Path) -> bool:
+        """Whether a file says how NICs are set."""
+        looked_at = self._forced is None and host_files.may_be(path.suffix) and _is_file(path)
+        return looked_at and host_files.detect(_head(path))
+
+    def _host(self, inputs: Inputs, path: Path) -> None:
+        if self._is_new(path):
+            name = _safe(host_files.name_of(path.absolute()))
+            text = Text(display=str(path), path=path)
+            inputs.hosts.append(Bundle(name=name, platform=HOSTS, files=((path.name, text),)))
 
     def _intent(self, inputs: Inputs, path: Path) -> None:
         if self._is_new(path):
@@ -322,6 +308,8 @@ class _Finder:
                 self._intent(inputs, path)
             elif path.suffix == ".json" and _is_file(path):
                 self._json(inputs, path)
+            elif self._is_of_host(path):
+                self._host(inputs, path)
             elif (detected := self._detected(path)) is not None:
                 self._other_file(inputs, path, detected)
 
@@ -360,7 +348,7 @@ def _listed(inputs: Inputs, here: Path) -> tuple[list[Path], list[str]]:
         with os.scandir(here) as found:
             entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda one: one.name)
     except OSError as error:
-        inputs.problems.append(Problem(path=str(here), found=_reason(error), expected="a readable folder"))
+        inputs.problems.append(Problem(path=str(here), found=reason(error), expected="a readable folder"))
         return [], []
     folders, files = [], []
     for entry in entries:

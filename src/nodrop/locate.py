@@ -13,6 +13,7 @@ from nodrop.fabric.reading import Note, Place, Reading, Source
 from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import BOM, read_limited
 from nodrop.lint.finding import Finding, Located, Related
+from nodrop.platforms import HOSTS
 
 PlaceOf = Callable[[Subject], Place | None]
 """Where a part of one device stands in its sources."""
@@ -53,11 +54,16 @@ def locate(
     wanted: dict[str, dict[_Target, None]] = {}
     for device, target in (aimed for each in findings if id(each) in chosen for aimed in aim.all_of(each)):
         wanted.setdefault(device, {})[target] = None
-    atlas = _Atlas({device.name: device.platform for device in reading.fabric.devices}, where)
+    atlas = _Atlas(_platforms(reading), where)
     for device in sorted(wanted, key=natural):
         atlas.chart(device, reading.sources[device], wanted[device])
     filled = (_filled(finding, aim, atlas.places) if id(finding) in chosen else finding for finding in findings)
     return Pointed(tuple(filled), tuple(atlas.notes), atlas.lines)
+
+
+def _platforms(reading: Reading) -> Mapping[str, str]:
+    """Return by name how the places in files are found; what is no switch is read as a host's."""
+    return dict.fromkeys(reading.sources, HOSTS) | {one.name: one.platform for one in reading.fabric.devices}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +84,7 @@ def place_of(part: Subject, reading: Reading, where: Where) -> Stands | None:
     if aimed is None:
         return None
     device, part = aimed
-    platform = next(one.platform for one in reading.fabric.devices if one.name == device)
+    platform = _platforms(reading)[device]
     loaded = {source: _load(source) for source in reading.sources[device]}
     find = where(platform, {source.name: raw for source, raw in loaded.items()})
     displays = {source.name: source.display for source in loaded}

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def command(intents: tuple[str, ...], output: str, check_only: bool, write_anyway: bool, choices: Choices) -> int:
     """Build intents into configurations.
 
-    DIR gets one folder per device, or per fabric and device where there are several intents, a fabric.yaml, and in
-    plan/ what people carry to the rack: cabling, addresses and hosts as CSV.
+    DIR gets one folder per device, or per fabric and device where there are several intents, a fabric.yaml, in
+    plan/ what people carry to the rack (cabling, addresses and hosts as CSV), and in hosts/ what sets the NICs.
 
     What is linted is the text that was rendered, never the intent. DIR is replaced in one step; anything in it that
     an earlier build did not write is refused, never deleted.

@@ -103,7 +103,7 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
 
     fabric = nodrop.build(intent)
     try:
-        artifacts = tuple(nodrop.write(fabric))
+        artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
     return (*artifacts, *nodrop.rack(fabric)), nodrop.read_back(artifacts, fabric, below)

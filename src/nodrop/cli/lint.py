@@ -37,8 +37,9 @@ def command(paths: tuple[str, ...], platform: str | None, assume: tuple[str, ...
     PATH is a file, a folder of files, or `-` for standard input.
 
     Files in one folder under their canonical names (config_db.json, frr.conf) are one device; any other file is a
-    device of its own. Intents are built first, and what is judged is what the switches would be given. A fabric.yaml
-    beside a path states what the files cannot say.
+    device of its own. Files that say how NICs of hosts are set (what mlnx_qos -i and mlxconfig query print, scripts,
+    NicConfigurationTemplate, NCCL environment) are judged with the switches. Intents are built first, and what is
+    judged is what the switches would be given. A fabric.yaml beside a path states what the files cannot say.
     """
     from nodrop.cli.judging import chosen_rules, working
     from nodrop.cli.output import calm_collector, emit, exit_code, merged

@@ -77,6 +77,7 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
 
     return Outcome(
         devices=sum(one.devices for one in outcomes),
+        hosts=sum(one.hosts for one in outcomes),
         interfaces=sum(one.interfaces for one in outcomes),
         rules=max((one.rules for one in outcomes), default=0),
         findings=tuple(finding for one in outcomes for finding in one.findings),
@@ -137,4 +138,4 @@ def exit_code(outcome: "Outcome", fail_on: str) -> int:
         return WRONG
     if reaches(outcome, fail_on):
         return FOUND
-    return 0 if outcome.devices else NOTHING
+    return 0 if outcome.devices or outcome.hosts else NOTHING

@@ -13,7 +13,7 @@ from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.fabric.intern import Interner
 from nodrop.fabric.qos import PriorityGroup, QosProfile
-from nodrop.fabric.reading import Assumption, DeviceReading, Note, Reading
+from nodrop.fabric.reading import Assumption, DeviceReading, HostReading, Note, Reading
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.subject import natural
 from nodrop.fabric.values import changed
@@ -24,9 +24,11 @@ RDMA_DSCP = 26
 """NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
 
 
-def assemble(readings: Sequence[DeviceReading], declared: Declared) -> Reading:
+def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: Sequence[HostReading] = ()) -> Reading:
     """Return all readings as one fabric; two devices of one name are told apart by a number, with a note."""
     readings, notes = _distinct(readings)
+    hosts_read = _apart(hosts_read, {reading.device.name for reading in readings})
+    everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
     interner = Interner()
     devices = [_stated(reading.device, declared) for reading in readings]
     links = _links(devices, readings, declared)
@@ -43,16 +45,18 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared) -> Reading:
         devices=tuple(sorted(devices, key=lambda device: natural(device.name))),
         links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
         hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
+        nics=tuple(nic for one in hosts_read for nic in one.nics),
         classes=tuple(sorted(classes, key=lambda one: one.name)),
         policy=declared.policy or Policy(),
     )
     return Reading(
         fabric=fabric,
-        sources={reading.device.name: reading.sources for reading in readings},
-        remarks=tuple(remark for reading in readings for remark in reading.remarks),
+        sources={reading.device.name: reading.sources for reading in readings}
+        | {one.name: one.sources for one in hosts_read},
+        remarks=tuple(remark for reading in everything for remark in reading.remarks),
         notes=(*notes, *(note for reading in readings for note in reading.notes)),
-        problems=tuple(problem for reading in readings for problem in reading.problems),
-        derived={subject: reason for reading in readings for subject, reason in reading.derived.items()},
+        problems=tuple(problem for reading in everything for problem in reading.problems),
+        derived={subject: reason for reading in everything for subject, reason in reading.derived.items()},
         assumed=tuple(assumed),
     )
 
@@ -78,6 +82,21 @@ def _renamed(reading: DeviceReading, name: str) -> DeviceReading:
     return replace(
         reading,
         device=replace(reading.device, name=name),
+        remarks=tuple(replace(remark, subject=(name, *remark.subject[1:])) for remark in reading.remarks),
+        derived={(name, *subject[1:]): reason for subject, reason in reading.derived.items()},
+    )
+
+
+def _apart(readings: Sequence[HostReading], taken: Container[str]) -> list[HostReading]:
+    """Return what hosts' files say, under names that no switch has."""
+    return [_of_host(one, f"{one.name}.host") if one.name in taken else one for one in readings]
+
+
+def _of_host(reading: HostReading, name: str) -> HostReading:
+    return replace(
+        reading,
+        name=name,
+        nics=tuple(changed(nic, host=name) for nic in reading.nics),
         remarks=tuple(replace(remark, subject=(name, *remark.subject[1:])) for remark in reading.remarks),
         derived={(name, *subject[1:]): reason for subject, reason in reading.derived.items()},
     )

@@ -4,6 +4,7 @@ from typing import Literal, NamedTuple, get_args
 
 from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers
+from nodrop.fabric.nics import Nic
 from nodrop.fabric.overlays import MultiChassis, Tunnel
 from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile
 from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
@@ -276,6 +277,8 @@ class Fabric:
     devices: tuple[Device, ...]
     links: tuple[Link, ...] = ()
     hosts: tuple[Host, ...] = ()
+    nics: tuple[Nic, ...] = ()
+    """How files of hosts say that NICs are set; what the owner states of them is in `hosts`."""
     classes: tuple[TrafficClass, ...] = ()
     policy: Policy = Policy()
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Device, End, Fabric
+from nodrop.fabric.nics import Nic
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 
@@ -84,6 +85,18 @@ class DeviceReading:
     cables: tuple[Cable, ...] = ()
     remarks: tuple[Remark, ...] = ()
     notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    derived: Mapping[Subject, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostReading:
+    """How the NICs of a host are set, as its files say; a name may also stand for a NIC model, or for all hosts."""
+
+    name: str
+    nics: tuple[Nic, ...] = ()
+    sources: tuple[Source, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
 

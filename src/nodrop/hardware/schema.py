@@ -341,6 +341,15 @@ class Nic(Facts):
     cnp_dscp: int | None = None
     cnp_priority: int | None = None
     """The DSCP and the priority of its congestion notifications as it comes from the factory."""
+    pci_device: str | None = None
+    """Its PCI device id, four hexadecimal digits, by which a host tells which of its ports are of such a NIC."""
+    operator: bool = False
+    """Whether NVIDIA's NIC configuration operator knows it."""
+
+    @property
+    def operator_type(self) -> str | None:
+        """What the operator calls it; None where it does not know it."""
+        return self.pci_device if self.operator else None
 
 
 class Medium(Facts):

@@ -14,6 +14,8 @@ from nodrop.formats.yaml import parse
 from nodrop.platforms.artifact import Artifact
 
 _HERE = Path(__file__).parent
+HOSTS = "hosts"
+"""The folder of what is no switch: files that say how NICs are set, which have places like any other."""
 
 
 class Reader(Protocol):
@@ -61,7 +63,7 @@ def written() -> tuple[str, ...]:
 
 @cache
 def _module(platform: str, part: str) -> Any:
-    if platform not in names():
+    if platform not in (*names(), HOSTS):
         raise KeyError(platform)
     return importlib.import_module(f"nodrop.platforms.{platform}.{part}")
 

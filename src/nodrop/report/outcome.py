@@ -26,6 +26,8 @@ class Outcome:
     """
 
     devices: int = 0
+    hosts: int = 0
+    """Names under which files of hosts were read."""
     interfaces: int = 0
     rules: int = 0
     findings: tuple[Finding, ...] = ()
@@ -61,6 +63,7 @@ class Outcome:
         """What a reading and the verdict on it say; `findings` are the verdict's with their places, where looked up."""
         return cls(
             devices=len(reading.fabric.devices),
+            hosts=len({nic.host for nic in reading.fabric.nics}),
             interfaces=sum(len(device.interfaces) for device in reading.fabric.devices),
             rules=verdict.rules,
             findings=tuple(verdict.findings if findings is None else findings),

@@ -34,6 +34,8 @@ def totals(outcome: Outcome) -> str:
     """The last line: what was looked at, what was found, and what that leaves out."""
     total = summary(outcome)
     looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
+    if not total.devices and outcome.hosts:
+        looked_at = [f"files of {count(outcome.hosts, 'host')}", count(total.rules, "rule")]
     nothing = "no findings in " if total.rules else "nothing checked in "
     besides = (
         (total.unknown, "unknown"),
@@ -43,7 +45,11 @@ def totals(outcome: Outcome) -> str:
     )
     said = [count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
     said += [f"{number} {words}" for number, words in besides if number]
-    opening = ("" if outcome.findings else nothing) + ", ".join(looked_at) if total.devices else "nothing checked"
+    opening = (
+        ("" if outcome.findings else nothing) + ", ".join(looked_at)
+        if total.devices or outcome.hosts
+        else "nothing checked"
+    )
     return f"{opening}: {', '.join(said)}" if said else opening
 
 

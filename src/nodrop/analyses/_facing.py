@@ -1,0 +1,114 @@
+"""Which ports of switches the NICs of a host file face, and which hosts it is about."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop import hardware
+from nodrop.fabric.fabric import Device, Host, HostPort, Interface, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.nics import Nic
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject
+
+
+class Facing(NamedTuple):
+    """A port of a switch that a NIC faces; without a cable it is any port at which a host may be."""
+
+    device: Device
+    port: Interface
+    link: Link | None = None
+
+    @property
+    def subject(self) -> Subject:
+        """The port's subject."""
+        return (self.device.name, self.port.name)
+
+    @property
+    def name(self) -> str:
+        """The port as a message names it."""
+        return f"{self.device.name} {self.port.name}"
+
+
+class Hosts:
+    """The hosts and ports of a fabric by what a file is about; each is looked for once."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._found: dict[tuple[str, ...], tuple[Facing, ...]] = {}
+        self._models = sorted(hardware.nics(), key=len, reverse=True)
+
+    def of(self, nic: Nic) -> list[Host]:
+        """The hosts that a file is about: the one it names, those with the NIC that it names, else all."""
+        if (host := self._named(nic)) is not None:
+            return [host]
+        models = nic.models or self._model(nic)
+        hosts = self._index.fabric.hosts
+        return [host for host in hosts if not models or isinstance(host.nic, Unknown) or host.nic in models]
+
+    def facing(self, nic: Nic) -> tuple[Facing, ...]:
+        """The ports that its NICs face, of those with equal settings the first; any host port where none is stated."""
+        named = self._named(nic)
+        words = set(_words(nic.file)) if named is not None else set()
+        port = next((port.name for port in named.ports if port.name in words), "") if named is not None else ""
+        key = (named.name, port) if named is not None else ("", *(nic.models or self._model(nic)))
+        if key not in self._found:
+            found = self._cabled(self.of(nic), port) if self._index.fabric.hosts else self._uncabled()
+            distinct: dict[tuple[object, ...], Facing] = {}
+            for one in found:
+                length = one.link.length_m if one.link else None
+                settings = (id(one.port.qos), one.port.mtu_bytes, None if isinstance(length, Unknown) else length)
+                distinct.setdefault(tuple(map(_comparable, settings)), one)
+            self._found[key] = tuple(distinct.values())
+        return self._found[key]
+
+    def _named(self, nic: Nic) -> Host | None:
+        """The host whose name a file has or begins with."""
+        if (host := self._index.hosts.get(nic.host)) is not None:
+            return host
+        stem = nic.host or nic.file
+        for text in (stem, nic.file):
+            for end in range(len(text), 0, -1):
+                if (end == len(text) or not text[end].isalnum()) and text[:end] in self._index.hosts:
+                    return self._index.hosts[text[:end]]
+        return None
+
+    def _model(self, nic: Nic) -> tuple[str, ...]:
+        """The NIC model with whose name a file begins."""
+        return next(((model,) for model in self._models if _begins(nic.host, model)), ())
+
+    def _cabled(self, hosts: list[Host], port: str) -> Iterator[Facing]:
+        for host in hosts:
+            for own in host.ports:
+                if (not port or own.name == port) and (found := self._at(host, own)) is not None:
+                    yield found
+
+    def _at(self, host: Host, own: HostPort) -> Facing | None:
+        far = self._index.far_end(host.name, own.name)
+        port = self._index.interface(*far) if far else None
+        if far is None or port is None or _shut(port):
+            return None
+        return Facing(self._index.devices[far.node], port, self._index.link(host.name, own.name))
+
+    def _uncabled(self) -> Iterator[Facing]:
+        for device in self._index.fabric.devices:
+            for port in device.interfaces:
+                side = None if isinstance(port.side, Unknown) else port.side
+                if side != "fabric" and isinstance(port.qos, QosProfile) and not _shut(port):
+                    yield Facing(device, port)
+
+
+def _shut(port: Interface) -> bool:
+    return not isinstance(port.enabled, Unknown) and not port.enabled
+
+
+def _begins(text: str, model: str) -> bool:
+    return text.startswith(model) and not text[len(model) : len(model) + 1].isalnum()
+
+
+def _words(file: str) -> list[str]:
+    return "".join(char if char.isalnum() else " " for char in file).split()
+
+
+def _comparable(value: object) -> object:
+    return "unknown" if isinstance(value, Unknown) else value

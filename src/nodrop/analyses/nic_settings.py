@@ -1,0 +1,210 @@
+"""NICs held against the switch ports that they face and against the classes of the fabric, one setting at a time."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._facing import Facing, Hosts
+from nodrop.fabric import effects
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.nics import Nic, stated
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import UnknownFact, known
+from nodrop.units import show_ids
+
+RESTS_ON = frozenset({"cables", "classes", "hosts"})
+WITH_PFC = ("lossless", "pfc-only")
+ECN_CAPABLE = (1, 2)
+"""The ECN bits that say that a packet may be marked (RFC 3168, section 5)."""
+
+
+class Fault(NamedTuple):
+    """What a NIC has and what it should have, as messages say it."""
+
+    found: str
+    expected: str
+
+
+Check = Callable[[Nic, int, Fabric, Facing | None], Fault | None]
+"""Judges a setting of a NIC, given its value, before one port, or before none where no switch was read."""
+
+
+def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
+    """Yield the NICs whose `setting` is wrong; facts: found, expected and port, the first at which it is."""
+    hosts, check = Hosts(index), CHECKS[setting]
+    for nic in index.fabric.nics:
+        for field in FIELDS.get(setting, (setting,)):
+            if (value := stated(nic, field)) is not None and not (nic.spectrum_x and setting == "dcqcn_priorities"):
+                yield from _judged(index, nic, field, value, check, hosts)
+
+
+def _judged(index: Index, nic: Nic, field: str, value: int, check: Check, hosts: Hosts) -> Iterator[Hit | Unsettled]:
+    for facing in hosts.facing(nic) or ((None,) if hosts.of(nic) or not index.fabric.hosts else ()):
+        try:
+            fault = check(nic, value, index.fabric, facing)
+        except UnknownFact as unknown:
+            subject = (facing.device.name,) if facing else nic.subject
+            yield Unsettled(subject=subject, missing=str(unknown))
+            return
+        if fault is not None:
+            yield Hit(
+                subject=nic.subject,
+                at=(*nic.subject, field),
+                facts={"found": fault.found, "expected": fault.expected, "port": facing.name if facing else "a switch"},
+                related=((facing.subject, "the port that it faces"),) if facing else (),
+                discriminator=field,
+            )
+            return
+
+
+def _qos(facing: Facing | None) -> QosProfile | None:
+    return None if facing is None else known(facing.port.qos, "interface.qos")
+
+
+def _pfc(facing: Facing | None) -> tuple[int, ...] | None:
+    """The priorities on which a port obeys pause; None without a port."""
+    qos = _qos(facing)
+    if qos is None:
+        return None if facing is None else ()
+    return known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+
+
+def _ids(numbers: tuple[int, ...]) -> str:
+    return show_ids(tuple(sorted(numbers))) or "none"
+
+
+def _pfc_priorities(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
+    held, wanted = known(nic.pfc_priorities), _pfc(facing)
+    return None if wanted is None or sorted(held) == sorted(wanted) else Fault(_ids(held), _ids(wanted))
+
+
+def _trust(nic: Nic, _: int, __: Fabric, facing: Facing | None) -> Fault | None:
+    qos = _qos(facing)
+    wanted = None if qos is None else known(qos.trust, "interface.qos.trust")
+    held = str(known(nic.trust))
+    return Fault(held, wanted) if wanted is not None and wanted != "both" and held != wanted else None
+
+
+def _tos(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+    wanted = effects.rdma_dscps(fabric)
+    if not wanted or tos >> 2 in wanted:
+        return None
+    return Fault(f"ToS {tos} (DSCP {tos >> 2})", " or ".join(f"ToS {dscp << 2 | 2} (DSCP {dscp})" for dscp in wanted))
+
+
+def _ect(_: Nic, tos: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+    """Of a ToS with the right DSCP; another is told already."""
+    if tos >> 2 not in effects.rdma_dscps(fabric) or tos & 3 in ECN_CAPABLE:
+        return None
+    return Fault(f"ToS {tos}", f"ToS {tos & ~3 | 2}")
+
+
+def _cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+    """Against the CNP class; where none is stated, against what the port schedules strictly and does not pause."""
+    wanted = sorted({one for each in fabric.classes if each.purpose == "cnp" for one in each.dscp})
+    if wanted:
+        return None if dscp in wanted else Fault(f"DSCP {dscp}", " or ".join(f"DSCP {one}" for one in wanted))
+    qos = _qos(facing)
+    if qos is None:
+        return None
+    tc = effects.tc_of_dscp(qos, dscp)
+    queue = effects.queue(qos, effects.queue_of_tc(qos, tc))
+    scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
+    strict = scheduler is not None and scheduler.type == "strict"
+    if strict and not effects.is_lossless(qos, tc):
+        return None
+    return Fault(f"DSCP {dscp}, which lands in traffic class {tc}", "a DSCP of a strict, lossy traffic class")
+
+
+def _cnp_priority(_: Nic, priority: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+    wanted = sorted({known(one.tc, "traffic_class.tc") for one in fabric.classes if one.purpose == "cnp"})
+    return None if not wanted or priority in wanted else Fault(str(priority), " or ".join(map(str, wanted)))
+
+
+def _dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+    table, wanted = known(nic.dscp_to_priority), _pfc(facing)
+    for dscp in effects.rdma_dscps(fabric) if fabric.mode in WITH_PFC else ():
+        if table[dscp] is not None and wanted and table[dscp] not in wanted:
+            return Fault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_ids(wanted)}")
+    return None
+
+
+def _dcqcn(nic: Nic, _: int, fabric: Fabric, facing: Facing | None) -> Fault | None:
+    """Where switches mark, NICs have to answer; where the mode has no marking, it is only an effort for nothing."""
+    if fabric.mode == "pfc-only":
+        return None
+    held = known(nic.dcqcn_priorities)
+    wanted = (_pfc(facing) or ()) if fabric.mode == "lossless" else ()
+    if held and set(wanted) <= set(held):
+        return None
+    return Fault(_ids(held), _ids(wanted) if wanted else "the priority of RDMA")
+
+
+def _mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: Facing | None) -> Fault | None:
+    held = None if facing is None else known(facing.port.mtu_bytes, "interface.mtu_bytes")
+    return None if held is None or mtu_bytes <= held else Fault(str(mtu_bytes), f"at most {held}")
+
+
+def _cable(_: Nic, length_m: int, __: Fabric, facing: Facing | None) -> Fault | None:
+    link = facing.link if facing else None
+    true_m = None if link is None else known(link.length_m, "link.length_m")
+    return None if true_m is None or length_m >= true_m else Fault(f"{length_m} m", f"{true_m} m")
+
+
+def _buffers(nic: Nic, _: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+    buffers, paused = known(nic.priority_to_buffer), stated(nic, "pfc_priorities")
+    if fabric.mode not in WITH_PFC:
+        return None
+    for priority in paused or ():
+        others = tuple(one for one in range(8) if buffers[one] == buffers[priority] and one not in paused)
+        if others:
+            return Fault(f"priority {priority} with {_ids(others)} in buffer {buffers[priority]}", "one of its own")
+    return None
+
+
+def _version(_: Nic, version: int, __: Fabric, ___: Facing | None) -> Fault | None:
+    return None if version != 1 else Fault("RoCE version 1", "version 2")
+
+
+def _gid(_: Nic, index: int, __: Fabric, ___: Facing | None) -> Fault | None:
+    """Drivers list each address twice, version 1 first; 0 and 1 are link-local (`show_gids`)."""
+    if index >= 2 and index % 2:
+        return None
+    return Fault(f"GID index {index}, {'link-local' if index == 1 else 'RoCE version 1'}", "3, or none")
+
+
+def _pause(nic: Nic, on: int, _: Fabric, __: Facing | None) -> Fault | None:
+    return Fault("on", "off") if on and stated(nic, "pfc_priorities") != () else None
+
+
+def _off(_: Nic, guarded: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+    return None if guarded or fabric.mode not in WITH_PFC else Fault("off", "auto")
+
+
+def _loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:
+    return Fault("through the NICs", "by NVLink or shared memory") if on else None
+
+
+_TOS = ("tos", "traffic_class", "ucx_traffic_class")
+FIELDS: Mapping[str, tuple[str, ...]] = {"tos": _TOS, "ecn_capable": _TOS}
+"""By setting the fields of a NIC that say it, where they are not called so themselves."""
+
+CHECKS: Mapping[str, Check] = {
+    "pfc_priorities": _pfc_priorities,
+    "trust": _trust,
+    "tos": _tos,
+    "ecn_capable": _ect,
+    "cnp_dscp": _cnp_dscp,
+    "cnp_priority": _cnp_priority,
+    "dscp_to_priority": _dscp_to_priority,
+    "dcqcn_priorities": _dcqcn,
+    "mtu_bytes": _mtu,
+    "cable_length_m": _cable,
+    "priority_to_buffer": _buffers,
+    "roce_version": _version,
+    "gid_index": _gid,
+    "link_pause": _pause,
+    "storm_guard": _off,
+    "loopback": _loopback,
+}

@@ -1,0 +1,34 @@
+"""Templates of the NIC configuration operator that select the same NICs: it then applies none of them."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.fabric.index import Index
+from nodrop.fabric.nics import Nic
+
+RESTS_ON: frozenset[str] = frozenset()
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield templates that an earlier one overlaps; facts: models, and first, the earlier one."""
+    templates: dict[tuple[str, str, str], Nic] = {}
+    for nic in index.fabric.nics:
+        if nic.template is not None:
+            templates.setdefault((nic.host, nic.file, nic.template), nic)
+    seen: list[Nic] = []
+    for nic in templates.values():
+        first = next((one for one in seen if _overlap(one, nic)), None)
+        if first is not None:
+            both = ", ".join(sorted(set(first.models) & set(nic.models)))
+            facts = {"models": both, "first": "/".join(first.subject)}
+            related = ((first.subject, "the other template"),)
+            yield Hit(subject=nic.subject, facts=facts, related=related)
+        seen.append(nic)
+
+
+def _overlap(one: Nic, other: Nic) -> bool:
+    """Whether a NIC can be of both: nodes that are told apart by a selector, or addresses, are not compared."""
+    if one.node_selector != other.node_selector or not set(one.models) & set(other.models):
+        return False
+    addresses = set(one.pci_addresses) & set(other.pci_addresses)
+    return bool(addresses) or not one.pci_addresses or not other.pci_addresses

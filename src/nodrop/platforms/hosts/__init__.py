@@ -1,0 +1,97 @@
+"""Files of hosts that say how their NICs are set: recognised by what is in them, read into `Nic`."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.nics import Nic
+from nodrop.fabric.reading import HostReading, Place, Remark, Source
+from nodrop.fabric.subject import Subject
+from nodrop.formats.places import decode
+from nodrop.platforms.hosts import commands, firmware, qos_output, template
+from nodrop.platforms.hosts.facts import Fact, Form, Parsed
+
+_FORMS = (template.FORM, firmware.FORM, qos_output.FORM, commands.FORM)
+_SUFFIXES = ("", ".txt", ".out", ".log", ".conf", ".cfg", ".sh", ".env", ".yaml", ".yml")
+FOLDER = "hosts"
+MAX_BYTES = 4_000_000
+"""What a file of a host may hold."""
+
+
+def may_be(suffix: str) -> bool:
+    """Whether a file with such an ending is looked at in a folder."""
+    return suffix in _SUFFIXES
+
+
+def name_of(path: Path) -> str:
+    """Return for whom a file is meant: its folder's name, in a folder `hosts` its own up to a dot."""
+    return path.name.lstrip(".").partition(".")[0] if path.parent.name == FOLDER else path.parent.name
+
+
+def detect(head: bytes) -> bool:
+    """Whether a file that begins so says how NICs are set."""
+    return _form(head.decode("utf-8", "replace")) is not None
+
+
+def _form(text: str) -> Form | None:
+    return next((form for form in _FORMS if form.shows(text)), None)
+
+
+def parsed(raw: bytes, display: str) -> tuple[Parsed, ...]:
+    """Return what a file says, by what it is meant for; InputProblems where it is no text, or not of its form."""
+    text = decode(raw, display)
+    form = _form(text)
+    try:
+        return form.parse(text) if form else ()
+    except InputProblems as error:
+        raise InputProblems(replace(problem, path=display) for problem in error.problems) from None
+
+
+def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
+    """Read the files of a host, or of whatever `name` stands for."""
+    nics: list[Nic] = []
+    sources: list[Source] = []
+    remarks: list[Remark] = []
+    problems: list[Problem] = []
+    derived: dict[Subject, str] = {}
+    for source, raw in bundle:
+        sources.append(source)
+        try:
+            everything = parsed(raw, source.display)
+        except InputProblems as error:
+            problems.extend(error.problems)
+            continue
+        for found in everything:
+            remarks += (
+                Remark(kind=one.kind, subject=(name, source.name), place=Place(source.name, one.span), facts=one.facts)
+                for one in found.noticed
+            )
+            for nic, facts in _nics(name, source.name, found):
+                nics.append(nic)
+                derived |= {(*nic.subject, field): fact.default for field, fact in facts.items() if fact.default}
+    return HostReading(
+        name=name,
+        nics=tuple(nics),
+        sources=tuple(sources),
+        remarks=tuple(remarks),
+        problems=tuple(problems),
+        derived=derived,
+    )
+
+
+def _nics(host: str, file: str, found: Parsed) -> Iterator[tuple[Nic, dict[str, Fact]]]:
+    for part, facts in found.parts.items():
+        said = {field: fact.value for field, fact in facts.items()}
+        yield (
+            Nic(
+                host=host,
+                file=file,
+                part=part,
+                models=found.models,
+                pci_addresses=found.pci_addresses,
+                node_selector=found.node_selector,
+                **said,
+            ),
+            facts,
+        )

@@ -1,0 +1,69 @@
+"""What the forms of host files have in common: facts with their places, by the NIC that they are about."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nodrop.formats.places import Span
+
+
+class Fact(NamedTuple):
+    """A value, where it stands, and where it is a default the reason."""
+
+    value: Any
+    span: Span
+    default: str = ""
+
+
+class Noticed(NamedTuple):
+    """Something readable but wrong in the text: the kind of remark, what fills the rule's message, the place."""
+
+    kind: str
+    facts: Mapping[str, str]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a file says: facts by part and by field of `Nic`, for which NICs, and what was noticed."""
+
+    parts: dict[str, dict[str, Fact]] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
+    pci_addresses: tuple[str, ...] = ()
+    node_selector: tuple[str, ...] = ()
+    noticed: list[Noticed] = field(default_factory=list)
+
+    def say(self, part: str, name: str, value: Any, span: Span, default: str = "") -> None:
+        """Note a fact; a later one counts."""
+        self.parts.setdefault(part, {})[name] = Fact(value, span, default)
+
+
+class Form(NamedTuple):
+    """A form of host file: by what it is known, and how it is read."""
+
+    shows: Callable[[str], bool]
+    parse: Callable[[str], tuple[Parsed, ...]]
+
+
+def line_span(number: int, line: str) -> Span:
+    """Return the span of what stands on a line, counted from 1."""
+    text = line.rstrip()
+    start = len(text) - len(text.lstrip())
+    return Span(number, start + 1, number, max(len(text), start + 1) + 1)
+
+
+def switches(text: str) -> tuple[int, ...] | None:
+    """Return the priorities that a list of eight switches turns on (`0,0,0,1,0,0,0,0`); None where it is no such."""
+    words = text.replace(",", " ").split()
+    if len(words) != 8 or any(word not in ("0", "1") for word in words):
+        return None
+    return tuple(priority for priority, word in enumerate(words) if word == "1")
+
+
+def byte(text: str) -> int | None:
+    """Return a number of one byte, decimal or hexadecimal; None where it is none."""
+    try:
+        number = int(text, 0)
+    except ValueError:
+        return None
+    return number if 0 <= number <= 255 else None

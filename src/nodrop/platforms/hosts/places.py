@@ -1,0 +1,34 @@
+"""Where a file of a host says something of its NICs."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from nodrop.errors import InputProblems
+from nodrop.fabric.reading import Place
+from nodrop.fabric.subject import Subject
+from nodrop.platforms.hosts import parsed
+from nodrop.platforms.hosts.facts import Fact
+
+
+def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+    """Return a function that finds the fact of a subject such as `gpu1/mlnx_qos_eth4.txt/trust` in a host's files."""
+
+    @lru_cache(maxsize=len(bundle) or 1)
+    def of(file: str) -> Mapping[str, Mapping[str, Fact]]:
+        try:
+            return {part: facts for one in parsed(bundle[file], file) for part, facts in one.parts.items()}
+        except InputProblems:
+            return {}
+
+    def place(subject: Subject) -> Place | None:
+        if len(subject) < 2 or subject[1] not in bundle:
+            return None
+        parts = of(subject[1])
+        part, field = subject[2:] if len(subject) == 4 else ("", subject[-1])
+        if (fact := parts.get(part, {}).get(field)) is not None:
+            return Place(subject[1], fact.span)
+        own = [parts.get(subject[2], {})] if len(subject) == 3 else list(parts.values()) if len(subject) == 2 else []
+        spans = sorted(fact.span for facts in own for fact in facts.values())
+        return Place(subject[1], spans[0]) if spans else None
+
+    return place

@@ -1,0 +1,43 @@
+"""What `mlnx_qos -i <interface>` prints (Mellanox/mlnx-tools, python/mlnx_qos)."""
+
+import re
+
+from nodrop.formats.places import Span
+from nodrop.platforms.hosts.facts import Form, Parsed, line_span, switches
+
+_TRUST = re.compile(r"Priority trust state:\s*(dscp|pcp|both)\b")
+_DSCPS = re.compile(r"\s*prio:([0-7])\s+dscp:([0-9, ]*)")
+_ROW = re.compile(r"\s*(enabled|buffer)((?:\s+[0-9]+){8})\s*$")
+_CABLE = re.compile(r"Cable len:\s*([0-9]{1,6})\b")
+
+
+def _shows(head: str) -> bool:
+    return "\nPFC configuration:" in f"\n{head}" or "\nPriority trust state:" in f"\n{head}"
+
+
+def _parse(text: str) -> tuple[Parsed, ...]:
+    found = Parsed()
+    table: list[int | None] = [None] * 64
+    mapped: Span | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        span = line_span(number, line)
+        if (trust := _TRUST.match(line)) is not None and trust[1] != "both":
+            found.say("", "trust", trust[1], span)
+        elif (dscps := _DSCPS.match(line)) is not None:
+            for word in dscps[2].replace(",", " ").split():
+                if int(word) < 64:
+                    table[int(word)] = int(dscps[1])
+                    mapped = mapped or span
+        elif (cable := _CABLE.match(line)) is not None:
+            found.say("", "cable_length_m", int(cable[1]), span)
+        elif (row := _ROW.match(line)) is not None:
+            if row[1] == "buffer":
+                found.say("", "priority_to_buffer", tuple(map(int, row[2].split())), span)
+            elif (priorities := switches(row[2])) is not None:
+                found.say("", "pfc_priorities", priorities, span)
+    if mapped is not None:
+        found.say("", "dscp_to_priority", tuple(table), mapped)
+    return (found,)
+
+
+FORM = Form(_shows, _parse)
