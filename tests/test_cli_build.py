@@ -121,7 +121,7 @@ def test_check_where_all_is_as_built() -> None:
     built("intent.yaml", "out")
     before = tree("out")
     done = nodrop("build", "intent.yaml", "-o", "out", "--check")
-    assert (done.code, done.err) == (0, "out: 12 files are what the intents say\n")
+    assert (done.code, done.err) == (0, "out: 16 files are what the intents say\n")
     assert tree("out") == before
 
 
@@ -164,7 +164,7 @@ def test_check_of_a_changed_intent_and_of_a_folder_that_is_not_there() -> None:
 def test_check_tells_findings_and_drift() -> None:
     built(faulty(), "out", "--fail-on", "never")
     clean = nodrop("build", "faulty.yaml", "-o", "out", "--check")
-    assert (clean.code, clean.err) == (1, "out: 12 files are what the intents say\n")
+    assert (clean.code, clean.err) == (1, "out: 16 files are what the intents say\n")
     assert "[ecn-never-before-pfc]" in clean.out
     assert nodrop("build", "faulty.yaml", "-o", "out", "--check", "--fail-on", "never").code == 0
 
@@ -241,7 +241,7 @@ def test_several_intents_get_a_folder_each_and_are_linted_each_for_itself() -> N
     write_intent("one.yaml")
     write_intent("two.yaml", LARGE)
     done = nodrop("build", "one.yaml", "two.yaml", "-o", "out")
-    assert (done.code, done.err) == (0, "out: 10 devices, 32 files (32 written, 0 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 10 devices, 36 files (36 written, 0 unchanged)\n")
     assert "no findings in 10 devices, 320 interfaces" in done.out
     for intent, fabric in (("one.yaml", "two-by-two"), ("two.yaml", "reference-256")):
         built(intent, "single")

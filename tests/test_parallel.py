@@ -214,7 +214,7 @@ class counted:  # noqa: N801 -- reads as a function
 def test_a_site_is_built_the_same_in_one_process_and_in_two() -> None:
     intents = write_pods(4)
     done, files = both("build", *intents, "-o", "out")
-    assert (done.code, done.err) == (0, "out: 24 devices, 64 files (64 written, 0 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 24 devices, 80 files (80 written, 0 unchanged)\n")
     assert {name.partition("/")[0] for name in files} == {".nodrop.json", "pod0", "pod1", "pod2", "pod3"}
     assert sorted(path.name for path in Path().iterdir()) == ["out", *intents]
 
@@ -226,7 +226,7 @@ def test_a_site_with_faults_is_told_the_same_in_one_process_and_in_two() -> None
     assert done.err.startswith("nothing was written to out: findings reach --fail-on warning")
     assert "--> out/pod1/leaf1/config_db.json:" in done.out
     done, files = both("build", *intents, "-o", "out", "--write-anyway", "--format", "json")
-    assert (done.code, len(files)) == (1, 5 * 16 + 1)
+    assert (done.code, len(files)) == (1, 5 * 20 + 1)
     found = {finding["file"].split("/")[1] for finding in json.loads(done.out)["findings"]}
     assert found == {"pod1", "pod3"}
     linted, _ = both("lint", "out", "--format", "json")
@@ -271,7 +271,7 @@ def test_a_site_is_changed_in_place_and_only_where_it_changes() -> None:
     Path("pod1.yaml").write_text(changed)
     with mock.patch.object(parallel, "MIN_DEVICES", 2):
         done = nodrop("build", *intents, "-o", "out", "--jobs", "2")
-    assert (done.code, done.err) == (0, "out: 18 devices, 48 files (6 written, 42 unchanged)\n")
+    assert (done.code, done.err) == (0, "out: 18 devices, 60 files (6 written, 54 unchanged)\n")
     assert {path: path.stat().st_ino for path in before} == before
     edited = Path("out/pod2/leaf1/frr.conf")
     edited.write_text(edited.read_text() + "! mine\n")
