@@ -139,8 +139,8 @@ def test_classification() -> None:
         "swp1",
     )
     assert found.trust == "both"
-    assert [known(found.dscp_to_tc)[dscp] for dscp in (25, 26, 40, 41)] == [3, 4, 4, 5]
-    assert known(found.pcp_to_tc)[5] == 1
+    assert [known(found.dscp_to_tc)[dscp] for dscp in (25, 26, 40, 41)] == [0, 4, 4, 0]
+    assert known(found.pcp_to_tc) == (0, 0, 0, 0, 0, 1, 0, 0)
     assert known(found.tc_to_queue)[4] == 3
 
 

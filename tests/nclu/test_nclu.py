@@ -80,6 +80,21 @@ def test_what_is_deleted_is_gone() -> None:
     assert nclu(f"{text}net add bgp autonomous-system 1\nnet del all\n").device.bgp is None
 
 
+def test_sessions_are_deleted_too() -> None:
+    text = "net add bgp autonomous-system 65001\nnet add bgp neighbor swp1 interface remote-as external\n"
+    bgp = known(nclu(f"{text}net del bgp neighbor swp1\n").device.bgp)
+    assert bgp is not None
+    assert bgp.neighbors == ()
+    assert nclu(f"{text}net del bgp autonomous-system 65001\n").device.bgp is None
+
+
+def test_one_prompt_names_the_switch() -> None:
+    text = "cumulus@leaf01:mgmt:~$ net add interface swp1\n"
+    assert nclu(text).device.name == "leaf01"
+    assert nclu(f"{text}net add hostname leaf7\n").device.name == "leaf7"
+    assert nclu(f"{text}cumulus@leaf02:~$ net add interface swp1\n").device.name == "sw1"
+
+
 def test_services() -> None:
     device = nclu(
         "net add hostname leaf1\nnet add time ntp server 192.0.2.9 iburst\n"

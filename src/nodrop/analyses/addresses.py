@@ -3,7 +3,7 @@
 Out-of-band ports are compared with one another only, for they are a network of their own; so is every VRF. A loopback
 address that several switches share on purpose (anycast) is one that each has beside another one and none takes for its
 router id; the gateway's address of a VLAN may be on every switch that has the VLAN. Addresses that mean something on
-one link only are left out.
+one link only are left out, and so is a loopback's own that the switch's unnumbered ports borrow.
 """
 
 from collections.abc import Iterator
@@ -67,6 +67,12 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             yield Unsettled(subject=(device.name,), missing="interface.addresses")
 
 
+def _lent(device: Device) -> frozenset[str]:
+    """Return the addresses of a switch's loopbacks that unnumbered ports may have too: those without a network."""
+    loopbacks = () if isinstance(device.loopbacks, Unknown) else device.loopbacks
+    return frozenset(one for each in loopbacks for one in each.addresses if one.endswith(("/32", "/128")))
+
+
 def _place(holder: _Holder) -> Subject:
     return (*holder.subject, "addresses")
 
@@ -74,12 +80,16 @@ def _place(holder: _Holder) -> Subject:
 def _all(index: Index) -> Iterator[tuple[str, str, _Holder]]:
     """Yield every address with the area in which it must be the only one."""
     for device in index.fabric.devices:
+        lent = _lent(device)
         for port in device.interfaces:
             if isinstance(port.addresses, Unknown) or not port.addresses:
                 continue
             area = _area(None if isinstance(port.vrf, Unknown) else port.vrf)
             holder = _Holder(device.name, port.name, (device.name, port.name))
-            for address in _plain(port.addresses):
+            own = port.addresses
+            if not lent.isdisjoint(own):
+                own = tuple(one for one in own if one not in lent)
+            for address in _plain(own):
                 yield area, address, holder
         yield from _of_bridging(device)
         yield from _of_switch(device)

@@ -74,6 +74,8 @@ class Features:
         self._lossless_pool: dict[str, str] = {}
         self._weights: dict[str, Setting] = {}
         self._classes: dict[str, Setting] = {}
+        self._listed: dict[tuple[str, str], tuple[Setting, set[int]]] = {}
+        """Of each profile and field, the first setting and the values that are in some list."""
         self._marking: list[Setting] = []
         self._before_5: Setting | None = None
         """The first setting of a release that marks nothing unless it is told to."""
@@ -107,6 +109,7 @@ class Features:
         self._mark(GLOBAL, self._marking)
         if self._before_5 is not None:
             self._add(f"qos congestion-control {GLOBAL} traffic-class 0 ecn disable", self._before_5)
+        self._unlisted()
         self._pools()
         self._weigh()
 
@@ -168,6 +171,8 @@ class Features:
                 self._add(f"qos mapping {profile} port-default-sp {_word(setting.value)}", setting)
             case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
+                known = self._listed.setdefault((profile, key), (setting, set()))[1]
+                known |= {int(item) for item in setting.items if item.isdecimal()}
                 if setting.items:
                     listed = _word(",".join(setting.items))
                     self._add(f"qos mapping {profile} {key} {listed} switch-priority {found[1]}", setting)
@@ -266,6 +271,12 @@ class Features:
             if way == "ingress" and pool in ("0", lossless) and percent.isdecimal() and int(percent) > 0:
                 name = "default-lossless" if pool == lossless else "default-lossy"
                 self._add(f"qos traffic-pool {name} memory-percent {percent}", setting)
+
+    def _unlisted(self) -> None:
+        """Add the values of a field that no list has: they get the default internal priority, 0."""
+        for (profile, key), (setting, known) in self._listed.items():
+            if missing := [str(value) for value in range(64 if key == "dscp" else 8) if value not in known]:
+                self._add(f"qos mapping {profile} {key} {','.join(missing)} switch-priority 0", setting)
 
     def _weigh(self) -> None:
         """Add the scheduling of priority groups: weight 0 is strict."""

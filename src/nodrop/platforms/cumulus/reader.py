@@ -11,10 +11,11 @@ from nodrop.platforms.cumulus.features import FEATURES, INFRA, SWITCHD, Features
 from nodrop.platforms.cumulus.interfaces import INTERFACES, PORTS, Interfaces
 from nodrop.platforms.translating import Translation
 
-FRR = "frr.conf"
+FRR = ("frr.conf", "Quagga.conf")
+"""What the routing daemon is told: the first that there is."""
 HOSTNAME = "hostname"
 FILES = (*FEATURES, *INFRA, INTERFACES)
-BESIDE = (FRR, HOSTNAME, PORTS, SWITCHD)
+BESIDE = (*FRR, HOSTNAME, PORTS, SWITCHD)
 SUFFIXES = (".conf", ".intf", "")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -57,10 +58,10 @@ def translated(texts: Mapping[str, str]) -> Translation:
     features.finish()
     found.classifies = bool({*FEATURES, INTERFACES}.intersection(of_qos))
     found.of_5 = FEATURES[0] in of_qos
-    if FRR in texts:
+    for file in [one for one in FRR if one in texts][:1]:
         found.routes = True
-        for number, line in enumerate(texts[FRR].split("\n"), 1):
-            found.frr.append((line, Place(FRR, Span(number, 1, number, max(len(line), 1) + 1))))
+        for number, line in enumerate(texts[file].split("\n"), 1):
+            found.frr.append((line, Place(file, Span(number, 1, number, max(len(line), 1) + 1))))
     return found
 
 

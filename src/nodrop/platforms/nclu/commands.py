@@ -13,7 +13,7 @@ from nodrop.platforms.translating import Translation, rows
 
 FILE = "nclu.txt"
 
-_PROMPT = re.compile(r"[\w.-]+@[\w.:~/-]+[$#][ \t]*(?:sudo[ \t]+)?")
+_PROMPT = re.compile(r"[\w.-]+@([\w.-]+):?[\w.:~/-]*[$#][ \t]*(?:sudo[ \t]+)?")
 _WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
 _RANGE = re.compile(r"([A-Za-z]+[0-9]*?s?)([0-9]+)-(?:[A-Za-z]+[0-9]*?s?)?([0-9]+)")
 _FECS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
@@ -53,8 +53,12 @@ def translated(text: str) -> Translation:
     """Return what the commands mean, in their order."""
     found = Translation(serves=True, routes=True)
     reader = _Reader(found)
+    hosts: dict[str, Place] = {}
     for _, line, span in rows(text):
-        body = _PROMPT.sub("", line, count=1)
+        prompt = _PROMPT.match(line)
+        if prompt:
+            hosts.setdefault(prompt[1], Place(FILE, span))
+        body = line[prompt.end() :] if prompt else line
         words = [one or two or plain for one, two, plain in _WORD.findall(body)]
         if words[:1] != ["net"] or len(words) < 2:
             if not line.startswith(("#", "!", "...")) and words[:1] != ["sudo"]:
@@ -62,6 +66,9 @@ def translated(text: str) -> Translation:
             continue
         reader.take(words[1:], Place(FILE, span))
     reader.finish()
+    if len(hosts) == 1 and not any(line.command.startswith("nv set system hostname ") for line in found.lines):
+        host, place = next(iter(hosts.items()))
+        found.add(f"system hostname {host}", place, f"the prompt of {host}")
     return found
 
 
@@ -69,7 +76,8 @@ class _Reader:
     def __init__(self, found: Translation) -> None:
         self._found = found
         self._asn: tuple[str, Place] | None = None
-        self._bgp: list[tuple[str, str, Place]] = []
+        self._bgp: list[tuple[str, str, Place, str]] = []
+        """Of each command of BGP: the address family, FRR's command, where it is, and what is said."""
         self.stray: list[tuple[Place, str]] = []
 
     def take(self, words: Sequence[str], place: Place) -> None:
@@ -87,6 +95,9 @@ class _Reader:
             case ["del", *rest]:
                 gone = " ".join(("net", "add", *rest))
                 self._found.lines[:] = [one for one in self._found.lines if not f"{one.said} ".startswith(f"{gone} ")]
+                self._bgp[:] = [one for one in self._bgp if not f"{one[3]} ".startswith(f"{gone} ")]
+                if rest[:2] in (["bgp"], ["bgp", "autonomous-system"]):
+                    self._asn = None
             case [("commit" | "pending" | "abort" | "show" | "example" | "rollback" | "help"), *_]:
                 pass
             case _:
@@ -101,7 +112,7 @@ class _Reader:
         number, place = self._asn
         self._found.frr.append((f"router bgp {number}", place))
         groups = [one for one in self._bgp if one[1].endswith(" peer-group")]
-        for family, line, where in (*groups, *(one for one in self._bgp if one not in groups)):
+        for family, line, where, _ in (*groups, *(one for one in self._bgp if one not in groups)):
             if family:
                 self._found.frr.append((f" address-family {family}", where))
                 self._found.frr.append((f"  {line}", where))
@@ -114,7 +125,7 @@ class _Reader:
         match words:
             case ["interface", names, *rest]:
                 return self._interface(_ports(names), rest, place, said)
-            case ["loopback", "lo", *rest]:
+            case [("loopback" | "loop"), "lo", *rest]:
                 return self._interface("lo", rest, place, said)
             case ["bond", name, "bond", "slaves", *members]:
                 for member in ",".join(members).split(","):
@@ -136,7 +147,7 @@ class _Reader:
             case ["roce", ("lossless" | "lossy") as mode]:
                 self._roce("", mode == "lossless", place, said)
             case ["bgp", *rest]:
-                return self._in_bgp(rest, place)
+                return self._in_bgp(rest, place, said)
             case ["routing", *rest]:
                 return self._routing(rest, place)
             case [word, *_]:
@@ -202,33 +213,33 @@ class _Reader:
         for kind in ("congestion-control", *(("pfc",) if pauses else ())) if ports else ():
             self._found.add(f"interface {ports} qos {kind} profile {profile}", place, said)
 
-    def _in_bgp(self, words: list[str], place: Place) -> bool:
+    def _in_bgp(self, words: list[str], place: Place, said: str) -> bool:
         match words:
             case ["vrf", *_] | ["l2vpn", *_] | ["evpn", *_] | ["listen", *_] | ["redistribute", *_]:
                 return True
             case ["autonomous-system", number]:
                 self._asn = _safe(number), place
             case ["router-id", address]:
-                self._bgp.append(("", f"bgp router-id {_safe(address).partition('/')[0]}", place))
+                self._bgp.append(("", f"bgp router-id {_safe(address).partition('/')[0]}", place, said))
             case [("bestpath" | "default"), *_]:
-                self._bgp.append(("", f"bgp {' '.join(words)}", place))
+                self._bgp.append(("", f"bgp {' '.join(words)}", place, said))
             case [("ipv4" | "ipv6") as family, "unicast", "redistribute", *_]:
                 return bool(family)
             case [("ipv4" | "ipv6") as family, "unicast", *rest]:
-                self._each(f"{family} unicast", rest, place)
+                self._each(f"{family} unicast", rest, place, said)
             case [("neighbor" | "network" | "maximum-paths"), *_]:
-                self._each("", words, place)
+                self._each("", words, place, said)
             case [word, *_]:
                 return word in _BGP_ELSEWHERE
         return True
 
-    def _each(self, family: str, words: list[str], place: Place) -> None:
+    def _each(self, family: str, words: list[str], place: Place, said: str) -> None:
         """Add a command for each neighbor that it names."""
         if words[:1] != ["neighbor"] or len(words) < 2:
-            self._bgp.append((family, " ".join(words), place))
+            self._bgp.append((family, " ".join(words), place, said))
             return
         for name in _written_out(words[1]):
-            self._bgp.append((family, " ".join(("neighbor", name, *words[2:])), place))
+            self._bgp.append((family, " ".join(("neighbor", name, *words[2:])), place, said))
 
     def _routing(self, words: list[str], place: Place) -> bool:
         frr = self._found.frr
