@@ -2,7 +2,7 @@
 
 from looking import look  # isort: skip
 
-GROUP = "qos/priority_groups/0"
+GROUP, QUEUE = "qos/priority_groups/0", "qos/queues/0"
 
 
 def test_a_switch_whose_computed_profiles_have_another_alpha() -> None:
@@ -40,3 +40,9 @@ def test_one_against_one_is_no_outlier() -> None:
         "spine1/*/qos/priority_groups/0/buffer/dynamic_th": -3,
     }
     assert look("alphas", changes) == {}
+
+
+def test_ports_for_service_are_a_family_of_their_own() -> None:
+    to_dpus = {f"leaf1/Ethernet{port}/{QUEUE}/buffer/dynamic_th": -3 for port in (224, 232, 240, 248)}
+    assert len(look("alphas", to_dpus)) == 4
+    assert look("alphas", {"leaf1/@model": "SN4280", **to_dpus}) == {}

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from nodrop.fabric.fabric import Device
+from nodrop.fabric.buffers import BufferPool, BufferProfile
+from nodrop.fabric.fabric import Device, Interface, Port
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import UNKNOWN, UnknownFact
+from nodrop.lint.vocabulary.buffers import takes_from, unlike_the_port
 from nodrop.lint.vocabulary.cables import has_headroom_row, headroom_told, priorities_without_headroom, rows_there_are
 from nodrop.lint.vocabulary.links import chosen_fec, far_end, fec_in_effect
 from nodrop.lint.vocabulary.routing import unused_paths
@@ -54,6 +56,25 @@ def test_rows_of_a_table_and_models_without_one() -> None:
     for unknown in (replace(box, model="7060X6"), replace(box, hwsku=UNKNOWN)):
         with pytest.raises(UnknownFact):
             has_headroom_row(unknown, 400_000, 40)
+
+
+def test_pools_have_a_direction_on_chips_that_keep_them_apart() -> None:
+    lossy = BufferPool(name="lossy", direction="egress", mode="dynamic", size_bytes=56012386)
+    buffer = BufferProfile(pool="lossy", size_bytes=0, static_th_bytes=22798336)
+    box = Device(name="leaf1", platform="sonic", model="SN4700", buffer_pools=(lossy,))
+    assert takes_from(box, "egress", buffer)
+    assert not takes_from(box, "ingress", buffer)
+    assert not takes_from(replace(box, model="D64P512T"), "egress", buffer), "as Teralynx's own defaults have it"
+    for model in (UNKNOWN, "Midstone-200i"):
+        assert not takes_from(replace(box, model=model), "ingress", buffer)
+        with pytest.raises(UnknownFact):
+            takes_from(replace(box, model=model), "egress", buffer)
+
+
+def test_a_port_has_the_speeds_of_all_modes_of_its_model() -> None:
+    port = Interface(name="Ethernet0", port=Port(1), lanes=4, speed_mbps=40_000)
+    assert unlike_the_port("Z9264F", port) == "", "DellEMC-Z9264f-Q64 runs it at 40G"
+    assert unlike_the_port("Z9264F", replace(port, speed_mbps=400_000)) == "100G or 50G or 40G"
 
 
 def test_priorities_that_got_no_headroom() -> None:

@@ -75,9 +75,11 @@ def test_what_a_model_refers_to_is_there_and_its_source_is_named(model: str) -> 
         assert max(pool.size_bytes for pool in shipped.rows) <= box.buffer_bytes
 
 
-def test_a_hwsku_is_of_one_model() -> None:
-    skus = [(sku, model) for model in switches() for sku in switch(model).sonic.hwskus]
-    assert [(sku, model_of_sku(sku)) for sku, _ in skus] == skus
+def test_a_hwsku_and_its_platform_are_of_one_model() -> None:
+    skus = [(sku, switch(model).sonic.platform, model) for model in switches() for sku in switch(model).sonic.hwskus]
+    assert [(sku, platform, model_of_sku(sku, platform)) for sku, platform, _ in skus] == skus
+    shared = {sku for sku, _, model in skus if model_of_sku(sku) != model}
+    assert shared == {"Arista-7060X6-64PE-O128", "Arista-7060X6-64PE-P32O64", "Arista-7060X6-64PE-P64"}
     assert model_of_sku("ACS-MSN") is None, "part of a name is none"
 
 

@@ -409,3 +409,33 @@ def test_no_json_object_stops_the_reader(tables: Any) -> None:
     assert isinstance(reading.device, Device)
     assert all(remark.place is not None for remark in reading.remarks)
     assert isinstance(read(tables).device, Device)
+
+
+@pytest.mark.parametrize(
+    ("platform", "model"),
+    [
+        ("x86_64-arista_7060x6_64pe", "7060X6-64PE"),
+        ("x86_64-arista_7060x6_64pe_b", "7060X6-64PE-B"),
+        ("x86_64-kvm_x86_64-r0", "7060X6-64PE"),
+        (None, "7060X6-64PE"),
+    ],
+)
+def test_a_hwsku_that_two_models_ship_is_that_of_the_platform(platform: str | None, model: str) -> None:
+    box = read(changed("DEVICE_METADATA", "localhost", hwsku="Arista-7060X6-64PE-P64", platform=platform)).device
+    assert (box.model, box.hwsku) == (model, "Arista-7060X6-64PE-P64")
+
+
+def test_a_lane_that_the_models_own_files_give_to_two_ports_is_not_remarked() -> None:
+    ports = {
+        "Ethernet124": {"lanes": "125,126,127,128", "speed": "100000", "index": "32"},
+        "Ethernet132": {"lanes": "128", "speed": "10000", "index": "34"},
+    }
+    metadata = {"localhost": {"hostname": NAME, "hwsku": "Arista-7050CX3-32S-C32"}}
+
+    def twice() -> list[str]:
+        reading = read({"PORT": ports, "DEVICE_METADATA": metadata})
+        return [remark for remark in remarks(reading) if remark.startswith("lane-of")]
+
+    assert twice() == []
+    ports["Ethernet120"] = {"lanes": "124,125", "speed": "100000", "index": "31"}
+    assert twice() == [f"lane-of-two-ports at {NAME}/Ethernet120: name Ethernet120, lane 125, other Ethernet124"]

@@ -1,22 +1,26 @@
 """Which ports ought to be alike: those of switches of one role, platform and model, at one speed, towards one side.
 
-Hosts of different groups are different sides. Where a switch's role or model is not known its ports are compared with
-one another only. What most switches have is usual; of two kinds that are as frequent, the one of more of the fabric.
+A model's ports for service are a family of their own. Hosts of different groups are different sides. Where a switch's
+role or model is not known its ports are compared with one another only. What most switches have is usual; of two kinds
+that are as frequent, the one of more of the fabric.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple, TypeVar
 
-from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.fabric import Device, Interface, Port
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown
+from nodrop.hardware import switch, switches
 
 Family = tuple[Hashable, ...]
 _V = TypeVar("_V", bound=Hashable)
 
 UNKNOWN_SIDE = "unknown"
+SERVICE = "service"
 
 
 class Member(NamedTuple):
@@ -60,7 +64,8 @@ class Kinship:
                 if not isinstance(qos, QosProfile) or (not isinstance(port.enabled, Unknown) and not port.enabled):
                     continue
                 speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
-                yield (*root, speed, self._side(device, port) if self._sides else ""), Member(device, port, qos)
+                kind = SERVICE if _is_service(device, port) else self._side(device, port) if self._sides else ""
+                yield (*root, speed, kind), Member(device, port, qos)
 
     def _side(self, device: Device, port: Interface) -> str | None:
         """What a port faces: the fabric, a group of hosts, nothing (None), or what no source says."""
@@ -98,6 +103,19 @@ class Kinship:
             if of_ports and 2 * len(tally[best].devices) >= len(devices) and ranks[best] > ranks[second]:
                 result[family] = (best, tally[best].first, tally[best].ports)
         return result
+
+
+def _is_service(device: Device, port: Interface) -> bool:
+    """Whether a port is of its model's ports for management or service (to a DPU within, say), not for the fabric."""
+    if isinstance(device.model, Unknown) or not isinstance(port.port, Port):
+        return False
+    return port.port.panel in _service_panels(device.model)
+
+
+@cache
+def _service_panels(model: str) -> frozenset[int]:
+    groups = switch(model).ports if model in switches() else ()
+    return frozenset(panel for group in groups if group.service for panel in group.panels)
 
 
 def _root(device: Device) -> Family:

@@ -76,16 +76,17 @@ def media() -> dict[str, Medium]:
 
 
 @cache
-def model_of_sku(hwsku: str) -> str | None:
+def model_of_sku(hwsku: str, platform: str | None = None) -> str | None:
     """Return the switch model that a SONiC HWSKU stands for; None where it is not in the catalogue.
 
+    Two models may ship a HWSKU of one name: the platform string tells which it is, and without one it is the first.
     Only the files that contain the name are parsed.
     """
     name = hwsku.encode()
-    for model in switches():
-        if name in _text("switches", model) and hwsku in switch(model).sonic.hwskus:
-            return model
-    return None
+    models = [one for one in switches() if name in _text("switches", one) and hwsku in switch(one).sonic.hwskus]
+    facts = ((one, switch(one).sonic) for one in models)
+    exact = (one for one, sonic in facts if platform in (sonic.platform, *sonic.platforms))
+    return next(exact, models[0] if models else None)
 
 
 def obstacle(model: Switch, platform: str) -> str | None:

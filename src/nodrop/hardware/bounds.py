@@ -13,9 +13,12 @@ from nodrop.hardware.dynamic import chip, compensates
 from nodrop.hardware.headroom import computed, ieee_bound_bytes, table_xoff
 from nodrop.hardware.schema import HeadroomRow
 
-STATIC_PATTERN_MTU_BYTES = 1024
-STATIC_SMALL_PACKET_PERCENT = 100
-"""The pattern by which the formula gives the static tables of NVIDIA's newer SKUs (every row of ACS-SN5600)."""
+STATIC_PATTERN_MTU_BYTES = 4096
+STATIC_SMALL_PACKET_PERCENT = 50
+"""The least demanding traffic for which the formula gives a shipped table: every row of the SN5640 SKUs.
+
+Others are made for more, to all packets being small (ACS-SN5600: 1024 bytes, 100 %); RoCE sends packets of up to 4096.
+"""
 
 
 class Bounds(NamedTuple):
@@ -24,7 +27,7 @@ class Bounds(NamedTuple):
     row: int | None
     """The SKU's own table, the cable rounded up to its next row."""
     formula: int | None
-    """The ASIC's published formula, of small packets alone."""
+    """The ASIC's published formula, of packets of 4096 bytes among as many small ones."""
     ieee: int | None
     """IEEE 802.1Q Annex N, a lower bound."""
 

@@ -57,6 +57,8 @@ class Asic(Facts):
     """What SONiC's PFC watchdog can do on the chip; none is no watchdog at all."""
     trimming: bool | None = None
     """Whether SONiC trims packets on it."""
+    pools_keep_apart: bool = True
+    """Whether a priority group takes from ingress pools only, and a queue from egress pools."""
     pipeline_latency_kib: float | None = None
     mac_phy_delay_kib: float | None = None
     tile_bytes_per_gbps: float = 0
@@ -163,6 +165,12 @@ class PortGroup(Facts):
         return next((one for one in self.ways if one.into == into), None)
 
     @cached_property
+    def other_speeds(self) -> frozenset[int]:
+        """The speeds of its other modes, in Mb/s, whatever lanes they leave unused."""
+        named = " ".join(mode.partition(" of ")[0] for mode in self.other_modes)
+        return frozenset(units.speed_mbps(speed) for speed in re.findall("[0-9]+G", named))
+
+    @cached_property
     def ways(self) -> tuple[Split, ...]:
         """The whole port, and the ways to break it out."""
         whole = Split.model_construct(into=1, lanes=self.lanes, speeds=self.speeds, modes=self.modes)
@@ -249,6 +257,8 @@ class SonicSku(Facts):
     """The one that is written."""
     hwskus: tuple[str, ...]
     """All that are known, that one among them."""
+    shared_lanes: tuple[int, ...] = ()
+    """Lanes that the vendor's own port files give to two ports, of which the chip makes both."""
     gcu: dict[str, tuple[str, ...]] = {}
     """By the Generic Config Updater's name of an ASIC, the HWSKUs that it takes for it; of others it refuses much."""
     pools: tuple[ShippedPools, ...] = ()

@@ -2,20 +2,29 @@
 
 from nodrop import units
 from nodrop.fabric import effects
-from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.fabric import Interface
+from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, known
-from nodrop.hardware import switch, switches
+from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import stopped_queues
 
 
 @word("function")
-def pool_direction(pools: tuple[BufferPool, ...], buffer: BufferProfile) -> str:
-    """The direction of the pool that a buffer takes from: `ingress`, `egress` or `both`; empty where there is none."""
-    return next((pool.direction for pool in pools if pool.name == buffer.pool), "")
+def takes_from(device: Device, direction: str, buffer: BufferProfile) -> bool:
+    """Whether a buffer takes from a pool of one direction, on a chip that keeps its pools apart by direction.
+
+    Where it does, the model has to be known: not every chip keeps them apart.
+    """
+    pools = known(device.buffer_pools, "device.buffer_pools")
+    if not any(pool.name == buffer.pool and pool.direction == direction for pool in pools):
+        return False
+    model = known(device.model, "device.model")
+    if model not in switches():
+        raise UnknownFact("device.model")
+    return asic(switch(model).asic).pools_keep_apart
 
 
 def _is(buffer: object) -> bool:
@@ -85,7 +94,8 @@ def _speeds(model: str | Unknown, interface: Interface) -> frozenset[int]:
         return frozenset()
     group = switch(model).group(port.panel)
     ways = () if group is None else tuple(way for way in group.ways if way.lanes == lanes)
-    return frozenset(speed for way in ways for speed in way.speeds)
+    speeds = frozenset(speed for way in ways for speed in way.speeds)
+    return speeds | group.other_speeds if speeds and group else speeds
 
 
 @word("function")

@@ -37,6 +37,13 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
 
 
 @word("function", rests_on=("cables",))
+def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
+    """By what `headroom_by_formula_bytes` goes: the formula of the switch's chip, or the bound of IEEE 802.1Q."""
+    found = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    return "IEEE 802.1Q" if found.formula is None else "the formula of its chip"
+
+
+@word("function", rests_on=("cables",))
 def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """The xoff by the ASIC's published formula for a static profile, else the lower bound of IEEE 802.1Q."""
     length = cable_m(device, interface, index=index)

@@ -8,6 +8,7 @@ from nodrop.fabric.reading import Place, Remark
 from nodrop.fabric.subject import Subject
 from nodrop.formats.json import Duplicate
 from nodrop.formats.places import shown
+from nodrop.hardware import model_of_sku
 from nodrop.platforms.sonic.document import FILE as FILE
 from nodrop.platforms.sonic.document import Document, merged, place
 
@@ -178,6 +179,13 @@ class Config:
         facts = {"path": "/".join(map(str, double.keys)), "first": str(double.first.line)}
         place = Place(name, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
+
+
+def model_of(config: Config) -> str | None:
+    """Return the switch model that HWSKU and platform name; None where none is named, or not in the catalogue."""
+    localhost = config.rows("DEVICE_METADATA").get("localhost", {})
+    hwsku = localhost.get("hwsku")
+    return model_of_sku(hwsku, localhost.get("platform")) if hwsku else None
 
 
 def own_asic(data: Mapping[str, Any]) -> tuple[str, str]:

@@ -6,8 +6,8 @@ Each is a remark of the reader, for it is about rows and fields and not about wh
 from collections.abc import Iterator
 
 from nodrop.formats.places import shown
-from nodrop.hardware import asic, model_of_sku, switch
-from nodrop.platforms.sonic.config import Config, Row
+from nodrop.hardware import asic, switch
+from nodrop.platforms.sonic.config import Config, Row, model_of
 
 TAKEN: dict[str, frozenset[str]] = {
     "PFC_WD": frozenset({"action", "detection_time", "restoration_time", "pfc_stat_history"}),
@@ -101,19 +101,21 @@ def _threshold(config: Config, name: str, row: Row) -> None:
 
 def _vendor(config: Config) -> str | None:
     """Return who makes the switch's chip; None where the catalogue does not have the switch."""
-    model = model_of_sku(config.rows("DEVICE_METADATA").get("localhost", {}).get("hwsku", ""))
+    model = model_of(config)
     return None if model is None else asic(switch(model).asic).vendor
 
 
 def remark_ports(config: Config) -> None:
-    """Remark lanes that two ports have."""
+    """Remark lanes that two ports have, but for those that the model's own port files share."""
     rows = config.rows("PORT")
     lanes = [lane for row in rows.values() for lane in row.get("lanes", "").split(",") if lane]
     if len(set(lanes)) == len(lanes):
         return
-    owner: dict[str, str] = {}
+    model = model_of(config)
+    shared = () if model is None else map(str, switch(model).sonic.shared_lanes)
+    owner = dict.fromkeys(shared, "")
     for name, lane in ((name, lane) for name, row in rows.items() for lane in _lanes(row)):
-        if owner.setdefault(lane, name) != name:
+        if owner.setdefault(lane, name) not in (name, ""):
             config.remark(
                 "lane-of-two-ports", (name,), ("PORT", name, "lanes"), name=name, lane=lane, other=owner[lane]
             )

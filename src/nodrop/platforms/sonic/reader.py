@@ -13,11 +13,11 @@ from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Sou
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import Span, decode, shown
-from nodrop.hardware import model_of_sku, switch
+from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import sonic_port
 from nodrop.platforms import frr
-from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
 from nodrop.platforms.sonic.read_bgp import bgp, static_routes
@@ -184,7 +184,7 @@ class _Device:
     def _sku(self) -> tuple[Any, Any]:
         """Return the model, and the name of its SKU where that is not the usual one."""
         stated = self._localhost.get("hwsku", UNKNOWN)
-        model = UNKNOWN if isinstance(stated, Unknown) else model_of_sku(stated) or UNKNOWN
+        model = model_of(self._config) or UNKNOWN
         usual = not isinstance(model, Unknown) and stated == switch(model).sonic.hwsku
         return model, None if usual else stated
 
