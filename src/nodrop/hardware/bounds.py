@@ -87,5 +87,5 @@ def headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[He
 
 
 def _compensated(device: Device) -> bool:
-    """Whether the release compensates; at 100 % small packets that changes nothing but the ASIC's own extra."""
+    """Whether the release compensates: 202605 and later add 2 KiB, and the ASIC's own extra."""
     return False if isinstance(device.version, Unknown) else compensates(device.version)
