@@ -116,14 +116,16 @@ def test_links_and_addresses() -> None:
     )
 
 
-def test_bonds_and_bridges_are_not_told_apart() -> None:
+def test_bonds_are_read_and_vlans_are_not_known() -> None:
     reading = read(
         "cumulus",
         interfaces=f"{STANZAS}auto bond1\niface bond1\n  bond-slaves swp1 swp2\n  clag-id 1\n"
         "auto bridge\niface bridge\n  bridge-ports bond1\n  bridge-vlan-aware yes\n  bridge-vids 10 20\n"
         "auto vlan10\niface vlan10\n  address 10.9.0.1/24\n  vlan-id 10\n  vlan-raw-device bridge\n",
     )
-    assert isinstance(reading.device.port_channels, Unknown)
+    (bond,) = known(reading.device.port_channels)
+    assert (bond.name, bond.members) == ("bond1", ("swp1", "swp2"))
+    assert isinstance(bond.mtu_bytes, Unknown)
     assert isinstance(reading.device.vlans, Unknown)
     assert (notes(reading), reading.remarks) == ([], ())
 

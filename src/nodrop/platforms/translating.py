@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.bridging import PortChannel
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
-from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
 from nodrop.formats.places import Span, decode
@@ -42,6 +43,8 @@ class Translation:
     """Whether the files say what becomes of traffic classes."""
     of_5: bool = False
     """Whether the files are those of release 5, whose defaults are known: before it, what is not said is not known."""
+    bridged: bool = False
+    """Whether the files have bridges or VLANs, which are not told apart."""
     serves: bool = False
     """Whether the files name the servers that the switch uses."""
     others: list[tuple[Place, str]] = field(default_factory=list)
@@ -142,6 +145,11 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
         gnmi_port=UNKNOWN,
         otlp_collectors=UNKNOWN,
     )
+    if found.bridged:
+        device = changed(device, vlans=UNKNOWN)
+    if not isinstance(device.port_channels, Unknown):
+        channels = tuple(_channel(reading.device.name, each, found, derived) for each in device.port_channels)
+        device = changed(device, port_channels=channels)
     if not found.serves:
         device = changed(device, ntp_servers=UNKNOWN, syslog_servers=UNKNOWN, dns_servers=UNKNOWN)
     if not (found.classifies and found.of_5):
@@ -150,6 +158,13 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
         device = changed(device, buffer_pools=UNKNOWN, watchdog_polling_ms=UNKNOWN)
         derived = {subject: reason for subject, reason in derived.items() if "qos" not in subject}
     return device, derived
+
+
+def _channel(device: str, channel: PortChannel, found: Translation, derived: dict[Subject, str]) -> PortChannel:
+    subject = (device, "@port_channels", channel.name, "mtu_bytes")
+    if found.of_5 or not derived.pop(subject, ""):
+        return channel
+    return changed(channel, mtu_bytes=UNKNOWN)
 
 
 def _note(device: str, displays: Mapping[str, str], place: Place, message: str) -> Note:

@@ -68,7 +68,7 @@ class Interfaces:
             for member in words[1:]:
                 self._found.add(f"{own} bond member {_safe(member)}", place, said)
         elif key in ("bridge-ports", "vlan-id", "bridge-access", "bridge-vids"):
-            self._found.add(f"{own} {'vlan 1' if key == 'vlan-id' else 'bridge domain br_default'}", place, said)
+            self._found.bridged = True
         elif not named or not value:
             if not key.startswith((*_IGNORED, "address", "alias", "mtu", "vrf")):
                 self._found.ignore(place, f"setting {shown(key)} of {name}")

@@ -38,7 +38,7 @@ _PFC = (
 )
 _ELSEWHERE = frozenset({
     "acl", "clag", "dhcp", "dot1x", "evpn", "forwarding", "igmp", "msdp", "mpls", "ospf", "ospf6", "pbr", "pim", "ptp",
-    "snmp-server", "time", "vxlan", "vrrp", "nexthop", "debug", "syslog", "bridge", "lnv", "vrf", "vlan", "aggregate",
+    "snmp-server", "time", "vxlan", "vrrp", "nexthop", "debug", "syslog", "lnv", "vrf", "aggregate",
 })  # fmt: skip
 _PORT_ELSEWHERE = frozenset({
     "acl", "clag", "evpn", "lldp", "ospf", "ospf6", "pim", "ptm-enable", "stp", "storm-control", "ptp", "bond",
@@ -132,8 +132,8 @@ class _Reader:
                     self._found.add(f"interface {_safe(name)} bond member {_ports(member)}", place, said)
             case ["bond", name, *_]:
                 self._found.add(f"interface {_safe(name)} bond mode lacp", place, said)
-            case ["vlan", number, *_]:
-                self._found.add(f"interface vlan{_safe(number)} vlan {_safe(number)}", place, said)
+            case [("vlan" | "bridge"), *_]:
+                self._found.bridged = True
             case ["hostname", name]:
                 self._found.add(f"system hostname {_safe(name)}", place, said)
             case ["time", "ntp", "server", server, *_]:
@@ -192,7 +192,7 @@ class _Reader:
             case ["breakout", value]:
                 commands = [f"link breakout {_safe(value)}"]
             case ["bridge", *_]:
-                commands = ["bridge domain br_default"]
+                self._found.bridged = True
             case ["storage-optimized", *rest]:
                 self._roce(names, rest[:1] == ["pfc"], place, said)
             case [word, *_] if word in _PORT_ELSEWHERE or word in ("link", "vxlan"):
