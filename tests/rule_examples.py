@@ -18,6 +18,7 @@ from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import FABRIC, Subject, matches, natural
 from nodrop.fabric.subject import parse as parse_subject
 from nodrop.formats.yaml import parse
+from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
 from nodrop.intent.schema import Intent
@@ -144,7 +145,10 @@ def names(fabric: Fabric, platform: str) -> Names:
 
 
 def _name(platform: str, model: str, interface: Interface) -> str:
-    return port_name(platform, model, interface.port) if isinstance(interface.port, Port) else interface.name
+    port = interface.port
+    if not isinstance(port, Port) or switch(model).group(port.panel) is None:
+        return interface.name
+    return port_name(platform, model, port)
 
 
 def renamed(fabric: Fabric, table: Names) -> Fabric:

@@ -161,6 +161,59 @@ def test_a_file_that_names_no_release_is_of_the_dialect_that_it_mostly_speaks() 
     ]
 
 
+PARTS = "swp10s0-1,swp11s0-1,swp12s0-1"
+
+
+@pytest.mark.parametrize(
+    ("ports", "line", "kind", "facts"),
+    [
+        ("swp31-33: {type: swp}", 2, "port-not-on-model", "swp33 | SN4700 | 32"),
+        ("swp40s0: {type: swp}", 2, "port-not-on-model", "swp40s0 | SN4700 | 32"),
+        (f"{PARTS}: {{type: swp}}", 2, "part-without-breakout",
+         "swp10s0, swp10s1, swp11s0, swp11s1 and 2 more | swp10 is not broken out"),
+        ("swp1: {link: {breakout: {disabled: {}}}}\n  swp1s0: {type: swp}", 3, "part-without-breakout",
+         "swp1s0 | swp1 is disabled"),
+        ("swp1-2: {link: {breakout: {2x: {}}}}\n  swp2s0-3: {type: swp}", 3, "part-without-breakout",
+         "swp2s2, swp2s3 | swp2 is broken out into 2"),
+    ],
+)  # fmt: skip
+def test_ports_that_there_are_not(ports: str, line: int, kind: str, facts: str) -> None:
+    assert below(f"interface:\n  {ports}") == [(kind, line, facts)]
+
+
+def test_ports_that_there_are() -> None:
+    assert (
+        below("interface:\n  swp1-32: {type: swp}\n  swp1-2: {link: {breakout: {2x: {}}}}\n  swp1s0-1: {type: swp}")
+        == []
+    )
+    ports = f"nv set interface {PARTS} qos pfc-watchdog state enable\n"
+    assert remarks(ports) == []
+    found = remarks(f"nv set interface swp1 link breakout 2x\n{ports}")
+    assert [(kind, line) for kind, line, _ in found] == [("part-without-breakout", 2)]
+
+
+@pytest.mark.parametrize(
+    ("qos", "line", "setting"),
+    [
+        (
+            "roce: {mode: lossy}\n  pfc: {default-global: {switch-priority: {'3': {}}}}",
+            3,
+            "pfc default-global switch-priority",
+        ),
+        ("roce: {}\n  pfc: {default-global: {tx: disable, rx: disable}}", 3, "pfc default-global tx"),
+        (
+            "roce: {state: enabled}\n  traffic-pool: {default-lossless: {memory-percent: 20}}",
+            3,
+            "traffic-pool default-lossless",
+        ),
+    ],
+)
+def test_a_macro_that_is_taken_back(qos: str, line: int, setting: str) -> None:
+    ((kind, at, facts),) = below(f"qos:\n  {qos}")
+    assert (kind, at, facts.split(" | ")[0]) == ("macro-contradicted", line, setting)
+    assert below(f"qos:\n  {qos.replace('roce:', 'lldp-tlv:')}") == []
+
+
 def assert_keeps_to_the_schema(device: Device) -> None:
     for artifact in writer.write(device, alone(device)):
         if artifact.path.endswith((".yaml", ".nv")):

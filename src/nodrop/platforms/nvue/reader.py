@@ -16,6 +16,7 @@ from nodrop.formats.places import shown
 from nodrop.hardware import switches
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
+from nodrop.platforms.nvue.read_faults import check_macro, check_ports
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
@@ -114,6 +115,7 @@ class _Device:
             remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
             config.remarks.append(remark)
         check_schema(config, device.version)
+        check_macro(config)
         remark_overlaps(config)
         display = self._sources[0].display if self._sources else None
         self._notes += check(config, self.name, display)
@@ -138,6 +140,7 @@ class _Device:
         trimmed = trimmed_classes(top, qos.defaults.trims)
         found = tuple(interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound()
+        check_ports(config, ports, model)
         trims: dict[Subject, str] = {}
         device = Device(
             name=self.name,
