@@ -142,3 +142,11 @@ def test_refused(changes: dict[str, Any], path: str, reason: str) -> None:
     with pytest.raises(Unsupported) as caught:
         platforms.writer("sonic").write(device, fabric)
     assert (caught.value.path, caught.value.reason) == (path, reason)
+
+
+def test_segments_of_bundles_are_not_read_and_not_denied() -> None:
+    bundle = {"PORT": PORTS, "PORTCHANNEL": {"PortChannel1": {"admin_status": "up", "mtu": "9100"}}}
+    (alone,) = read(bundle).device.port_channels
+    (shared,) = read({**bundle, "EVPN_ETHERNET_SEGMENT": {"PortChannel1": {}}}).device.port_channels
+    assert alone.segment is None
+    assert shared == replace(alone, segment=UNKNOWN)

@@ -24,6 +24,8 @@ class PortChannel:
     addresses: tuple[str, ...] = ()
     vrf: str | None = None
     description: str | None = None
+    segment: str | None | Unknown = None
+    """The Ethernet segment (RFC 7432) under which other switches have parts of the bundle; None where it is none."""
 
 
 @value

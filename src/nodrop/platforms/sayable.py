@@ -15,7 +15,7 @@ from typing import Any
 from nodrop.errors import Unsupported
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Device
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import Subject, text
 from nodrop.fabric.types import fields, key_of
 
@@ -126,6 +126,9 @@ def check_without_overlays(device: Device) -> None:
     for name in ("multi_chassis", "dual_tor", "tunnels"):
         if getattr(device, name):
             raise refuse([name], "is read for rules, and not written")
+    for channel in known(device.port_channels):
+        if channel.segment is not None:
+            raise refuse(["port_channels", channel.name, "segment"], "is read for rules, and not written")
 
 
 def check_addresses(servers: Sequence[str], *path: object) -> None:

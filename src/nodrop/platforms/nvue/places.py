@@ -8,6 +8,7 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue.read_overlays import OVERLAYS, SEGMENT, overlay_paths
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_routing import BGP, FAMILIES
@@ -164,6 +165,8 @@ class _Finder:
             yield ("system", "forwarding", "hash-seed")
         elif head in _SNMP:
             yield from ((*path, _SNMP[head]) for path in SNMP)
+        elif head in OVERLAYS:
+            yield from overlay_paths(self._ports, head, part)
         elif head in _INTERFACES:
             yield from self._interface_paths(_INTERFACES[head] + key, field, part[2:])
             yield from (("bridge", "domain", one, "vlan", key) for one in self._top.below("bridge", "domain").node)
@@ -215,8 +218,8 @@ class _Finder:
     def _interface_paths(self, name: str, field: str, rest: Path) -> Iterator[Path]:
         if field in _LINK:
             yield ("interface", name, "link", _LINK[field])
-        elif field == "members":
-            yield ("interface", name, "bond", "member")
+        elif field in ("members", "segment"):
+            yield ("interface", name, *(SEGMENT if field == "segment" else ("bond", "member")))
         yield from self._address_paths(name, field, rest)
 
     def _server_paths(self, head: str, key: str) -> Iterator[Path]:

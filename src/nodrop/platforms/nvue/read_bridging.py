@@ -11,6 +11,7 @@ from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, natural
 from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.read_overlays import segment
 from nodrop.platforms.nvue.read_ports import Ports, addresses, vrf
 from nodrop.platforms.nvue.read_values import View
 
@@ -24,7 +25,7 @@ _ALL = "all"
 Derived = dict[Subject, str]
 
 
-def port_channels(ports: Ports, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
+def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
     """Return the bonds, sorted by name; UNKNOWN where one bundles without LACP, which the model does not tell."""
     found = []
     for name in sorted(ports.names(), key=natural):
@@ -54,6 +55,7 @@ def port_channels(ports: Ports, derived: Derived) -> tuple[PortChannel, ...] | U
                 addresses=addresses(view),
                 vrf=vrf(view),
                 description=view.text("description"),
+                segment=segment(view, top),
             )
         )
     return tuple(found)

@@ -19,7 +19,7 @@ _Known = Mapping[str, Any]
 
 _BRIDGED = "of bridging, VLANs and bonds are read, and who is in them"
 _ACCESS = "access lists do not touch traffic classes"
-_OVERLAY = "overlays are not in the model"
+_OVERLAY = "of overlays, MLAG, Ethernet segments and what VXLAN does to the DSCP are read"
 _OUTSIDE = "not in the model"
 _HASHED = "how flows are told apart is not in the model"
 _LOGIN = "who may log in"

@@ -19,6 +19,7 @@ from nodrop.platforms.nvue.read_bridging import port_channels, vlans
 from nodrop.platforms.nvue.read_faults import check_macro, check_ports
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
+from nodrop.platforms.nvue.read_overlays import multi_chassis, tunnels
 from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
 from nodrop.platforms.nvue.read_ports import Ports, interfaces
 from nodrop.platforms.nvue.read_qos import QosReader
@@ -150,10 +151,10 @@ class _Device:
             mac=UNKNOWN,
             interfaces=found,
             loopbacks=loopbacks(top, ports),
-            port_channels=port_channels(ports, self._derived),
+            port_channels=port_channels(top, ports, self._derived),
             vlans=vlans(top, ports, self._derived),
-            multi_chassis=UNKNOWN if top.below("mlag").node else None,
-            tunnels=UNKNOWN if top.below("nve").node else (),
+            multi_chassis=multi_chassis(top, ports),
+            tunnels=tunnels(top),
             management=management(ports),
             bgp=routing.bgp(),
             static_routes=routing.static_routes(),

@@ -45,6 +45,7 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
             addresses=addresses.get(name, ()),
             vrf=config.rows("PORTCHANNEL_INTERFACE").get(name, {}).get("vrf_name"),
             description=row.get("description"),
+            segment=UNKNOWN if config.rows("EVPN_ETHERNET_SEGMENT") else None,
         )
         for name, row in sorted(config.rows("PORTCHANNEL").items(), key=lambda item: natural(item[0]))
     )

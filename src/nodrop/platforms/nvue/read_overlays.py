@@ -1,0 +1,94 @@
+"""What spans several switches: MLAG, Ethernet segments of EVPN and VXLAN, as facts for rules, and where they stand.
+
+Sources: Cumulus Linux 5.13 and 5.17, Multi-Chassis Link Aggregation, EVPN Multihoming, VXLAN (DSCP of tunnels);
+exported configurations of 5.13.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nodrop.fabric.overlays import MultiChassis, Tunnel
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.subject import natural
+from nodrop.platforms.nvue.read_ports import Ports
+from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.tree import Path
+
+OVERLAYS = frozenset({"@multi_chassis", "@tunnels"})
+"""Parts of a device that are looked for here."""
+VXLAN: Path = ("nve", "vxlan")
+SEGMENT: Path = ("evpn", "multihoming", "segment")
+
+_OUTER = {"copy": "uniform", "set": "pipe", "derive": UNKNOWN}
+"""What becomes of the DSCP when a packet is wrapped; `derive` takes it from a map by switch priority."""
+_INNER = dict.fromkeys(("copy", "preserve", "derive"))
+
+
+def multi_chassis(top: View, ports: Ports) -> MultiChassis | None:
+    """Return what pairs the switch with another by MLAG; None where nothing does."""
+    node = top.below("mlag")
+    if not node or _is_on(node) is False:
+        return None
+    return MultiChassis(peer_link=next(_peer_links(ports), None), port_channels=tuple(_shared(ports)))
+
+
+def tunnels(top: View) -> tuple[Tunnel, ...]:
+    """Return the switch's end of all VXLAN tunnels, if it has one."""
+    node = top.below(*VXLAN)
+    if not node or _is_on(node) is False:
+        return ()
+    mode: Any = node.below("encapsulation", "dscp").word("action", _OUTER)
+    node.below("decapsulation", "dscp").word("action", _INNER)
+    return (Tunnel(name=VXLAN[-1], kind="vxlan", dscp_mode=mode, remapped=False),)
+
+
+def segment(bond: View, top: View) -> str | None:
+    """Return the name of a bond's Ethernet segment: its identifier, or the system's MAC address and a number."""
+    node = bond.below(*SEGMENT)
+    if not node or _is_on(node) is False:
+        return None
+    mac = node.text("mac-address") or top.below(*SEGMENT).text("mac-address")
+    parts = (mac, node.text("local-id"))
+    return node.text("identifier") or "/".join(part for part in parts if part) or None
+
+
+def overlay_paths(ports: Ports, head: str, part: Path) -> Iterator[Path]:
+    """Yield the paths at which a part may stand, the most exact first; `head` is one of `OVERLAYS`."""
+    field, key = (*part, "", "")[:2]
+    if head == "@tunnels":
+        if key == "dscp_mode":
+            yield (*VXLAN, "encapsulation", "dscp", "action")
+        yield VXLAN
+        return
+    if field == "peer_link":
+        yield from (("interface", name, "bond") for name in _peer_links(ports))
+    elif field == "port_channels":
+        number = int(key) if key.isascii() and key.isdecimal() and len(key) < 6 else 0
+        yield from (("interface", name, "bond", "mlag", "id") for name in list(_shared(ports))[number:][:1])
+    yield ("mlag",)
+
+
+def _bonds(ports: Ports) -> Iterator[tuple[str, View]]:
+    for name in sorted(ports.names(), key=natural):
+        view = ports.view(name)
+        if view.has("bond"):
+            yield name, view
+
+
+def _peer_links(ports: Ports) -> Iterator[str]:
+    """Yield the bond between the two switches of a pair."""
+    return (name for name, view in _bonds(ports) if view.text("type") == "peerlink" or name == "peerlink")
+
+
+def _shared(ports: Ports) -> Iterator[str]:
+    """Yield the bonds of which the other switch of a pair has the other half."""
+    for name, view in _bonds(ports):
+        own = view.below("bond", "mlag")
+        if own.has("id") and _is_on(own) is not False:
+            yield name
+
+
+def _is_on(node: View) -> bool | None:
+    """Return whether something is on, in the words of either dialect; None where nothing is said."""
+    state = node.flag("state") if node.has("state") else None
+    return node.flag("enable") if state is None and node.has("enable") else state
