@@ -7,6 +7,7 @@ import pytest
 
 import nodrop
 from designs import build, shipped
+from nodrop import platforms
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.nics import Nic
 from nodrop.fabric.reading import Reading
@@ -160,6 +161,11 @@ for nic in $NICS; do
     sudo mlnx_qos -i $nic --trust=dscp -f 0,0,0,1,0,0,0,0 && /usr/sbin/cma_roce_tos -d mlx5_0 -t ${TOS}
 done
 # mlnx_qos -i eth4 --trust pcp
+log "mlnx_qos -i eth4 --trust pcp"; echo mlnx_qos -i eth4 --tc_bw 1
+mlnx_qos -i eth8 \\
+    --pfc 0,0,0,0,0,1,0,0 \\
+    >/dev/null
+echo 8 >"$ECN"/roce_np/cnp_dscp
 mlnx_qos -i eth9 --trust pcp
 echo 46 | sudo tee /sys/class/net/eth4/ecn/roce_np/cnp_dscp
 export NCCL_IB_TC=106 NCCL_IB_GID_INDEX="0"
@@ -171,6 +177,8 @@ def test_a_script_is_read_line_by_line_with_its_variables() -> None:
     assert told(reading) == {
         ("nic-tos-without-ecn", "gpu1/setup.sh/mlx5_0/tos"),
         ("nic-trusts-pcp", "gpu1/setup.sh/eth9/trust"),
+        ("nic-pfc-unlike-switch", "gpu1/setup.sh/eth8/pfc_priorities"),
+        ("nic-cnp-in-other-class", "gpu1/setup.sh/cnp_dscp"),
         ("nic-cnp-in-other-class", "gpu1/setup.sh/eth4/cnp_dscp"),
         ("nic-gid-not-routable", "gpu1/setup.sh/gid_index"),
     }
@@ -207,3 +215,11 @@ def test_a_host_called_as_a_switch_is_and_files_of_one_name_stay_apart(tmp_path:
 def test_prose_is_not_taken_for_a_script(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("Ask the lab about mlnx_qos and its NCCL settings.\n")
     assert not nodrop.read([str(tmp_path)]).fabric.nics
+
+
+def test_a_line_that_goes_on_is_one_and_has_the_place_of_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "setup.sh").write_text("# first\nmlnx_qos -i eth8 \\\n  --trust pcp\n")
+    text = (tmp_path / "setup.sh").read_bytes()
+    place = platforms.where(platforms.HOSTS, {"setup.sh": text})(("gpu1", "setup.sh", "eth8", "trust"))
+    assert place is not None
+    assert (place.span.line, place.span.column) == (2, 1)

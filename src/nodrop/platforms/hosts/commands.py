@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from nodrop.formats.places import Span
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, line_span, switches
@@ -13,8 +13,8 @@ _COMMAND = re.compile(
 _VARIABLE = re.compile(r"(?m)^[^#\n]*\b(NCCL_(IB_|P2P_|SHM_)|UCX_(IB_|TLS|NET_))[A-Z0-9_]*=")
 _ASSIGNED = re.compile(r"""(?:^|[\s;"'])([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|[^\s;"']*)""")
 _USED = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-_ECHO = re.compile(r"""\becho\s+["']?([^\s"']+)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?([^\s"';]+)""")
-_ECN = re.compile(r"(.*)/ecn/roce_([nr]p)/enable/([0-7])$")
+_ECHO = re.compile(r"\becho\s+(\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*([^\s;]+)")
+_ECN = re.compile(r"(.*)/roce_([nr]p)/enable/([0-7])$")
 _SPLIT = re.compile(r"\s*(?:;|&&|\|\||\||\bdo\b|\bthen\b)\s*")
 _LONG = (
     "pfc", "specific_pfc", "get_pfc", "prio_tc", "tsa", "tcbw", "ratelimit", "dcbx", "trust", "dscp2prio", "cable_len",
@@ -25,6 +25,8 @@ _SHORT = {
     "d": "dcbx", "i": "interface", "a": "all", "h": "help", "v": "version", "q": "quiet",
 }  # fmt: skip
 _FLAGS = ("all", "help", "version", "quiet")
+_SAYING = ("echo", "printf", "log")
+"""Words after which a line only says something."""
 _STORM_OFF = ("0", "off", "disable")
 
 
@@ -45,13 +47,10 @@ class _Script:
         self._ends: dict[str, dict[str, set[int]]] = {}
 
     def read(self, text: str) -> Parsed:
-        for number, raw in enumerate(text.splitlines(), 1):
-            if not (line := raw.strip()) or line.startswith("#"):
-                continue
-            span = line_span(number, raw)
+        for line, span in _whole_lines(text):
             self._assignments(line, span)
             line = _USED.sub(lambda used: self._variables.get(used[1] or used[2], used[0]), line)
-            if (echoed := _ECHO.search(line)) is not None:
+            if (echoed := _ECHO.search(line.replace('"', "").replace("'", ""))) is not None:
                 self._echo(echoed[1], echoed[2], span)
             for piece in _SPLIT.split(line):
                 self._command(piece, span)
@@ -87,6 +86,8 @@ class _Script:
             words = shlex.split(piece, comments=True)
         except ValueError:
             words = piece.split()
+        if words and words[0] in _SAYING:
+            return
         for at, word in enumerate(words):
             name = word.rpartition("/")[2].rpartition("=")[2]
             if name in _COMMANDS:
@@ -156,6 +157,22 @@ class _Script:
             self._found.say(_nic(words[1]), "storm_guard", guarded, span)
 
 
+def _whole_lines(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield the lines that say something, those that go on after a backslash as one, with the span of the first."""
+    held, span = "", None
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if not held and (not line or line.startswith("#")):
+            continue
+        span = span if held and span else line_span(number, raw)
+        held += line.removesuffix("\\")
+        if not line.endswith("\\"):
+            yield held, span
+            held = ""
+    if held and span:
+        yield held, span
+
+
 def _option(name: str) -> str | None:
     """Return the option that a word means; a beginning that only one option has is enough, as optparse has it."""
     if not name.startswith("--"):
@@ -172,7 +189,7 @@ def _after(words: Sequence[str], word: str) -> str:
 
 def _nic(path: str) -> str:
     """Return a NIC as a path or an argument names it; nothing where that is a variable of the script."""
-    name = path.rstrip("/").rpartition("/")[2]
+    name = path.rstrip("/").removesuffix("/ecn").rpartition("/")[2]
     return "" if "$" in path or "*" in path else name
 
 
@@ -182,8 +199,8 @@ def _number(value: str) -> int | None:
 
 _FILES = {
     "/tc/1/traffic_class": "traffic_class",
-    "/ecn/roce_np/cnp_dscp": "cnp_dscp",
-    "/ecn/roce_np/cnp_802p_prio": "cnp_priority",
+    "/roce_np/cnp_dscp": "cnp_dscp",
+    "/roce_np/cnp_802p_prio": "cnp_priority",
 }
 """How a file below /sys ends, and what is set by it."""
 
