@@ -223,3 +223,10 @@ def test_a_line_that_goes_on_is_one_and_has_the_place_of_its_beginning(tmp_path:
     place = platforms.where(platforms.HOSTS, {"setup.sh": text})(("gpu1", "setup.sh", "eth8", "trust"))
     assert place is not None
     assert (place.span.line, place.span.column) == (2, 1)
+
+
+def test_hosts_alone_are_judged_in_the_mode_that_their_nics_show(tmp_path: Path) -> None:
+    (tmp_path / "setup.sh").write_text("mlnx_qos -i eth4 --pfc 0,0,0,1,0,0,0,0\nethtool -A eth4 rx on tx on\n")
+    reading = nodrop.read([str(tmp_path)])
+    assert reading.fabric.mode == "lossless"
+    assert [one.rule for one in findings(reading)] == ["nic-link-pause-with-pfc"]

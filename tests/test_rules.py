@@ -212,6 +212,7 @@ def test_the_rules_of_this_release() -> None:
         "queue-in-ingress-pool",
         "queue-without-traffic-class",
         "rdma-dscp-in-lossy-class",
+        "rdma-mtu-above-port-mtu",
         "rdma-queue-strict",
         "rejected-row",
         "replaced-profile",

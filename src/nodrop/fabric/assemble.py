@@ -12,6 +12,7 @@ from typing import TypeVar
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.fabric.intern import Interner
+from nodrop.fabric.nics import stated
 from nodrop.fabric.qos import PriorityGroup, QosProfile
 from nodrop.fabric.reading import Assumption, DeviceReading, HostReading, Note, Reading
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
@@ -37,7 +38,7 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: 
     stated = _named_devices(declared)
     devices = [_completed(device, sides, interner, all_cables=device.name in stated) for device in devices]
     assumed: list[Assumption] = []
-    mode = declared.mode or _mode(devices, assumed)
+    mode = declared.mode or _mode(devices, assumed, paused=_have_pfc(hosts_read))
     classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed)
     fabric = Fabric(
         name=declared.name or "fabric",
@@ -199,7 +200,7 @@ def _profiles(devices: Iterable[Device]) -> list[QosProfile]:
     return list(seen.values())
 
 
-def _mode(devices: list[Device], assumed: list[Assumption]) -> Mode:
+def _mode(devices: list[Device], assumed: list[Assumption], *, paused: bool) -> Mode:
     """Return the mode that the files show, over all devices together; `pfc-only` is never inferred."""
     trims = [device.name for device in devices if not isinstance(device.trimming, Unknown) and device.trimming]
     mode: Mode = "lossy"
@@ -208,8 +209,15 @@ def _mode(devices: list[Device], assumed: list[Assumption]) -> Mode:
         mode, because = "trim", f"{trims[0]} trims packets"
     elif any(map(_pauses, _profiles(devices))):
         mode, because = "lossless", "ports have PFC, a lossless priority group or a PFC watchdog"
+    elif not devices and paused:  # where switches were read, they decide
+        mode, because = "lossless", "NICs have PFC"
     assumed.append(Assumption(fact="mode", value=mode, because=because))
     return mode
+
+
+def _have_pfc(readings: Iterable[HostReading]) -> bool:
+    """Whether a file of a host turns PFC on."""
+    return any(bool(stated(nic, "pfc_priorities")) for one in readings for nic in one.nics)
 
 
 def _pauses(qos: QosProfile) -> bool:

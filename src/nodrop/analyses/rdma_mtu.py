@@ -1,0 +1,31 @@
+"""Hosts whose RDMA packets, headers included, do not fit the switch port that they are cabled to."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Fact, Hit, Unsettled
+from nodrop.fabric.fabric import Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import link as subject_of
+
+RESTS_ON = frozenset({"cables", "hosts"})
+
+
+def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
+    """Yield the cables at which they do not; facts: host, rdma_mtu, port, mtu and needed, in bytes."""
+    for host in index.fabric.hosts:
+        if isinstance(host.rdma_mtu_bytes, Unknown):
+            continue
+        needed = host.rdma_mtu_bytes + overhead_bytes
+        for own in host.ports:
+            far = index.far_end(host.name, own.name)
+            port = index.interface(*far) if far else None
+            link = index.link(host.name, own.name)
+            if far is None or link is None or not isinstance(port, Interface):
+                continue
+            if isinstance(port.mtu_bytes, Unknown):
+                yield Unsettled(subject=(far.node,), missing="interface.mtu_bytes")
+            elif port.mtu_bytes is not None and port.mtu_bytes < needed:
+                facts: dict[str, Fact] = {"host": host.name, "rdma_mtu": host.rdma_mtu_bytes, "needed": needed}
+                facts |= {"port": f"{far.node} {far.port}", "mtu": port.mtu_bytes}
+                yield Hit(subject=subject_of(link.a, link.b), at=(*far, "mtu_bytes"), facts=facts)
