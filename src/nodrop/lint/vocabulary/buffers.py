@@ -2,8 +2,8 @@
 
 from nodrop import units
 from nodrop.fabric import effects
-from nodrop.fabric.buffers import BufferProfile
-from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.buffers import BufferPool, BufferProfile
+from nodrop.fabric.fabric import Interface
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
@@ -13,16 +13,17 @@ from nodrop.lint.vocabulary.sides import stopped_queues
 
 
 @word("function")
-def takes_from(device: Device, direction: str, buffer: BufferProfile) -> bool:
+def takes_from(
+    model: str | Unknown, pools: tuple[BufferPool, ...] | Unknown, direction: str, buffer: BufferProfile
+) -> bool:
     """Whether a buffer takes from a pool of one direction, on a chip that keeps its pools apart by direction.
 
     Where it does, the model has to be known: not every chip keeps them apart.
     """
-    pools = known(device.buffer_pools, "device.buffer_pools")
-    if not any(pool.name == buffer.pool and pool.direction == direction for pool in pools):
+    there = known(pools, "device.buffer_pools")
+    if not any(pool.name == buffer.pool and pool.direction == direction for pool in there):
         return False
-    model = known(device.model, "device.model")
-    if model not in switches():
+    if isinstance(model, Unknown) or model not in switches():
         raise UnknownFact("device.model")
     return asic(switch(model).asic).pools_keep_apart
 
