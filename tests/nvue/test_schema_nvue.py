@@ -38,6 +38,8 @@ def below(body: str, version: str = "5.16.0") -> list[tuple[str, int, str]]:
             "qos pfc priority 3",
             "qos pfc priority | 3 | `priority` stands where <profile> does; did you mean `switch-priority`?",
         ),
+        ("interface swp1 qos pfc enable on", "interface swp1 qos pfc | enable | known: profile"),
+        ("interface swp1 qos roce mode lossless", "interface swp1 qos | roce | there is `qos roce`"),
         ("qos roce cable-lenght 40", "qos roce | cable-lenght | did you mean `cable-length`?"),
         (
             "qos egress-queue-mapping leaf switch-priority 3 traffic-class 3",

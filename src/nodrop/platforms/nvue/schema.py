@@ -18,6 +18,8 @@ FILE = File(__file__).with_name("schema.yaml")
 _CHOSEN = re.compile(r"<(?P<name>\S+?)(?: (?P<low>[0-9]+)\.\.(?P<high>[0-9]+))?>")
 _ALIKE = 0.8
 """How much alike a misspelt word and one elsewhere in the schema have to be, as difflib counts."""
+_MANY = 3
+"""Paths that end in the same word; `state` and `mode` are in far more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,10 @@ def hint(place: Words, path: Path, release: Release | None) -> str:
 
 
 def _elsewhere(word: str, beside: Path) -> Path | None:
-    """Return the path with this word that has most words in common with another; else one with a word much like it."""
+    """Return the path with this word that has most words in common with another; else one with a word much like it.
+
+    None for a word that is in many places: none of them is more likely than the others.
+    """
     index = _index()
     paths = index.get(word) or [
         path
@@ -107,6 +112,8 @@ def _elsewhere(word: str, beside: Path) -> Path | None:
         for path in index[close]
         if path[:1] == beside[:1]
     ]
+    if len(paths) > _MANY:
+        return None
     return min(paths, key=lambda path: (-_common(path, beside), len(path)), default=None)
 
 

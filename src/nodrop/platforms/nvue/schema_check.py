@@ -103,20 +103,14 @@ def _tell_releases(config: Config, release: Release | None, found: Iterable[Faul
     stated = release and ".".join(map(str, release))
     because = f"the file is of {stated}" if stated else f"the rest of the file speaks as {_RELEASES[dialect]} do"
     for fault in bound:
-        own = fault.spans[0].dialect
-        path = said(fault.path)
-        if own is not None:
-            if own != dialect:
-                facts = {
-                    "path": path,
-                    "releases": _RELEASES[own],
-                    "because": because,
-                    "instead": fault.spans[0].instead,
-                }
-                config.remark("mixed-dialect", (), fault.path, **facts)
+        first = fault.spans[0]
+        if first.dialect is not None:
+            if first.dialect != dialect:
+                facts = {"releases": _RELEASES[first.dialect], "because": because, "instead": first.instead}
+                config.remark("mixed-dialect", (), fault.path, path=said(fault.path), **facts)
         elif not any(span.has(release) for span in fault.spans):
-            facts = {"path": f"{path} {fault.text}".strip(), "releases": _named(fault.spans), "because": because}
-            config.remark("setting-of-another-release", (), fault.path, **facts)
+            facts = {"path": f"{said(fault.path)} {fault.text}".strip(), "releases": _named(fault.spans)}
+            config.remark("setting-of-another-release", (), fault.path, **facts, because=because)
 
 
 def _named(spans: Iterable[Span]) -> str:
