@@ -95,7 +95,7 @@ def subject_of(name: str) -> Subject:
 
 
 NOT_SAID = re.compile(
-    r"name|platform|interfaces|bgp|bgp/neighbors|extra.*"
+    r"name|platform|interfaces|bgp|bgp/neighbors|extra.*|dual_tor"
     r"|.*/(name|index|sequence|group|family|address|interface|key|port)"  # what a row is called, not what it says
     r"|interfaces/swp3s1.*|interfaces/swp[123].*/(autoneg|fec|enabled|mtu_bytes)/.*"
     r"|interfaces/swp3s0/(enabled|fec|autoneg|mtu_bytes)"  # true without a word
