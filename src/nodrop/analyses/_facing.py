@@ -53,12 +53,10 @@ class Hosts:
         port = next((port.name for port in named.ports if port.name in words), "") if named is not None else ""
         key = (named.name, port) if named is not None else ("", *(nic.models or self._model(nic)))
         if key not in self._found:
-            found = self._cabled(self.of(nic), port) if self._index.fabric.hosts else self._uncabled()
             distinct: dict[tuple[object, ...], Facing] = {}
-            for one in found:
-                length = one.link.length_m if one.link else None
-                settings = (id(one.port.qos), one.port.mtu_bytes, None if isinstance(length, Unknown) else length)
-                distinct.setdefault(tuple(map(_comparable, settings)), one)
+            for one in self._cabled(self.of(nic), port) if self._index.fabric.hosts else self._uncabled():
+                length_m = one.link.length_m if one.link else None
+                distinct.setdefault((id(one.port.qos), _known(one.port.mtu_bytes), _known(length_m)), one)
             self._found[key] = tuple(distinct.values())
         return self._found[key]
 
@@ -84,11 +82,12 @@ class Hosts:
                     yield found
 
     def _at(self, host: Host, own: HostPort) -> Facing | None:
-        far = self._index.far_end(host.name, own.name)
-        port = self._index.interface(*far) if far else None
-        if far is None or port is None or _shut(port):
+        link = self._index.link(host.name, own.name)
+        if link is None:
             return None
-        return Facing(self._index.devices[far.node], port, self._index.link(host.name, own.name))
+        far = link.b if link.a == (host.name, own.name) else link.a
+        port = self._index.interface(*far)
+        return None if port is None or _shut(port) else Facing(self._index.devices[far.node], port, link)
 
     def _uncabled(self) -> Iterator[Facing]:
         for device in self._index.fabric.devices:
@@ -110,5 +109,13 @@ def _words(file: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in file).split()
 
 
-def _comparable(value: object) -> object:
-    return "unknown" if isinstance(value, Unknown) else value
+def _known(value: object) -> object:
+    return None if isinstance(value, Unknown) else value
+
+
+def hosts_of(index: Index) -> Hosts:
+    """Return the hosts of a fabric, the same to every rule."""
+    if "hosts" not in index.kept:
+        index.kept["hosts"] = Hosts(index)
+    found: Hosts = index.kept["hosts"]
+    return found

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._facing import Facing, Hosts
+from nodrop.analyses._facing import Facing, Hosts, hosts_of
 from nodrop.fabric import effects
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.index import Index
@@ -32,7 +32,7 @@ Check = Callable[[Nic, int, Fabric, Facing | None], Fault | None]
 
 def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
     """Yield the NICs whose `setting` is wrong; facts: found, expected and port, the first at which it is."""
-    hosts, check = Hosts(index), CHECKS[setting]
+    hosts, check = hosts_of(index), CHECKS[setting]
     for nic in index.fabric.nics:
         for field in FIELDS.get(setting, (setting,)):
             if (value := stated(nic, field)) is not None and not (nic.spectrum_x and setting == "dcqcn_priorities"):

@@ -5,7 +5,7 @@ Of two rows with one name the first counts; that there are two is for a rule to 
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 
@@ -26,6 +26,8 @@ class Index:
         self.fabric = fabric
         self._interfaces: dict[str, Mapping[str, Interface]] = {}
         self._host_ports: dict[str, Mapping[str, HostPort]] = {}
+        self.kept: dict[str, Any] = {}
+        """What analyses work out once for all rules, by the name of who does."""
 
     @cached_property
     def devices(self) -> Mapping[str, Device]:
