@@ -322,6 +322,86 @@ def test_what_cannot_be_spelt_is_left_to_be_done_by_hand(subject: str, new: Any,
     assert commands(one) == ["nv set interface swp2 link mtu 1500"]
 
 
+NEW = """
+interface:
+  swp1,3-5:
+    link:
+      speed: 400G
+    qos:
+      pfc-watchdog:
+        state: enable
+    type: swp
+  swp2s0-3:
+    type: swp
+  swp2:
+    link:
+      breakout: {4x: {lanes-per-port: '2'}}
+    type: swp
+qos:
+  pfc-watchdog:
+    polling-interval: 200
+    recovery-interval: 3
+    robustness: 2
+  roce:
+    state: enabled
+router:
+  bgp:
+    autonomous-system: 65001
+    state: enabled
+vrf:
+  default:
+    router:
+      bgp:
+        peer-group:
+          up: {remote-as: external}
+        neighbor:
+          swp1: {peer-group: up, type: unnumbered}
+        state: enabled
+"""
+
+
+@pytest.mark.parametrize(
+    ("subject", "new", "lines"),
+    [
+        ("swp4/autoneg", False, ["nv set interface swp4 link auto-negotiate disabled"]),
+        (
+            "swp4/addresses",
+            ("10.0.0.1/31", "2001:db8::1/64"),
+            ["nv set interface swp4 ipv4 address 10.0.0.1/31", "nv set interface swp4 ipv6 address 2001:db8::1/64"],
+        ),
+        ("swp4/vrf", "red", ["nv set interface swp4 vrf red"]),
+        ("swp2s1/mtu_bytes", 1500, ["nv set interface swp2s1 link mtu 1500"]),
+        ("swp*/qos/pfc_watchdog/restoration_ms", 1000, ["nv set qos pfc-watchdog recovery-interval 5"]),
+        (
+            "@watchdog_polling_ms",
+            100,
+            [
+                "nv set qos pfc-watchdog polling-interval 100",
+                "nv set qos pfc-watchdog robustness 4",
+                "nv set qos pfc-watchdog recovery-interval 6",
+            ],
+        ),
+        ("@bgp/graceful_shutdown", True, ["nv set router bgp graceful-shutdown enabled"]),
+        (
+            "@neighbors/swp1/bfd",
+            True,
+            [
+                "nv set router bfd profile fabric",
+                "nv set router bfd state enabled",
+                "nv set vrf default router bgp neighbor swp1 bfd profile fabric",
+            ],
+        ),
+        ("@dns_servers", ("192.0.2.1",), ["nv set system dns server 192.0.2.1 vrf default"]),
+        ("@ntp_servers", ("192.0.2.1",), ["nv set system ntp server 192.0.2.1", "nv set system ntp vrf default"]),
+    ],
+)
+def test_the_dialect_since_5_15(subject: str, new: Any, lines: list[str]) -> None:
+    document = state(NEW, version="5.19.0")
+    one = made(document, (subject, new))
+    assert one.by_hand == ()
+    assert commands(one) == lines
+
+
 def test_a_document_that_says_something_else_than_was_thought_is_left_alone() -> None:
     one = made(FULL, ("swp1/mtu_bytes", 9216), old=1500)
     assert [item.line for item in one.by_hand] == [
@@ -401,9 +481,9 @@ def written(device: Device, form: str) -> str:
 
 def documents(draw: st.DrawFn) -> tuple[str, str]:
     """A document and its form: one made by hand, or a random device's."""
-    kind = draw(st.sampled_from(["by hand", "script by hand", "yaml", "script"]))
-    if kind == "by hand":
-        return FULL, "yaml"
+    kind = draw(st.sampled_from(["by hand", "since 5.15", "script by hand", "yaml", "script"]))
+    if kind in ("by hand", "since 5.15"):
+        return FULL if kind == "by hand" else state(NEW, version="5.19.0"), "yaml"
     if kind == "script by hand":
         return SCRIPT, "script"
     device = draw(devices())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.qos import PfcWatchdog, QosProfile
 from nodrop.fabric.states import UnknownFact, known
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue.edit_draft import Draft
@@ -163,7 +163,7 @@ def _change(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
     nothing: Leaves = {}
     before = nothing if old is None or isinstance(old, _Kept) else dict(_leaves(kind, old))
     after = dict(_leaves(kind, new))
-    for path in before.keys() - after.keys():
+    for path in [path for path in before if path not in after]:
         if kind == "congestion-control" and name == GLOBAL:
             if path[2] in ("ecn", "red"):
                 draft.set("qos", kind, name, *path, to="disable")
@@ -269,20 +269,21 @@ def _watchdog(draft: Draft, old: Device, new: Device) -> None:
     polling = [POLLING_MS if (ms := known(device.watchdog_polling_ms)) is None else ms for device in (old, new)]
     if not same(old.watchdog_polling_ms, new.watchdog_polling_ms) and new.watchdog_polling_ms is not None:
         draft.set("qos", "pfc-watchdog", "polling-interval", to=polling[1])
-    before, after = (set(_detections(device)) for device in (old, new))
-    moved = after - before or after
-    if moved and (before != after or polling[0] != polling[1]):
-        times = {(ms or 0) // polling[1] for ms in moved}
-        stated = draft.top.below("qos", "pfc-watchdog").integer("robustness", 1, 1000)
-        if times != {stated}:
-            draft.set("qos", "pfc-watchdog", "robustness", to=times.pop())
+    for attribute, setting in (("detection_ms", "robustness"), ("restoration_ms", "recovery-interval")):
+        before, after = ([known(getattr(one, attribute)) for one in _watchdogs(device)] for device in (old, new))
+        moved = [ms for ms in after if ms not in before] or after
+        if not moved or (set(before) == set(after) and polling[0] == polling[1]):
+            continue
+        pollings = moved[0] and moved[0] // polling[1]
+        if pollings != draft.top.below("qos", "pfc-watchdog").integer(setting, 1, 1000):
+            draft.put("qos", "pfc-watchdog", setting, to=pollings)
 
 
-def _detections(device: Device) -> Iterator[int | None]:
+def _watchdogs(device: Device) -> Iterator[PfcWatchdog]:
     for port in device.interfaces:
         watchdog = port.qos.pfc_watchdog if isinstance(port.qos, QosProfile) else None
         if watchdog is not None:
-            yield known(known(watchdog).detection_ms)
+            yield known(watchdog)
 
 
 def _pools(draft: Draft, old: Device, new: Device, *, macro: bool) -> None:

@@ -122,6 +122,8 @@ def _loopbacks(draft: Draft, before: Any, after: Any) -> None:
     for name, loopback in {one.name: one for one in after}.items():
         was = were.get(name)
         addresses = was.addresses if was else ()
+        if name == "lo" and was is None:
+            draft.set("interface", name, "type", to="loopback")
         if name == "lo":
             _addresses(draft, name, addresses, loopback.addresses)
         vrf = "default" if name == "lo" else name
@@ -131,7 +133,7 @@ def _loopbacks(draft: Draft, before: Any, after: Any) -> None:
         for address in loopback.addresses:
             if name != "lo" and address not in addresses:
                 draft.set("vrf", vrf, "loopback", "ip", "address", address)
-    for name in were.keys() - {one.name for one in after}:
+    for name in [name for name in were if name not in {one.name for one in after}]:
         draft.unset(*(("interface", name) if name == "lo" else ("vrf", name, "loopback", "ip")))
 
 
@@ -189,7 +191,7 @@ def _routing(draft: Draft, old: Device, new: Device) -> None:
     if not _moved(old.bgp, new.bgp) and not _moved(old.static_routes, new.static_routes):
         return
     before, after = (dict(_statements(draft, device)) for device in (old, new))
-    for path in before.keys() - after.keys():
+    for path in [path for path in before if path not in after]:
         draft.unset(*_outermost(path, after))
     for path, value in after.items():
         if before.get(path) != value and not (value == THERE and has(draft.top.node, path)):
