@@ -80,6 +80,17 @@ def test_what_is_deleted_is_gone() -> None:
     assert nclu(f"{text}net add bgp autonomous-system 1\nnet del all\n").device.bgp is None
 
 
+def test_bonds() -> None:
+    reading = nclu(
+        "net add bond bond1 bond slaves swp1,swp2\nnet add clag port bond bond2 interface swp3 clag-id 2\n"
+        "net add bond bond1 bridge access 10\n"
+    )
+    channels = known(reading.device.port_channels)
+    assert [(one.name, one.members) for one in channels] == [("bond1", ("swp1", "swp2")), ("bond2", ("swp3",))]
+    assert [one.name for one in reading.device.interfaces] == ["swp1", "swp2", "swp3"]
+    assert isinstance(reading.device.vlans, Unknown) is False
+
+
 def test_sessions_are_deleted_too() -> None:
     text = "net add bgp autonomous-system 65001\nnet add bgp neighbor swp1 interface remote-as external\n"
     bgp = known(nclu(f"{text}net del bgp neighbor swp1\n").device.bgp)

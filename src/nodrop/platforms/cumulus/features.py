@@ -57,7 +57,8 @@ _QUEUE = re.compile(r"egr_queue_([0-9]{1,2})")
 _PORT = re.compile(r"(swp[0-9]+(?:s[0-9]+)?)(?:-(?:swp[0-9]+s|swp)?([0-9]+))?")
 _ELSEWHERE = frozenset({
     "scheduling", "cos_egr_queue", "resilient_hash_active_timer", "resilient_hash_max_unbalanced_timer",
-    "hash_config",    "ecmp_max_paths", "symmetric_hash", "vxlan", "acl", "forwarding_table", "cut_through_enable", "dos_enable",
+    "hash_config", "ecmp_max_paths", "symmetric_hash", "vxlan", "acl", "forwarding_table", "cut_through_enable",
+    "dos_enable",
     "src_mac_check", "arp",
 })  # fmt: skip
 """Settings of these files that are not of QoS, or say nothing of the model."""

@@ -128,8 +128,9 @@ class _Reader:
             case [("loopback" | "loop"), "lo", *rest]:
                 return self._interface("lo", rest, place, said)
             case ["bond", name, "bond", "slaves", *members]:
-                for member in ",".join(members).split(","):
-                    self._found.add(f"interface {_safe(name)} bond member {_ports(member)}", place, said)
+                self._members(name, ",".join(members), place, said)
+            case ["clag", "port", "bond", name, "interface", members, *_]:
+                self._members(name, members, place, said)
             case ["bond", name, *_]:
                 self._found.add(f"interface {_safe(name)} bond mode lacp", place, said)
             case [("vlan" | "bridge"), *_]:
@@ -202,6 +203,11 @@ class _Reader:
         for command in commands:
             self._found.add(f"{own} {command}", place, said)
         return True
+
+    def _members(self, bond: str, members: str, place: Place, said: str) -> None:
+        for member in members.split(","):
+            self._found.add(f"interface {_ports(member)} type swp", place, said)
+            self._found.add(f"interface {_safe(bond)} bond member {_ports(member)}", place, said)
 
     def _roce(self, ports: str, pauses: bool, place: Place, said: str) -> None:
         """Add what the macro means: on some ports, or on all."""

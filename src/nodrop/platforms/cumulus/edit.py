@@ -1,0 +1,50 @@
+"""Changes of a switch whose files are edited by hand, as the lines to write and the command that makes them hold."""
+
+from collections.abc import Iterable, Mapping
+
+from nodrop.fabric.change import ByHand, Change, Edit
+from nodrop.fabric.subject import text
+from nodrop.platforms.cumulus.features import FEATURES, SWITCHD
+from nodrop.platforms.cumulus.interfaces import INTERFACES
+
+_RELOAD = "systemctl reload switchd"
+_IFRELOAD = "ifreload -a"
+_SOURCES = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
+
+
+def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+    """Leave the files as they are, and say of each change which line to write into which of them."""
+    features = next((file for file in FEATURES if file in bundle), FEATURES[0])
+    return Edit(by_hand=tuple(ByHand(change=change, line=_line(change, features)) for change in changes))
+
+
+def _line(change: Change, features: str) -> str:
+    subject = text(change.subject)
+    found = _written(change, features)
+    if found is None:
+        return f"{subject}: which line changes this is not known here"
+    file, lines, command = found
+    return f"{subject}: write {', '.join(f'`{line}`' for line in lines)} into {file}, then type `{command}`"
+
+
+def _written(change: Change, features: str) -> tuple[str, tuple[str, ...], str] | None:
+    """Return the file, the lines and the command that make a change; None where they are not known."""
+    name, *part = change.subject[1:] or ("",)
+    new = change.new
+    match part:
+        case ["mtu_bytes"] if name.startswith("swp") and isinstance(new, int):
+            return f"the stanza of {name} in {INTERFACES}", (f"mtu {new}",), _IFRELOAD
+        case ["enabled"] if name.startswith("swp") and isinstance(new, bool):
+            return f"the stanza of {name} in {INTERFACES}", (f"link-down {'no' if new else 'yes'}",), _IFRELOAD
+        case ["speed_mbps"] if name.startswith("swp") and isinstance(new, int):
+            return f"the stanza of {name} in {INTERFACES}", (f"link-speed {new}",), _IFRELOAD
+        case ["qos", "trust"] if new in _SOURCES:
+            return features, (f"traffic.packet_priority_source_set = [{_SOURCES[str(new)]}]",), _RELOAD
+        case ["qos", "pfc_watchdog"] if new is not None and features == FEATURES[0]:
+            lines = "pfc_watchdog.port_group_list = [watched]", f"pfc_watchdog.watched.port_set = {name}"
+            return features, lines, _RELOAD
+        case ["cable_length_m"] if isinstance(new, int):
+            return f"the port group of {name} in {features}", (f"cable_length = {new}",), _RELOAD
+        case [] if name == "@watchdog_polling_ms" and isinstance(new, int):
+            return SWITCHD, (f"pfc_wd.poll_interval = {new}",), _RELOAD
+    return None

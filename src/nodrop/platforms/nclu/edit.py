@@ -1,0 +1,46 @@
+"""Changes of a switch with NCLU, as the commands to type: a list of commands is what was typed, and none is written."""
+
+from collections.abc import Iterable, Mapping
+
+from nodrop.fabric.change import ByHand, Change, Edit
+from nodrop.fabric.subject import text
+
+_FECS = {"rs": "rs", "fc": "baser", "none": "off"}
+
+
+def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+    """Leave the files as they are, and say of each change what to type."""
+    return Edit(by_hand=tuple(ByHand(change=change, line=_line(change)) for change in changes))
+
+
+def _line(change: Change) -> str:
+    subject = text(change.subject)
+    command = _command(change)
+    if command is None:
+        return f"{subject}: NCLU has no command for this; Cumulus Linux keeps it in traffic.conf and datapath.conf"
+    return f"{subject}: type `{command}`, then `net commit`"
+
+
+def _command(change: Change) -> str | None:
+    """Return the command that makes a change; None where there is none."""
+    name, *part = change.subject[1:] or ("",)
+    new = change.new
+    port = f"interface {name}"
+    match part:
+        case ["enabled"] if name.startswith("swp") and isinstance(new, bool):
+            return f"net {'del' if new else 'add'} {port} link down"
+        case ["mtu_bytes"] if name.startswith("swp") and isinstance(new, int):
+            return f"net add {port} mtu {new}"
+        case ["speed_mbps"] if name.startswith("swp") and isinstance(new, int):
+            return f"net add {port} link speed {new}"
+        case ["autoneg"] if name.startswith("swp") and isinstance(new, bool):
+            return f"net add {port} link autoneg {'on' if new else 'off'}"
+        case ["fec"] if name.startswith("swp") and new in _FECS:
+            return f"net add {port} link fec {_FECS[str(new)]}"
+        case ["router_id"] if name == "@bgp" and isinstance(new, str):
+            return f"net add bgp router-id {new}"
+        case ["maximum_paths"] if name == "@bgp" and isinstance(new, int):
+            return f"net add bgp maximum-paths {new}"
+        case ["multipath_relax"] if name == "@bgp" and isinstance(new, bool):
+            return f"net {'add' if new else 'del'} bgp bestpath as-path multipath-relax"
+    return None

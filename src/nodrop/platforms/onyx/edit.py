@@ -1,0 +1,74 @@
+"""Changes of an Onyx switch, as the commands to type: a running-config is what a switch prints, and none is written."""
+
+from collections.abc import Iterable, Mapping
+
+from nodrop.fabric.change import ByHand, Change, Edit
+from nodrop.fabric.subject import text
+from nodrop.platforms.onyx.read_values import KIBIBYTE
+
+_TRUSTS = {"dscp": "L3", "pcp": "L2", "both": "both"}
+
+
+def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+    """Leave the files as they are, and say of each change what to type."""
+    return Edit(by_hand=tuple(ByHand(change=change, line=_line(change)) for change in changes))
+
+
+def _line(change: Change) -> str:
+    subject = text(change.subject)
+    commands = _commands(change)
+    if not commands:
+        return f"{subject}: which command changes this is not known here"
+    return f"{subject}: type {', then '.join(f'`{command}`' for command in commands)}"
+
+
+def _commands(change: Change) -> tuple[str, ...]:
+    """Return the commands that make a change; none where they are not known."""
+    name, *part = change.subject[1:] or ("",)
+    new = change.new
+    if not name.startswith("Eth"):
+        return ()
+    port = f"interface ethernet {name.removeprefix('Eth')}"
+    match part:
+        case ["enabled"] if isinstance(new, bool):
+            return (f"{port} {'no ' if new else ''}shutdown",)
+        case ["mtu_bytes"] if isinstance(new, int):
+            return (f"{port} mtu {new} force",)
+        case ["speed_mbps"] if isinstance(new, int):
+            return (f"{port} speed {new // 1000}G force",)
+        case ["link_pause"] if new in (False, None):
+            return f"{port} flowcontrol send off force", f"{port} flowcontrol receive off force"
+        case ["qos", "trust"] if new in _TRUSTS:
+            return (f"{port} qos trust {_TRUSTS[str(new)]}",)
+        case ["qos", "dscp_to_tc", dscp] if isinstance(new, int):
+            return (f"{port} qos map dscp {dscp} to switch-priority {new}",)
+        case ["qos", "tc_to_queue", priority] if isinstance(new, int):
+            return (f"{port} traffic-class {new} bind switch-priority {priority}",)
+        case ["qos", "pfc_watchdog"]:
+            return (f"{port} {'no ' if new is None else ''}pfc-wd",)
+        case ["qos", ("pfc_rx_priorities" | "pfc_tx_priorities")] if isinstance(new, list | tuple):
+            return _pausing(port, new)
+        case ["qos", "queues", queue, "scheduler", "type"] if new == "strict":
+            return (f"{port} traffic-class {queue} dcb ets strict",)
+        case ["qos", "queues", queue, "wred"]:
+            return _marking(port, queue, new)
+    return ()
+
+
+def _pausing(port: str, priorities: Iterable[object]) -> tuple[str, ...]:
+    every = tuple(f"dcb priority-flow-control priority {priority} enable" for priority in priorities)
+    if not every:
+        return (f"{port} no dcb priority-flow-control mode force",)
+    return "dcb priority-flow-control enable force", *every, f"{port} dcb priority-flow-control mode on force"
+
+
+def _marking(port: str, queue: str, new: object) -> tuple[str, ...]:
+    """Return the command for marking with thresholds, which Onyx takes in kilobytes."""
+    if new is None:
+        return (f"{port} no traffic-class {queue} congestion-control",)
+    green = getattr(new, "green", None)
+    low, high = getattr(green, "min_bytes", None), getattr(green, "max_bytes", None)
+    if low is None or high is None:
+        return ()
+    limits = f"minimum-absolute {low // KIBIBYTE} maximum-absolute {high // KIBIBYTE}"
+    return (f"{port} traffic-class {queue} congestion-control ecn {limits}",)

@@ -1,0 +1,57 @@
+"""Changes of a switch whose files are edited by hand: the line, the file and the command are told."""
+
+import pytest
+
+from nodrop.fabric.change import Change
+from nodrop.fabric.qos import PfcWatchdog
+from nodrop.platforms import editor
+
+WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=300, restoration_ms=None, action=None)
+
+
+def told(subject: tuple[str, ...], new: object, file: str = "qos_features.conf") -> str:
+    cumulus = editor("cumulus")
+    assert cumulus is not None
+    edit = cumulus.edit({file: b""}, [Change(subject=("sw1", *subject), old=None, new=new)])
+    assert (edit.files, edit.steps) == ({}, ())
+    (hand,) = edit.by_hand
+    return hand.line.partition(": ")[2]
+
+
+@pytest.mark.parametrize(
+    ("subject", "new", "line"),
+    [
+        (
+            ("swp1", "mtu_bytes"),
+            9216,
+            "write `mtu 9216` into the stanza of swp1 in interfaces, then type `ifreload -a`",
+        ),
+        (
+            ("swp1", "qos", "trust"),
+            "dscp",
+            "write `traffic.packet_priority_source_set = [dscp]` into qos_features.conf, "
+            "then type `systemctl reload switchd`",
+        ),
+        (
+            ("swp1", "qos", "pfc_watchdog"),
+            WATCHDOG,
+            "write `pfc_watchdog.port_group_list = [watched]`, `pfc_watchdog.watched.port_set = swp1` "
+            "into qos_features.conf, then type `systemctl reload switchd`",
+        ),
+        (
+            ("@watchdog_polling_ms",),
+            200,
+            "write `pfc_wd.poll_interval = 200` into switchd.conf, then type `systemctl reload switchd`",
+        ),
+    ],
+)
+def test_the_line_to_write(subject: tuple[str, ...], new: object, line: str) -> None:
+    assert told(subject, new) == line
+
+
+def test_before_release_5_there_is_no_watchdog() -> None:
+    assert told(("swp1", "qos", "trust"), "pcp", "traffic.conf").startswith(
+        "write `traffic.packet_priority_source_set = [802.1p]` into traffic.conf"
+    )
+    said = told(("swp1", "qos", "pfc_watchdog"), WATCHDOG, "traffic.conf")
+    assert said == "which line changes this is not known here"
