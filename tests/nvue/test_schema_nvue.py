@@ -115,6 +115,11 @@ def test_the_release_that_has_a_setting_takes_it() -> None:
     assert below("qos:\n  pfc-watchdog:\n    recovery-interval: 3", "5.19.0") == []
 
 
+def test_releases_of_other_systems_are_not_those_of_the_schema() -> None:
+    assert below("qos:\n  pfc-watchdog:\n    recovery-interval: 3", "HBN 2.4.0") == []
+    assert below("router:\n  bgp: {state: enabled}", "HBN 2.4.0") == []
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "line", "facts"),
     [

@@ -70,10 +70,9 @@ def _spoken(release: Release | None, bound: Iterable[Fault]) -> Dialect:
 
 
 def _release(version: str | None | Unknown) -> Release | None:
-    if not isinstance(version, str):
-        return None
-    major, _, minor = version.partition(".")
-    return int(major), int(minor)
+    """Return a release of Cumulus Linux 5; None for others, and for those of HBN and NVOS, which number otherwise."""
+    major, _, minor = version.partition(".") if isinstance(version, str) else ("", "", "")
+    return (int(major), int(minor)) if major == "5" else None
 
 
 def _tell(config: Config, release: Release | None, fault: Fault) -> None:
