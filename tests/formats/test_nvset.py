@@ -26,6 +26,7 @@ from nodrop.formats.nvset import detect, parse
         ("nv set a b|c", "set", ("a", "b|c")),
         ("nv set a b >/dev/null 2>&1", "set", ("a", "b")),
         ("nv set a '>b'", "set", ("a", ">b")),
+        ("nv set a <b>", "set", ("a", "<b>")),
         ("sudo nv set a b", "set", ("a", "b")),
         ("cumulus@leaf01:mgmt:~$ nv set a b", "set", ("a", "b")),
         ("root@leaf-01:/etc/nvue.d# nv unset a", "unset", ("a",)),

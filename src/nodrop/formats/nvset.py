@@ -27,7 +27,7 @@ _MENTIONED = re.compile(rb"nv[ \t]+(?:un)?set[ \t]")
 _BEGINS = re.compile(
     rf"^[ \t]*(?:{_PROMPT}|\$[ \t])?[ \t]*(?:sudo[ \t]+)?nv[ \t]+(?:un)?set[ \t]".encode(), re.MULTILINE
 )
-_ELSEWHERE = re.compile(r"[0-9]?[<>]|\|\Z")
+_ELSEWHERE = re.compile(r"[0-9]?>|\|\Z")
 """How a word begins that sends output elsewhere."""
 _SET_NOTHING = frozenset({"action", "list-commands", "show"})
 _OF_REVISIONS = frozenset(
