@@ -290,3 +290,15 @@ def test_two_keys_that_say_different_things_of_the_same_are_found_where_the_late
 )
 def test_what_is_said_later_or_the_same_is_no_overlap(text: str) -> None:
     assert remarks(read(text)) == []
+
+
+def test_what_is_no_address_is_none_and_is_found() -> None:
+    body = (
+        "interface:\n  eth0: {ip: {address: {dhcp: {}}}}\n  swp1: {ip: {address: {<ask-me>/24: {}, 10.0.0.1/31: {}}}}"
+    )
+    reading = read(state(body))
+    expected = "an address and its length, such as 10.1.0.0/31"
+    assert remarks(reading) == [
+        ("malformed-value", 3, malformed("interface swp1 ip address <ask-me>/24", "'<ask-me>/24'", expected))
+    ]
+    assert reading.device.interfaces[0].addresses == ("10.0.0.1/31",)

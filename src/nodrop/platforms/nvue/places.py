@@ -9,7 +9,7 @@ from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue.read_overlays import OVERLAYS, SEGMENT, overlay_paths
-from nodrop.platforms.nvue.read_ports import Ports
+from nodrop.platforms.nvue.read_ports import Ports, is_address
 from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_routing import BGP, FAMILIES
 from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM, SNMP, server_nodes
@@ -205,7 +205,7 @@ class _Finder:
             ("interface", name, family, "address", address)
             for family in ("ip", "ipv4", "ipv6")
             for address in view.below(family).texts("address")
-            if address != "dhcp"
+            if is_address(address)
         ]
         if field == "addresses":
             yield from _at("".join(rest[:1]), found)

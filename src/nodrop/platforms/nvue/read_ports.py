@@ -1,5 +1,6 @@
 """The switch ports of a file: each with what every key that covers it says, laid over each other in their order."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,6 +24,8 @@ MAX_PORTS = 20_000
 
 _UP_DOWN = {"up": True, "down": False}
 _FECS: Mapping[str, Any] = {"rs": "rs", "baser": "fc", "off": "none", "auto": "auto"}
+_ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?")
+_BY_DHCP = frozenset({"dhcp", "dhcp6"})
 _SPLITS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "disabled": 0, "loopback": 1}
 
 
@@ -175,9 +178,18 @@ def addresses(view: View) -> tuple[str, ...]:
     node = view.node
     found: list[str] = []
     for family in ("ip", "ipv4", "ipv6"):
-        if family in node:
-            found += [address for address in view.below(family).texts("address") if address != "dhcp"]
+        for address in view.below(family).texts("address") if family in node else ():
+            if is_address(address):
+                found.append(address)
+            elif address not in _BY_DHCP:
+                path = (*view.path, family, "address", address)
+                view.config.malformed(path, shown(address), "an address and its length, such as 10.1.0.0/31")
     return tuple(found)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text may be an address with or without a prefix length; `dhcp` is none."""
+    return bool(_ADDRESS.fullmatch(text))
 
 
 def vrf(view: View) -> str | None:
