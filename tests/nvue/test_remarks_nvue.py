@@ -302,3 +302,11 @@ def test_what_is_no_address_is_none_and_is_found() -> None:
         ("malformed-value", 3, malformed("interface swp1 ip address <ask-me>/24", "'<ask-me>/24'", expected))
     ]
     assert reading.device.interfaces[0].addresses == ("10.0.0.1/31",)
+
+
+def test_words_after_a_value_are_found() -> None:
+    reading = read("nv set qos roce enable on mode lossy\nnv set interface swp1 link mtu 9000 speed 400G\n")
+    assert [(one.facts["path"], one.facts["found"], one.place and one.place.span.line) for one in reading.remarks] == [
+        ("qos roce enable", "'on mode …'", 1),
+        ("interface swp1 link mtu", "'9000 speed …'", 2),
+    ]

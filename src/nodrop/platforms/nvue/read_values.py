@@ -116,13 +116,24 @@ class View:
     def flag(self, key: str) -> bool | None:
         """Return a yes or no, in the words of either dialect."""
         found: bool | None = self.word(key, FLAGS)
+        self._ends(key)
         return found
+
+    def _ends(self, key: str) -> None:
+        """Remark words that go on after a value: a command sets one value."""
+        value = self.node.get(key)
+        if type(value) is dict and value and (more := next(reversed(value.values()))) and type(more) is dict:
+            words = next(iter(more))
+            self.config.malformed(
+                (*self.path, key), shown(f"{next(reversed(value))} {words} …"), "one value, and no more"
+            )
 
     def integer(self, key: str, low: int, high: int, unit: str = "") -> int | None:
         """Return a number of `unit`; None where it is absent, not a number or out of range (with a remark)."""
         text = self.text(key)
         if text is None:
             return None
+        self._ends(key)
         if text.isascii() and text.isdecimal() and len(text) < 19 and low <= int(text) <= high:
             return int(text)
         path = (*self.path, key)
