@@ -381,6 +381,7 @@ vrf:
                 "nv set qos pfc-watchdog recovery-interval 6",
             ],
         ),
+        ("@snmp_location", "hall 2, on", ["nv set system snmp-server system-location 'hall 2, on'"]),
         ("@bgp/graceful_shutdown", True, ["nv set router bgp graceful-shutdown enabled"]),
         (
             "@neighbors/swp1/bfd",
@@ -398,6 +399,68 @@ vrf:
 def test_the_dialect_since_5_15(subject: str, new: Any, lines: list[str]) -> None:
     document = state(NEW, version="5.19.0")
     one = made(document, (subject, new))
+    assert one.by_hand == ()
+    assert commands(one) == lines
+
+
+BRIDGED = """
+bridge:
+  domain:
+    br_default:
+      type: vlan-aware
+      vlan:
+        10,20: {}
+interface:
+  bond1:
+    bond:
+      lacp-rate: slow
+      member:
+        swp1-2: {}
+      mode: lacp
+    link:
+      mtu: 9000
+      state: up
+    type: bond
+  swp1-4:
+    type: swp
+  swp3-4:
+    bridge:
+      domain:
+        br_default:
+          access: 10
+  vlan10:
+    ipv4:
+      address:
+        10.0.0.1/24: {}
+    link:
+      mtu: 9000
+      state: up
+    type: svi
+    vlan: 10
+"""
+
+
+@pytest.mark.parametrize(
+    ("subject", "new", "lines"),
+    [
+        ("@port_channels/bond1/members", ("swp1",), ["nv unset interface bond1 bond member swp2"]),
+        ("@port_channels/bond1/fast_rate", True, ["nv set interface bond1 bond lacp-rate fast"]),
+        ("@port_channels/bond1", None, ["nv unset interface bond1"]),
+        ("@vlans/20", None, ["nv unset bridge domain br_default vlan 20"]),
+        (
+            "@vlans/10/members/swp4",
+            None,
+            ["nv unset interface swp4 bridge domain br_default access"],
+        ),
+        (
+            "@vlans/10/addresses",
+            ("10.0.0.1/24", "2001:db8::1/64"),
+            ["nv set interface vlan10 ipv6 address 2001:db8::1/64"],
+        ),
+    ],
+)
+def test_bonds_and_vlans(subject: str, new: Any, lines: list[str]) -> None:
+    one = made(state(BRIDGED, version="5.16.0"), (subject, new))
     assert one.by_hand == ()
     assert commands(one) == lines
 

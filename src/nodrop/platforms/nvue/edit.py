@@ -20,6 +20,7 @@ from nodrop.formats import nvset
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.platforms import not_carried
 from nodrop.platforms.editing import Bundle, Found, Means, State, both_ways, same
+from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.edit_operations import Operation, operations
@@ -100,6 +101,7 @@ class _Drawing:
         draft = Draft(tree, reading)
         try:
             change_rows(draft, reading.device, new)
+            change_bridging(draft, reading.device, new)
             change_qos(draft, reading.device, new)
             wanted = draft.operations
             if not wanted and next(differences(reading.device, new), None):

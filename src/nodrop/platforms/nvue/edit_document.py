@@ -27,7 +27,7 @@ def spelt_key(parent: str, singles: Iterable[str]) -> str:
     return ",".join(each)
 
 
-_FREE = frozenset({"description", "hostname"})
+_FREE = frozenset({"description", "hostname", "system-contact", "system-location"})
 """Settings whose value is any text; those of all others are words and numbers, of which YAML has its own idea."""
 _WORD = re.compile(r"on|off|[0-9]+(?:\.[0-9]+)?[GMT]?")
 

@@ -9,7 +9,8 @@ from nodrop.fabric.values import changed
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_operations import THERE
-from nodrop.platforms.nvue.read_services import GNMI, OTLP, PACKET_TRIM, server_nodes
+from nodrop.platforms.nvue.read_services import GNMI, OTLP, PACKET_TRIM, SNMP, server_nodes
+from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import FECS
 from nodrop.platforms.nvue.tree import Path
 from nodrop.platforms.nvue.writer import routing
@@ -33,6 +34,9 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     ):
         if _moved(before, after):
             _servers(draft, kind, before, after, new)
+    for attribute, word in (("snmp_location", "system-location"), ("snmp_contact", "system-contact")):
+        if _moved(getattr(old, attribute), getattr(new, attribute)):
+            _snmp(draft, word, getattr(new, attribute))
     if _moved(old.hash_seed, new.hash_seed):
         draft.put("system", "forwarding", "hash-seed", to=new.hash_seed)
     if _moved(old.gnmi_port, new.gnmi_port):
@@ -157,6 +161,14 @@ def _servers(draft: Draft, kind: str, before: Any, after: Any, device: Device) -
             draft.set(*place, "server", name, *(("vrf",) if own else ()), to=own or THERE)
     if kind == "ntp" and not used and place[0] == "system":
         draft.set("system", "ntp", "vrf", to=vrf)
+
+
+def _snmp(draft: Draft, word: str, said: str | None) -> None:
+    """Let the switch tell something else of itself, where the file has it or where its release does."""
+    usual = SNMP[not knows(draft.release, "SNMP beside the services")]
+    used = [place for place in SNMP if has(draft.top.node, (*place, word))] or [usual]
+    for place in used[:1] if said is not None else used:
+        draft.put(*place, word, to=said)
 
 
 def _collectors(draft: Draft, before: Any, after: Any) -> None:

@@ -1,0 +1,79 @@
+"""Bonds and VLANs of a device, brought into the settings of the file that it has: the difference of what says both."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import Unknown
+from nodrop.platforms.editing import same
+from nodrop.platforms.nvue.bridging import DOMAIN, bridged
+from nodrop.platforms.nvue.edit_draft import Draft, has
+from nodrop.platforms.nvue.edit_operations import THERE
+from nodrop.platforms.nvue.names import numbers
+from nodrop.platforms.nvue.tree import Path
+
+_Said = Iterator[tuple[Path, str]]
+
+
+def change_bridging(draft: Draft, old: Device, new: Device) -> None:
+    """Bring bonds, VLANs and their members of `new` into a file that says `old`."""
+    parts = ("vlans", "port_channels")
+    if all(same(getattr(old, part), getattr(new, part)) for part in parts):
+        return
+    if any(isinstance(getattr(device, part), Unknown) for part in parts for device in (old, new)):
+        return
+    before, after = (dict(_statements(draft, device)) for device in (old, new))
+    kept = {path[:2] for path in after}
+    for path in before:
+        if path[:2] not in kept and path[0] == "interface" and (*path[:2], "type") in before:
+            draft.unset(*path[:2])
+        elif path not in after:
+            draft.unset(*path)
+    for path, value in after.items():
+        if before.get(path) != value and not (value == THERE and has(draft.top.node, path)):
+            draft.set(*path, to=value)
+
+
+def _statements(draft: Draft, device: Device) -> _Said:
+    """Yield the settings that say bonds and VLANs, each with its value."""
+    vlans: Any = device.vlans
+    bonds: Any = device.port_channels
+    if vlans:
+        yield ("bridge", "domain", DOMAIN, "type"), "vlan-aware"
+    for vlan in vlans:
+        yield ("bridge", "domain", DOMAIN, "vlan", str(vlan.id)), THERE
+        if vlan.mtu_bytes is not None:
+            name = f"vlan{vlan.id}"
+            yield from _link(draft, name, vlan)
+            yield ("interface", name, "type"), "svi"
+            yield ("interface", name, "vlan"), str(vlan.id)
+    for bond in bonds:
+        yield from _link(draft, bond.name, bond)
+        path = ("interface", bond.name, "bond")
+        if bond.fallback:
+            yield (*path, "lacp-bypass"), draft.say.on
+        yield (*path, "lacp-rate"), "fast" if bond.fast_rate else "slow"
+        for member in bond.members:
+            yield (*path, "member", member), THERE
+        yield (*path, "mode"), "lacp"
+        yield ("interface", bond.name, "type"), "bond"
+    for text in bridged(device).values():
+        for line in text.splitlines():
+            head, equals, value = line.partition(" = ")
+            *path_to, last = head.split(" ")
+            keys = map(str, numbers(last)) if path_to[-1] == "vlan" else (last,)
+            yield from (((*path_to, key), value if equals else THERE) for key in keys)
+
+
+def _link(draft: Draft, name: str, row: Any) -> _Said:
+    path = ("interface", name)
+    if row.description is not None:
+        yield (*path, "description"), row.description
+    for address in row.addresses:
+        family = "ip" if draft.say.old else "ipv6" if ":" in address else "ipv4"
+        yield (*path, family, "address", address), THERE
+    if row.vrf:
+        yield (*path, *(("ip", "vrf") if draft.say.old else ("vrf",))), row.vrf
+    if row.mtu_bytes is not None and not isinstance(row.mtu_bytes, Unknown):
+        yield (*path, "link", "mtu"), str(row.mtu_bytes)
+    yield (*path, "link", "state"), "up" if row.enabled is not False else "down"
