@@ -95,8 +95,8 @@ def subject_of(name: str) -> Subject:
 
 
 NOT_SAID = re.compile(
-    r"name|platform|interfaces|bgp|bgp/neighbors|extra.*|dual_tor"
-    r"|.*/(name|index|sequence|group|family|address|interface|key|port)"  # what a row is called, not what it says
+    r"name|platform|interfaces|bgp|bgp/neighbors|extra.*|port_channels|vlans|vlans/[0-9]+/members"
+    r"|.*/(name|index|sequence|group|family|address|interface|key|port|id)"  # what a row is called, not what it says
     r"|interfaces/swp3s1.*|interfaces/swp[123].*/(autoneg|fec|enabled|mtu_bytes)/.*"
     r"|interfaces/swp3s0/(enabled|fec|autoneg|mtu_bytes)"  # true without a word
     r"|buffer_model|.*/neighbors/swp2/(enabled|bfd|active)|bgp/default_ipv4_unicast|.*/computed"
@@ -108,6 +108,7 @@ NOT_SAID = re.compile(
     r"|.*/tc_to_priority_group/.*|.*/pfc_to_priority_group/.*|.*/priority_groups/0.*|.*/queues/0/buffer.*"
     r"|.*/otlp_collectors.*|.*/gnmi_port|.*/wred/(yellow|red)/.*|.*/sets|.*/buffer|.*/headroom"
     r"|version|otlp_collectors.*|gnmi_port"
+    r"|dual_tor|vlans/10/enabled"  # known absence, and a VLAN in which the switch has no interface
 )
 
 

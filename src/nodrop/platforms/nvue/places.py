@@ -8,7 +8,8 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 from nodrop.hardware.naming import nvue_port
-from nodrop.platforms.nvue.read_overlays import OVERLAYS, SEGMENT, overlay_paths
+from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
+from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths
 from nodrop.platforms.nvue.read_ports import Ports, is_address
 from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_routing import BGP, FAMILIES
@@ -66,7 +67,6 @@ _POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
     "sets": (("set",),),
 }
 _SERVERS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog", "@dns_servers": "dns"}
-_INTERFACES = {"@port_channels": "", "@vlans": "vlan"}
 _SNMP = {"@snmp_location": "system-location", "@snmp_contact": "system-contact"}
 _PFC_PARTS = frozenset(
     {"pfc_priorities", "pfc_rx_priorities", "pfc_tx_priorities", "tc_to_priority_group", "pfc_to_priority_group"}
@@ -167,9 +167,9 @@ class _Finder:
             yield from ((*path, _SNMP[head]) for path in SNMP)
         elif head in OVERLAYS:
             yield from overlay_paths(self._ports, head, part)
-        elif head in _INTERFACES:
-            yield from self._interface_paths(_INTERFACES[head] + key, field, part[2:])
-            yield from (("bridge", "domain", one, "vlan", key) for one in self._top.below("bridge", "domain").node)
+        elif head in INTERFACES:
+            yield from bridged_paths(self._top, self._ports, head, part)
+            yield from self._address_paths(INTERFACES[head] + key, field, part[2:])
         elif head == "@loopbacks":
             yield from self._address_paths(key or LOOPBACK, field, part[2:])
         elif head == "@management":
@@ -214,13 +214,6 @@ class _Finder:
             yield ("interface", name, "vrf")
             yield ("interface", name, "ip", "vrf")
         yield ("interface", name)
-
-    def _interface_paths(self, name: str, field: str, rest: Path) -> Iterator[Path]:
-        if field in _LINK:
-            yield ("interface", name, "link", _LINK[field])
-        elif field in ("members", "segment"):
-            yield ("interface", name, *(SEGMENT if field == "segment" else ("bond", "member")))
-        yield from self._address_paths(name, field, rest)
 
     def _server_paths(self, head: str, key: str) -> Iterator[Path]:
         found = [

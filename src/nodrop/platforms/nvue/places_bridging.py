@@ -1,0 +1,35 @@
+"""Where bonds and VLANs stand in an NVUE file: in the words of their interface, and of the bridge."""
+
+from collections.abc import Iterator
+
+from nodrop.platforms.nvue.read_overlays import SEGMENT
+from nodrop.platforms.nvue.read_ports import Ports
+from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.tree import Path
+
+INTERFACES = {"@port_channels": "", "@vlans": "vlan"}
+"""By part of a device, how the names of its interfaces begin."""
+_WORDS: dict[str, Path] = {
+    "enabled": ("link", "state"),
+    "mtu_bytes": ("link", "mtu"),
+    "fast_rate": ("bond", "lacp-rate"),
+    "fallback": ("bond", "lacp-bypass"),
+    "members": ("bond", "member"),
+    "segment": SEGMENT,
+    "description": ("description",),
+}
+
+
+def bridged_paths(top: View, ports: Ports, part: str, rest: Path) -> Iterator[Path]:
+    """Yield the paths at which a part of a bond or VLAN may stand, the most exact first, but for addresses and VRF."""
+    key, field, member = (*rest, "", "", "")[:3]
+    domains = tuple(top.below("bridge", "domain").node)
+    if part == "@vlans" and field == "members" and member:
+        for domain in domains:
+            own = ports.view(member).below("bridge", "domain", domain)
+            word = next((word for word in ("access", "untagged") if own.text(word) == key), "vlan")
+            yield ("interface", member, "bridge", "domain", domain, *(("vlan", key) if word == "vlan" else (word,)))
+    elif field in _WORDS:
+        yield ("interface", INTERFACES[part] + key, *_WORDS[field])
+    if part == "@vlans" and field in ("", "members"):
+        yield from (("bridge", "domain", domain, *(("vlan", key) if key else ())) for domain in domains)
