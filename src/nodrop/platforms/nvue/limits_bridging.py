@@ -23,6 +23,8 @@ CheckLink = Callable[[PortChannel | Vlan, tuple[str, str]], None]
 def check_bridging(device: Device, check_link: CheckLink) -> None:
     """Raise Unsupported where a bond or VLAN has no setting; `check_link` looks at what ports have too."""
     bonds, vlans = known(device.port_channels), known(device.vlans)
+    if not bonds and not vlans:
+        return
     check_rows(bonds, "port_channels", order=lambda row: natural(row.name))
     check_rows(vlans, "vlans", order=lambda row: row.id)
     ports = {port.name for port in device.interfaces}

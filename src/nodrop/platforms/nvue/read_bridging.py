@@ -28,11 +28,9 @@ Derived = dict[Subject, str]
 def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChannel, ...] | Unknown:
     """Return the bonds, sorted by name; UNKNOWN where one bundles without LACP, which the model does not tell."""
     found = []
-    for name in sorted(ports.names(), key=natural):
+    for name in sorted(ports.of_kind("bond", *_BONDS), key=natural):
         view = ports.view(name)
         bond = view.below("bond")
-        if not bond and view.text("type") not in _BONDS:
-            continue
         if bond.text("mode") == "static":
             return UNKNOWN
         subject = (ports.config.device, "@port_channels", name)
@@ -63,9 +61,7 @@ def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChanne
 
 def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs of the bridge, sorted by number; UNKNOWN where there are several bridges."""
-    of_port = {
-        name: view.below("bridge", "domain") for name in ports.names() if (view := ports.view(name)).has("bridge")
-    }
+    of_port = {name: ports.view(name).below("bridge", "domain") for name in ports.of_kind("bridge")}
     domains = {*top.below("bridge", "domain").node, *(domain for view in of_port.values() for domain in view.node)}
     if len(domains) > 1:
         return UNKNOWN
@@ -76,7 +72,8 @@ def vlans(top: View, ports: Ports, derived: Derived) -> tuple[Vlan, ...] | Unkno
     for name in sorted(of_port, key=natural):
         for number, tagged in _memberships(of_port[name].below(domain), bridge, own):
             members.setdefault(number, []).append(VlanMember(interface=name, tagged=tagged))
-    gateways = {of: view for view in map(ports.view, ports.names()) if (of := _gateway(view)) is not None}
+    named = {*ports.of_kind("vlan", "svi"), *(name for name in ports.names() if name.startswith("vlan"))}
+    gateways = {of: view for view in map(ports.view, named) if (of := _gateway(view)) is not None}
     return tuple(
         _vlan(number, tuple(members.get(number, ())), gateways.get(number), ports, derived)
         for number in sorted({*members, *gateways})

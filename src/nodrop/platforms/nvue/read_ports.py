@@ -79,6 +79,14 @@ class Ports:
         """Whether any interface has one of these settings."""
         return any(word in node for nodes in self._nodes.values() for node in nodes for word in words)
 
+    def of_kind(self, word: str, *types: str) -> tuple[str, ...]:
+        """Return the interfaces that have a setting, or one of these types."""
+        return tuple(
+            name
+            for name, nodes in self._nodes.items()
+            if any(word in node or _only(node.get("type")) in types for node in nodes)
+        )
+
     def view(self, name: str) -> View:
         """Return all that is said of an interface."""
         nodes = self._nodes.get(name, [])
@@ -163,6 +171,11 @@ def interfaces(
             cable_length_m=what.cable_length_m,
             qos=what.profile,
         )
+
+
+def _only(value: Any) -> Any:
+    """Return a leaf's value, be it the only key of a mapping."""
+    return next(reversed(value), None) if isinstance(value, dict) else value
 
 
 def _trimmed(view: View, usual: tuple[int, ...] | None) -> tuple[int, ...]:
