@@ -157,7 +157,7 @@ def test_what_was_assumed_is_said_once_for_all_fabrics() -> None:
 
 def test_a_fabric_yaml_of_ones_own() -> None:
     Path("small/fabric.yaml").write_text("mode: lossless\nclasses:\n  rdma: {dscp: 10}\n")
-    assert found("small").keys() == {"pfc-on-unintended-priority"}
+    assert found("small").keys() == {"pfc-on-unintended-priority", "nic-tos-not-rdma"}
     unknown = next(line for line in nodrop("lint", "small").out.splitlines() if "rdma-dscp-in-lossy-class" in line)
     assert unknown.endswith(
         "needs traffic_class.lossless; settled by traffic classes: state them under classes in fabric.yaml"

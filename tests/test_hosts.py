@@ -230,3 +230,17 @@ def test_hosts_alone_are_judged_in_the_mode_that_their_nics_show(tmp_path: Path)
     reading = nodrop.read([str(tmp_path)])
     assert reading.fabric.mode == "lossless"
     assert [one.rule for one in findings(reading)] == ["nic-link-pause-with-pfc"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mlnx_qos -i eth4 --dscp2prio set,26,",
+        "mlnx_qos -i eth4 --dscp2prio set,26,12",
+        f"mlnx_qos -i eth4 --cable_len {'9' * 5000}",
+        "echo 300 > /sys/class/net/eth4/ecn/roce_np/cnp_dscp",
+        "NCCL_IB_GID_INDEX=²",
+    ],
+)
+def test_numbers_that_are_none_say_nothing(text: str) -> None:
+    assert not built("two-by-two", {"gpu1/setup.sh": text}).fabric.nics

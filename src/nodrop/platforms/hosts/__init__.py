@@ -15,6 +15,8 @@ from nodrop.platforms.hosts.facts import Fact, Form, Parsed
 _FORMS = (template.FORM, firmware.FORM, qos_output.FORM, commands.FORM)
 _SUFFIXES = ("", ".txt", ".out", ".log", ".conf", ".cfg", ".sh", ".env", ".yaml", ".yml")
 FOLDER = "hosts"
+_HEAD = 65_536
+"""In how many characters a file shows its form."""
 MAX_BYTES = 4_000_000
 """What a file of a host may hold."""
 
@@ -41,7 +43,7 @@ def _form(text: str) -> Form | None:
 def parsed(raw: bytes, display: str) -> tuple[Parsed, ...]:
     """Return what a file says, by what it is meant for; InputProblems where it is no text, or not of its form."""
     text = decode(raw, display)
-    form = _form(text)
+    form = _form(text[:_HEAD])
     try:
         return form.parse(text) if form else ()
     except InputProblems as error:

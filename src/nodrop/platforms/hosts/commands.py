@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from nodrop.formats.places import Span
-from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, line_span, switches
+from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, line_span, number, switches
 
 _COMMAND = re.compile(
     r"(?m)^[^#\n]*\b(mlnx_qos\s+\S*\s*-|cma_roce_(mode|tos)\s+-|/ecn/roce_[nr]p/|/tc/1/traffic_class)"
@@ -120,20 +120,22 @@ class _Script:
                 self._found.say(part, "trust", value, span)
             case "pfc" if (priorities := switches(value)) is not None:
                 self._found.say(part, "pfc_priorities", priorities, span)
-            case "cable_len" if value.isdecimal():
-                self._found.say(part, "cable_length_m", int(value), span)
-            case "prio2buffer" if len(buffers := value.split(",")) == 8 and all(map(str.isdecimal, buffers)):
-                self._found.say(part, "priority_to_buffer", tuple(map(int, buffers)), span)
+            case "cable_len" if (length_m := number(value)) is not None:
+                self._found.say(part, "cable_length_m", length_m, span)
+            case "prio2buffer" if re.fullmatch(r"[0-7](,[0-7]){7}", value):
+                self._found.say(part, "priority_to_buffer", tuple(map(int, value.split(","))), span)
             case "dscp2prio":
                 self._mapped(part, value.split(","), span)
 
     def _mapped(self, part: str, words: Sequence[str], span: Span) -> None:
-        if len(words) == 3 and words[0] == "set" and words[1].isdecimal() and words[2] in "01234567":
+        if len(words) != 3 or words[0] != "set":
+            return
+        dscp, priority = number(words[1]), number(words[2])
+        if dscp is not None and dscp < 64 and priority is not None and priority < 8:
             held = self._found.parts.get(part, {}).get("dscp_to_priority")
             table = list(held.value) if held else [None] * 64
-            if int(words[1]) < 64:
-                table[int(words[1])] = int(words[2])
-                self._found.say(part, "dscp_to_priority", tuple(table), span)
+            table[dscp] = priority
+            self._found.say(part, "dscp_to_priority", tuple(table), span)
 
     def _cma_tos(self, words: Sequence[str], span: Span) -> None:
         if (value := byte(_after(words, "-t"))) is not None:
@@ -144,9 +146,9 @@ class _Script:
             self._found.say(_nic(_after(words, "-d")), "roce_version", int(mode), span)
 
     def _ip(self, words: Sequence[str], span: Span) -> None:
-        mtu = _after(words, "mtu")
-        if "link" in words and mtu.isdecimal():
-            self._found.say(_nic(_after(words, "dev") or _after(words, "set")), "mtu_bytes", int(mtu), span)
+        mtu = number(_after(words, "mtu"))
+        if "link" in words and mtu is not None:
+            self._found.say(_nic(_after(words, "dev") or _after(words, "set")), "mtu_bytes", mtu, span)
 
     def _ethtool(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("-A", "--pause") and len(words) > 1:
@@ -160,11 +162,11 @@ class _Script:
 def _whole_lines(text: str) -> Iterator[tuple[str, Span]]:
     """Yield the lines that say something, those that go on after a backslash as one, with the span of the first."""
     held, span = "", None
-    for number, raw in enumerate(text.splitlines(), 1):
+    for at, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
         if not held and (not line or line.startswith("#")):
             continue
-        span = span if held and span else line_span(number, raw)
+        span = span if held and span else line_span(at, raw)
         held += line.removesuffix("\\")
         if not line.endswith("\\"):
             yield held, span
@@ -193,10 +195,6 @@ def _nic(path: str) -> str:
     return "" if "$" in path or "*" in path else name
 
 
-def _number(value: str) -> int | None:
-    return int(value) if value.isdecimal() else None
-
-
 _FILES = {
     "/tc/1/traffic_class": "traffic_class",
     "/roce_np/cnp_dscp": "cnp_dscp",
@@ -207,9 +205,9 @@ _FILES = {
 _ENVIRONMENT: dict[str, tuple[str, Callable[[str], object]]] = {
     "NCCL_IB_TC": ("traffic_class", byte),
     "UCX_IB_TRAFFIC_CLASS": ("ucx_traffic_class", byte),
-    "NCCL_IB_GID_INDEX": ("gid_index", _number),
-    "UCX_IB_GID_INDEX": ("gid_index", _number),
-    "NCCL_IB_ROCE_VERSION_NUM": ("roce_version", _number),
+    "NCCL_IB_GID_INDEX": ("gid_index", number),
+    "UCX_IB_GID_INDEX": ("gid_index", number),
+    "NCCL_IB_ROCE_VERSION_NUM": ("roce_version", number),
 }
 
 _COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {

@@ -60,10 +60,15 @@ def switches(text: str) -> tuple[int, ...] | None:
     return tuple(priority for priority, word in enumerate(words) if word == "1")
 
 
+def number(text: str) -> int | None:
+    """Return a whole number of at most nine digits; None where it is none."""
+    return int(text) if len(text) <= 9 and text.isascii() and text.isdecimal() else None
+
+
 def byte(text: str) -> int | None:
     """Return a number of one byte, decimal or hexadecimal; None where it is none."""
     try:
-        number = int(text, 0)
+        found = int(text, 0) if len(text) <= 9 else -1
     except ValueError:
         return None
-    return number if 0 <= number <= 255 else None
+    return found if 0 <= found <= 255 else None

@@ -6,8 +6,8 @@ from nodrop.formats.places import Span
 from nodrop.platforms.hosts.facts import Form, Parsed, line_span, switches
 
 _TRUST = re.compile(r"Priority trust state:\s*(dscp|pcp|both)\b")
-_DSCPS = re.compile(r"\s*prio:([0-7])\s+dscp:([0-9, ]*)")
-_ROW = re.compile(r"\s*(enabled|buffer)((?:\s+[0-9]+){8})\s*$")
+_DSCPS = re.compile(r"\s*prio:([0-7])\s+dscp:((?:[0-9]{1,2}[, ]{0,2}){1,64})")
+_ROW = re.compile(r"\s*(enabled|buffer)((?:\s+[0-7]){8})\s*$")
 _CABLE = re.compile(r"Cable len:\s*([0-9]{1,6})\b")
 
 

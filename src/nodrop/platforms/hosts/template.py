@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from nodrop import hardware
 from nodrop.formats.places import Span
 from nodrop.formats.yaml import Document, parse
-from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, switches
+from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, number, switches
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
 _BREAK = re.compile(r"(?m)^---[^\n]*\n")
@@ -187,8 +187,7 @@ class _Template:
 
 def _number(value: object) -> int | None:
     """Return a whole number as YAML has it, typed or as text; None where it is none."""
-    text = str(value)
-    return int(text) if text.isdecimal() and len(text) <= 9 else None
+    return number(str(value))
 
 
 FORM = Form(_shows, _parse)
