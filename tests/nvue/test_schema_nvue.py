@@ -199,6 +199,13 @@ def test_ports_that_there_are() -> None:
     assert [(kind, line) for kind, line, _ in found] == [("part-without-breakout", 2)]
 
 
+def test_ports_beyond_those_that_are_looked_up_are_counted() -> None:
+    ports = "".join(f"  swp{number}: {{type: swp}}\n" for number in range(33, 153))
+    found = below(f"interface:\n{ports}")
+    assert [line for _, line, _ in found] == list(range(2, 102))
+    assert found[-1][2] == "swp132, swp133, swp134, swp135 and 17 more | SN4700 | 32"
+
+
 @pytest.mark.parametrize(
     ("qos", "line", "setting"),
     [

@@ -18,7 +18,7 @@ from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_values import Config, View
 
 _MAX_SHOWN = 4
-_MAX_ROWS = 1000
+_MAX_PLACES = 100
 
 
 def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
@@ -51,12 +51,25 @@ class _Row(NamedTuple):
 
 
 def _by_place(config: Config, rows: list[_Row]) -> list[_Row]:
-    """Return rows that stand at one place as one, with all their names; a name counts where it stands first."""
+    """Return rows that stand at one place as one, with all their names; a name counts where it stands first.
+
+    Places are looked up for the first rows; the others count to the last of these.
+    """
     found: dict[Place | None, list[_Row]] = {}
-    first = {row.name: row for row in reversed(rows[:_MAX_ROWS])}
-    for row in (row for row in rows[:_MAX_ROWS] if first[row.name] is row):
-        found.setdefault(config.place(("interface", row.key)), []).append(row)
+    place = None
+    for count, row in enumerate(_first(rows)):
+        if count < _MAX_PLACES:
+            place = config.place(("interface", row.key))
+        found.setdefault(place, []).append(row)
     return [_Row(same[0].key, _shown([row.name for row in same]), same[0].reason) for same in found.values()]
+
+
+def _first(rows: list[_Row]) -> list[_Row]:
+    """Return the first row of each name."""
+    first: dict[str, _Row] = {}
+    for row in rows:
+        first.setdefault(row.name, row)
+    return list(first.values())
 
 
 def _shown(found: list[str]) -> str:

@@ -19,7 +19,7 @@ from nodrop.platforms.nvue.tree import Node, Path
 
 _MAX_SEEN = 8
 """Values kept by place: switches differ by tier, pod and generation, and not much further."""
-_MAX_FAULTS = 500
+_MAX_FAULTS = 200
 """Found in one file: more is another kind of file."""
 _RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and later"}
 
