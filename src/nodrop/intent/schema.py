@@ -7,24 +7,21 @@ worked out in `design/`, so a field that may be left out is None here.
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag
+from pydantic import Discriminator, Field, PrivateAttr, Tag
 
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Mode, Purpose
 from nodrop.formats.places import on_one_line
 from nodrop.formats.yaml import Document
+from nodrop.intent.network import Addressing, Routing, Services
+from nodrop.intent.part import Part
 from nodrop.intent.types import (
-    Addresses,
-    AsnRule,
     Bool,
     Bytes,
-    Collectors,
-    HashFields,
     Ids,
     Length,
     Line,
     Name,
-    Network,
     Networks,
     Percent,
     Priorities,
@@ -45,12 +42,6 @@ MOST_PER_SPINE = 64
 """Links from a leaf to a spine, at most."""
 
 Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
-
-
-class Part(BaseModel):
-    """A mapping of an intent: closed, and frozen once read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class LeafPorts(Part):
@@ -267,73 +258,6 @@ class Hosts(Part):
     rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
         4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
     )
-
-
-class Asns(Part):
-    """AS numbers: one for all spines (valley-free under failures), one per leaf."""
-
-    spines: AsnRule = Field(
-        description="the AS number of all spines; with +, each has its own, and failures can make valleys"
-    )
-    leaves: AsnRule = Field(description="a number with +, to which each leaf's id is added")
-
-
-class Routing(Part):
-    """The control plane."""
-
-    protocol: Literal["ebgp"] = Field("ebgp", description="routing protocol between the tiers")
-    sessions: Literal["numbered", "unnumbered"] = Field(
-        "numbered",
-        description="numbered: a session for each family, between the addresses of a link; unnumbered: one over the "
-        "interface, for both families, by link-local addresses (RFC 8950), so that links need none",
-    )
-    asn: Asns
-    balancing: Literal["ecmp"] = Field("ecmp", description="how flows are spread over equal paths")
-    hash: HashFields = Field(
-        (), description="by what of a packet one of several equal paths is chosen; default: what the switch has"
-    )
-    bfd: Bool = Field(
-        False,
-        description="watch the sessions between switches by BFD; its packets leave with DSCP 48 whatever is stated",
-    )
-
-
-class Addressing(Part):
-    """Pools from which addresses follow; a device's addresses depend on its number and ports alone.
-
-    Loopbacks, links and endpoints have a pool of IPv4, of IPv6 or of both: `[10.0.0.0/16, "fd00::/48"]`.
-    """
-
-    loopbacks: Networks = Field(description="pool of the switches' loopbacks, such as 10.0.0.0/16")
-    links: Networks | None = Field(
-        None, description="pool of the links between switches, such as 10.1.0.0/16; none where sessions are unnumbered"
-    )
-    endpoints: Networks = Field(description="pool of the links to hosts, such as 10.2.0.0/16")
-    oob: Network = Field(description="out-of-band management; the gateway is its last usable address")
-
-
-class Telemetry(Part):
-    """How collectors get at counters; what a platform cannot do is noted, what no switch can do is refused."""
-
-    gnmi: Bool = Field(False, description="answer collectors that subscribe by gNMI, on port 9339")
-    otlp: Collectors = Field((), description="collectors to send to by OTLP over gRPC, such as 192.0.2.30:4317")
-
-
-class Snmp(Part):
-    """What a switch tells of itself by SNMP; communities are secrets, and no key of an intent holds one."""
-
-    location: Line | None = Field(None, description="where the switches are")
-    contact: Line | None = Field(None, description="who looks after them")
-
-
-class Services(Part):
-    """Services in the management VRF."""
-
-    ntp: Addresses = Field((), description="addresses of time servers")
-    syslog: Addresses = Field((), description="addresses of log servers")
-    dns: Addresses = Field((), description="addresses of name servers")
-    snmp: Snmp = Field(default_factory=Snmp, description="location and contact, as SNMP tells them")
-    telemetry: Telemetry = Field(default_factory=Telemetry, description="gnmi and otlp: how counters leave a switch")
 
 
 _NOTHING: dict[str, Any] = {"default": {}}

@@ -1,0 +1,84 @@
+"""The control plane, the addresses and the services of an intent."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from nodrop.intent.part import Part
+from nodrop.intent.types import (
+    Addresses,
+    AsnRule,
+    Bool,
+    Collectors,
+    HashFields,
+    Line,
+    Network,
+    Networks,
+)
+
+
+class Asns(Part):
+    """AS numbers: one for all spines (valley-free under failures), one per leaf."""
+
+    spines: AsnRule = Field(
+        description="the AS number of all spines; with +, each has its own, and failures can make valleys"
+    )
+    leaves: AsnRule = Field(description="a number with +, to which each leaf's id is added")
+
+
+class Routing(Part):
+    """The control plane."""
+
+    protocol: Literal["ebgp"] = Field("ebgp", description="routing protocol between the tiers")
+    sessions: Literal["numbered", "unnumbered"] = Field(
+        "numbered",
+        description="numbered: a session for each family, between the addresses of a link; unnumbered: one over the "
+        "interface, for both families, by link-local addresses (RFC 8950), so that links need none",
+    )
+    asn: Asns
+    balancing: Literal["ecmp"] = Field("ecmp", description="how flows are spread over equal paths")
+    hash: HashFields = Field(
+        (), description="by what of a packet one of several equal paths is chosen; default: what the switch has"
+    )
+    bfd: Bool = Field(
+        False,
+        description="watch the sessions between switches by BFD; its packets leave with DSCP 48 whatever is stated",
+    )
+
+
+class Addressing(Part):
+    """Pools from which addresses follow; a device's addresses depend on its number and ports alone.
+
+    Loopbacks, links and endpoints have a pool of IPv4, of IPv6 or of both: `[10.0.0.0/16, "fd00::/48"]`.
+    """
+
+    loopbacks: Networks = Field(description="pool of the switches' loopbacks, such as 10.0.0.0/16")
+    links: Networks | None = Field(
+        None, description="pool of the links between switches, such as 10.1.0.0/16; none where sessions are unnumbered"
+    )
+    endpoints: Networks = Field(description="pool of the links to hosts, such as 10.2.0.0/16")
+    oob: Network = Field(description="out-of-band management; the gateway is its last usable address")
+
+
+class Telemetry(Part):
+    """How collectors get at counters; what a platform cannot do is noted, what no switch can do is refused."""
+
+    gnmi: Bool = Field(False, description="answer collectors that subscribe by gNMI, on port 9339")
+    otlp: Collectors = Field((), description="collectors to send to by OTLP over gRPC, such as 192.0.2.30:4317")
+
+
+class Snmp(Part):
+    """What a switch tells of itself by SNMP; communities are secrets, and no key of an intent holds one."""
+
+    location: Line | None = Field(None, description="where the switches are")
+    contact: Line | None = Field(None, description="who looks after them")
+
+
+class Services(Part):
+    """Services in the management VRF."""
+
+    ntp: Addresses = Field((), description="addresses of time servers")
+    syslog: Addresses = Field((), description="addresses of log servers")
+    dns: Addresses = Field((), description="addresses of name servers")
+    snmp: Snmp = Field(default_factory=Snmp, description="location and contact, as SNMP tells them")
+    telemetry: Telemetry = Field(default_factory=Telemetry, description="gnmi and otlp: how counters leave a switch")
