@@ -331,6 +331,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "classes.*": "a class is lossy, shares, has no cap and its name's purpose",
         "addressing.links": "no pool, where sessions are unnumbered",
         "devices": "no switch is drained",
+        "endpoints.*.bond": "ports of their own",
         "endpoints.*.gpus": "no GPUs",
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",

@@ -123,8 +123,7 @@ class Endpoints(Part):
     ports: Annotated[int, whole(1, 64)] = Field(1, description="network ports of each")
     spread: Literal["leaves", "rails", "one-leaf"] = Field(
         "leaves",
-        description="each port on a leaf of its own, port k of all hosts of a group on the leaf of rail k, or all on "
-        "one leaf",
+        description="each port on a leaf of its own, port k of all hosts on the leaf of rail k, or all on one leaf",
     )
     leaf_group: Annotated[int, whole(1, 4096)] = Field(description="how many of them share a leaf, or a set of leaves")
     leaf_ports: Ids | None = Field(
@@ -134,9 +133,7 @@ class Endpoints(Part):
     vlan: VlanAccess | None = Field(
         None, description="id and pool: a VLAN that the group's ports on a leaf share; default: each port is routed"
     )
-    bond: Bool = Field(
-        False, description="the ports of each are one bond by LACP, all on one leaf; default: each has its own address"
-    )
+    bond: Bool = Field(False, description="the ports of each are one bond by LACP, on one leaf; default: none is")
     speed: Speed = Field(description="speed of each port, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")
