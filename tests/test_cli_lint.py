@@ -163,7 +163,7 @@ def test_a_fabric_yaml_of_ones_own() -> None:
         "needs traffic_class.lossless; settled by traffic classes: state them under classes in fabric.yaml"
     )
     Path("small/fabric.yaml").write_text("mode: lossless\nclasses:\n  rdma: {dscp: 10, lossless: true}\n")
-    assert found("small").keys() == {"rdma-dscp-in-lossy-class"}
+    assert found("small").keys() == {"rdma-dscp-in-lossy-class", "nic-tos-not-rdma"}
 
 
 def test_a_named_fabric_yaml_holds_for_all_and_first() -> None:
