@@ -11,8 +11,10 @@ from typing import Any
 import nodrop
 from nodrop import platforms
 from nodrop.errors import InputProblems, Unsupported
+from nodrop.fabric.assemble import assemble
+from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Port
-from nodrop.fabric.reading import Reading
+from nodrop.fabric.reading import Reading, Source
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import FABRIC, Subject, matches, natural
@@ -82,6 +84,10 @@ class Setting:
 
         Files of hosts are edited whatever the platform; in those that a build does not write, nothing is replaced.
         """
+        alone = [one for one in edits if one in platforms.names() and one not in platforms.written()]
+        if alone and self.platform == EXAMPLES:
+            yield from (_alone(one, edits[one]) for one in alone)
+            return
         if not {self.platform, HOSTS} & edits.keys():
             raise CannotSay(f"the example edits files of {', '.join(edits)}")
         fabric = self._built({})
@@ -116,6 +122,16 @@ class Setting:
     def _view(self, reading: Reading) -> View:
         table = names(reading.fabric, EXAMPLES)
         return View(self.platform, reading, lambda subject: _spelt(subject, table))
+
+
+def _alone(platform: str, files: Mapping[str, str]) -> View:
+    """Return a device of a platform that is only read, from its files as they are given, below the device's folder."""
+    bundle = [
+        (Source(name=path.partition("/")[2], display=path, held=text.encode()), text.encode())
+        for path, text in files.items()
+    ]
+    reading = platforms.reader(platform).read(next(iter(files)).partition("/")[0], bundle)
+    return View(platform, assemble([reading], Declared()))
 
 
 def _edited(text: str, edits: Iterable[Mapping[str, str]], name: str) -> str:

@@ -39,6 +39,7 @@ UNSAYABLE = {
     ("flat-headroom", "nvue"): "NVUE works headroom out for each length",
     ("lane-of-two-ports", "nvue"): "NVUE names ports by the panel and never lanes",
     ("lossless-pg-without-headroom", "nvue"): "a priority with PFC has headroom in NVUE",
+    ("lossless-half-configured", "nvue"): "the halves are those of Onyx",
     ("lossless-priority-on-other-queue-or-pg", "nvue"): "a switch priority pauses the traffic class that it leaves by",
     ("lossless-queue-on-lossy-buffer", "nvue"): "NVUE gives lossless queues their buffer itself",
     ("lossless-queue-without-ecn", "nvue"): "a second priority with PFC changes the pools, which NVUE computes",

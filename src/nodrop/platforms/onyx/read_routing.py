@@ -75,7 +75,7 @@ def _in_bgp(words: list[str], negated: bool) -> str | None:
     """Return a command of BGP as FRR spells it; empty where it sets nothing here, None where it is not known."""
     no = "no " if negated else ""
     match words:
-        case [] | ["maximum-paths", "ibgp", _]:
+        case [] | ["maximum-paths", "ibgp", _] | ["address-family", "l2vpn-evpn", *_]:
             return ""
         case ["router-id", address]:
             return "" if negated else f"bgp router-id {address}"

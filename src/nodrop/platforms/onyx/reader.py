@@ -85,6 +85,7 @@ class _Device:
         routing, others = read_routing.read(settings.routing)
         self._others += others
         self._remark_references(routing.undefined)
+        self._remark_halves()
         release = _VERSION.fullmatch(self._script.header.get("Product release", ""))
         qos = QosReader(settings)
         return Device(
@@ -126,6 +127,27 @@ class _Device:
             facts = {"kind": kind, "name": missing, "field": kind.replace(" ", "-")}
             remark = Remark(kind="dangling-reference", subject=(self.name, "@bgp"), place=place, facts=facts)
             self._values.remarks.append(remark)
+
+    def _remark_halves(self) -> None:
+        """Remark priorities with PFC and no lossless buffer, and those with the buffer and without PFC."""
+        settings = self._settings
+        if settings.roce is not None:
+            return
+        paused = {one for one, on in settings.pfc_priorities.items() if on and settings.pfc}
+        pooled = {one for pool in settings.traffic_pools.values() if pool.lossless for one in pool.priorities}
+        for one in settings.qos.values():
+            lossless = {index for index, buffer in one.groups.items() if buffer.headroom is not None}
+            pooled |= {priority for priority, group in one.group_of.items() if group in lossless}
+        for missing, has, lacks, words in (
+            (paused - pooled, "PFC", "lossless buffer", ("dcb", "priority-flow-control", "priority")),
+            (pooled - paused, "a lossless buffer", "PFC", ("traffic", "pool")),
+        ):
+            if missing:
+                command = next((one for one in self._script.commands if one.starts(*words)), self._script.commands[0])
+                facts = {"priorities": ", ".join(map(str, sorted(missing))), "has": has, "lacks": lacks}
+                place = Place(FILE, command.span)
+                kind = "lossless-half-configured"
+                self._values.remarks.append(Remark(kind=kind, subject=(self.name,), place=place, facts=facts))
 
     def _interfaces(self, qos: QosReader) -> Iterator[Interface]:
         """Yield the ports that are named; those of which nothing is said are not in the text."""
