@@ -164,6 +164,7 @@ def test_the_rules_of_this_release() -> None:
         "lane-mismatch",
         "lane-of-two-ports",
         "loopback-rdma",
+        "lossless-half-configured",
         "lossless-pg-without-headroom",
         "lossless-pg-without-pfc",
         "lossless-priority-on-other-queue-or-pg",
