@@ -465,6 +465,13 @@ def test_bonds_and_vlans(subject: str, new: Any, lines: list[str]) -> None:
     assert commands(one) == lines
 
 
+def test_faults_of_a_document_stay_its_own() -> None:
+    body = "interface:\n  swp1-4:\n    invented: 1\n    type: swp\n  swp9s0-1:\n    type: swp\n"
+    one = made(state(body), ("swp1/mtu_bytes", 1500), ("swp9s0/mtu_bytes", 1500))
+    assert one.by_hand == ()
+    assert commands(one) == ["nv set interface swp1,swp9s0 link mtu 1500"]
+
+
 def test_a_document_that_says_something_else_than_was_thought_is_left_alone() -> None:
     one = made(FULL, ("swp1/mtu_bytes", 9216), old=1500)
     assert [item.line for item in one.by_hand] == [

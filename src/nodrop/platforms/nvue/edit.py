@@ -42,6 +42,10 @@ _BY_HAND: Mapping[str, str] = {
     "lanes": "ports get other lanes by `link breakout`, which makes them and what is said of them anew",
     "port": "it is where the port is, not a setting",
 }
+_OF_KEYS = frozenset(
+    {"mixed-dialect", "overlapping-keys", "part-without-breakout", "setting-of-another-release", "unknown-setting"}
+)
+"""Kinds of remarks whose facts name keys, which are others once a key of several ports is taken apart."""
 _FOLLOWING = frozenset({"pfc_to_priority_group", "pfc_to_queue", "priority_groups", "queues", "tc_to_priority_group"})
 """Parts of a port's QoS that NVUE works out of which priorities are paused, and of where they leave."""
 _PAUSE = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
@@ -61,7 +65,7 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
         together=_together,
         draw=drawing.draw,
         follows=_follows,
-        spelling=frozenset({"mixed-dialect"}),
+        spelling=_OF_KEYS,
     )
     state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), means)
     by_hand = tuple(state.make(wanted))
