@@ -110,6 +110,7 @@ def test_how_a_host_is_set() -> None:
         "group": "gpu",
         "nic": "ConnectX-7",
         "port": "nic2",
+        "bond": "",
         "speed": "400G",
         "address": "10.2.2.1/31",
         "gateway": "10.2.2.0",
@@ -160,7 +161,7 @@ def test_build_writes_them_beside_the_configurations(tmp_path: Any) -> None:
     intent = tmp_path / "lab.yaml"
     intent.write_text((nodrop.resources.home("intents") / "two-by-two.yaml").read_text())
     done = run("build", str(intent), "-o", str(tmp_path / "out"))
-    assert (done.code, "4 devices, 12 files" in done.err) == (0, True)
+    assert (done.code, "4 devices, 16 files" in done.err) == (0, True)
     for one in nodrop.rack(fabric()):
         assert (tmp_path / "out" / one.path).read_text() == one.text
     linted = run("lint", str(tmp_path / "out"))
