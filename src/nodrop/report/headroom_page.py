@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from nodrop.hardware.bounds import STATIC_PATTERN_MTU_BYTES, STATIC_SMALL_PACKET_PERCENT
 from nodrop.report.escape import terminal
 from nodrop.report.table import WIDTH, section
 from nodrop.units import show_speed
@@ -117,6 +118,7 @@ def _against(rows: Sequence[Facts]) -> Iterator[str]:
     said = (
         "A computed xoff follows from the traffic pattern that the switch is told. A stated one is an error below the "
         "row of the SKU's own table (the cable rounded up to its next row), and a warning below the ASIC's published "
-        "formula for small packets alone or, where none is published, below the bound of IEEE 802.1Q Annex N."
+        f"formula for packets of {STATIC_PATTERN_MTU_BYTES} bytes, {STATIC_SMALL_PACKET_PERCENT} % of them small, or, "
+        "where none is published, below the bound of IEEE 802.1Q Annex N."
     )
     yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
