@@ -36,7 +36,7 @@ class Bond:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """A cable seen from one of a switch's ports: the addresses of both ends, IPv4 first, and what is at the far one."""
+    """A cable seen from one of a switch's ports: its addresses, IPv4 first, and what is at the far end."""
 
     port: Port
     splits: int
@@ -45,10 +45,10 @@ class Wire:
     cabling: Cabling
     addresses: tuple[str, ...]
     """Of the port, with their prefix lengths; none where BGP goes by the interface, in a VLAN, and in a bond."""
-    far_addresses: tuple[str, ...]
-    """Of the far end, without."""
     far: str
     """The far end, as a description: `spine1:Ethernet0`, `gpu3:nic1`."""
+    far_addresses: tuple[str, ...] = ()
+    """Of a switch at the far end, without prefix lengths."""
     peer: tuple[Node, Jack] | None = None
     """The switch at the far end and its port; None where a host is there."""
     group: str = ""
@@ -89,7 +89,6 @@ def wires(layout: Layout, plan: Plan) -> dict[str, dict[Port, Wire]]:
             side="host",
             cabling=host_cable.cabling,
             addresses=() if bond else addresses,
-            far_addresses=tuple(address.partition("/")[0] for address in plan.host(host_cable)),
             group=host_cable.group,
             bond=bond,
             far=f"{host_cable.host}:{host_port_name(host_cable)}",
