@@ -139,7 +139,8 @@ def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
 def _plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
     """Addresses without their prefix lengths, each spelt in one way, those of one link left out."""
     plain = [text.partition("/")[0] for text in addresses]
-    return tuple([_spelt(text) if ":" in text else text for text in plain if not text.lower().startswith(_LOCAL)])
+    spelt = [_spelt(text) if ":" in text else text for text in plain]
+    return tuple([text for text in spelt if not text.startswith(_LOCAL)])
 
 
 def _spelt(text: str) -> str:

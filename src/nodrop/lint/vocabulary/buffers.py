@@ -3,7 +3,7 @@
 from nodrop import units
 from nodrop.fabric import effects
 from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.fabric import Interface
+from nodrop.fabric.fabric import Port
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
@@ -68,15 +68,16 @@ def crowded_lossless_groups(qos: QosProfile) -> str:
 
 
 @word("function", rests_on=("models",))
-def unlike_the_port(model: str | Unknown, interface: Interface) -> str:
+def unlike_the_port(
+    model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown, mbps: int | None | Unknown
+) -> str:
     """What a port's speed should be where it is none of its own: `400G, 200G or 100G`; nothing where it is one.
 
     Without a known model, any speed of Ethernet will do.
     """
-    mbps = interface.speed_mbps
     if mbps is None or isinstance(mbps, Unknown):
         return ""
-    speeds = _speeds(model, interface) or ETHERNET_MBPS
+    speeds = _speeds(model, port, lanes) or ETHERNET_MBPS
     if mbps in speeds:
         return ""
     return " or ".join(map(units.show_speed, sorted(speeds, reverse=True)))
@@ -88,9 +89,8 @@ ETHERNET_MBPS = frozenset(
 """The rates of IEEE 802.3's physical layers, Mb/s, and the 20G that some switches have."""
 
 
-def _speeds(model: str | Unknown, interface: Interface) -> frozenset[int]:
+def _speeds(model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown) -> frozenset[int]:
     """Return the speeds of a port of a known model, whole or broken out as its lanes say; none where not known."""
-    port, lanes = interface.port, interface.lanes
     if isinstance(model, Unknown) or model not in switches() or port is None or isinstance(port, Unknown):
         return frozenset()
     group = switch(model).group(port.panel)
