@@ -10,25 +10,9 @@ from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_profiles import text
 from nodrop.platforms.sonic.read_buffers import pool_identity
 from nodrop.platforms.sonic.spelling import pool_name
-from nodrop.platforms.sonic.tables import TYPE_OF_ROLE
+from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_OF_ROLE
 
 _ON = {True: "on", False: "off"}
-_PORT_FIELDS = {
-    "enabled": "admin_status",
-    "speed_mbps": "speed",
-    "fec": "fec",
-    "autoneg": "autoneg",
-    "link_training": "link_training",
-    "mtu_bytes": "mtu",
-    "description": "description",
-}
-_DYNAMIC = {
-    "dynamic_th": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th"),
-    "over_subscribe_ratio": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"),
-    "pattern_mtu_bytes": ("LOSSLESS_TRAFFIC_PATTERN", "mtu"),
-    "small_packet_percent": ("LOSSLESS_TRAFFIC_PATTERN", "small_packet_percentage"),
-}
-_TRIMMING = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
 _ROW = "AZURE"
 _COUNTERS = "FLEX_COUNTER_TABLE"
 
@@ -50,7 +34,7 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _port(draft: Draft, a: Interface, b: Interface) -> None:
-    for attribute, field in _PORT_FIELDS.items():
+    for attribute, field in PORT_FIELDS.items():
         before, after = getattr(a, attribute), getattr(b, attribute)
         if same(before, after) or isinstance(after, Unknown):
             continue
@@ -138,7 +122,7 @@ def _dynamic(draft: Draft, old: Device, new: Device) -> None:
     before, after = old.dynamic_buffers, new.dynamic_buffers
     if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
         return
-    for attribute, (table, field) in _DYNAMIC.items():
+    for attribute, (table, field) in DYNAMIC_FIELDS.items():
         was, now = getattr(before, attribute, None), getattr(after, attribute, None)
         if was != now:
             row = next(iter(draft.rows(table)), _ROW)
@@ -152,7 +136,7 @@ def _trimming(draft: Draft, old: Device, new: Device) -> None:
     if after is None:
         draft.remove("SWITCH_TRIMMING", "GLOBAL")
         return
-    for attribute, field in _TRIMMING.items():
+    for attribute, field in TRIMMING_FIELDS.items():
         was, now = getattr(before, attribute, None), getattr(after, attribute)
         if was != now:
             draft.update("SWITCH_TRIMMING", "GLOBAL", {field: text(now)})

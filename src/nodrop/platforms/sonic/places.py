@@ -13,21 +13,11 @@ from nodrop.platforms.sonic.document import CONFIG_FILES, Document, merged, plac
 from nodrop.platforms.sonic.frr_text import FRR_FILES, frr_text
 from nodrop.platforms.sonic.read_bgp import SESSIONS
 from nodrop.platforms.sonic.spelling import vlan_name
-from nodrop.platforms.sonic.tables import MAPS, POOL_SUFFIX
+from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, MAPS, POOL_SUFFIX, PORT_FIELDS, TRIMMING_FIELDS
 
 Path = tuple[str, ...]
 
-_PORT_FIELDS = {
-    "enabled": "admin_status",
-    "speed_mbps": "speed",
-    "lanes": "lanes",
-    "lane_mbps": "speed",
-    "fec": "fec",
-    "autoneg": "autoneg",
-    "link_training": "link_training",
-    "mtu_bytes": "mtu",
-    "description": "description",
-}
+_PORT_FIELDS = {**PORT_FIELDS, "lanes": "lanes", "lane_mbps": "speed"}
 _WATCHDOG_FIELDS = {"detection_ms": "detection_time", "restoration_ms": "restoration_time", "action": "action"}
 _QOS_FIELDS = {"pfc_rx_priorities": "pfc_enable", "pfc_tx_priorities": "pfc_enable", "pfc_priorities": "pfc_enable"}
 _SCHEDULER_FIELDS = {
@@ -61,13 +51,6 @@ _POOL_FIELDS = {
     "direction": "type",
     "shared_headroom_bytes": "xoff",
 }
-_DYNAMIC_FIELDS = {
-    "dynamic_th": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th"),
-    "over_subscribe_ratio": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"),
-    "pattern_mtu_bytes": ("LOSSLESS_TRAFFIC_PATTERN", "mtu"),
-    "small_packet_percent": ("LOSSLESS_TRAFFIC_PATTERN", "small_packet_percentage"),
-}
-_TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
 _COUNTER_FIELDS = {"enabled": "FLEX_COUNTER_STATUS", "interval_ms": "POLL_INTERVAL"}
 _BRIDGING = {"@port_channels": "PORTCHANNEL", "@vlans": "VLAN"}
 _BRIDGING_FIELDS = {
@@ -169,10 +152,10 @@ class _Finder:
                 yield ("BUFFER_POOL", name, _POOL_FIELDS.get(field, field))
             yield ("BUFFER_POOL",)
         elif head == "@dynamic_buffers":
-            for table, column in (_DYNAMIC_FIELDS.get(key, ("", "")), *_DYNAMIC_FIELDS.values()):
+            for table, column in (DYNAMIC_FIELDS.get(key, ("", "")), *DYNAMIC_FIELDS.values()):
                 yield from ((table, row, column) for row in self._table(table))
         elif head == "@trimming":
-            yield ("SWITCH_TRIMMING", "GLOBAL", _TRIMMING_FIELDS.get(key, key))
+            yield ("SWITCH_TRIMMING", "GLOBAL", TRIMMING_FIELDS.get(key, key))
         elif head == "@switch_dscp_to_tc":
             yield from self._map_paths("global", "dscp_to_tc", part)
         elif head == "@counters":

@@ -37,3 +37,25 @@ ALL_PRIORITIES = tuple(range(8))
 POOL_SUFFIX = "_pool"
 COMPUTED = "NULL"
 """BUFFER_PG.profile by which the dynamic buffer model computes the headroom."""
+
+PORT_FIELDS = {
+    "enabled": "admin_status",
+    "speed_mbps": "speed",
+    "fec": "fec",
+    "autoneg": "autoneg",
+    "link_training": "link_training",
+    "mtu_bytes": "mtu",
+    "description": "description",
+}
+"""Interface attribute: field of PORT."""
+
+DYNAMIC_FIELDS = {
+    "dynamic_th": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "default_dynamic_th"),
+    "over_subscribe_ratio": ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"),
+    "pattern_mtu_bytes": ("LOSSLESS_TRAFFIC_PATTERN", "mtu"),
+    "small_packet_percent": ("LOSSLESS_TRAFFIC_PATTERN", "small_packet_percentage"),
+}
+"""DynamicBuffers attribute: table, of which each row has it, and field."""
+
+TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
+"""Trimming attribute: field of SWITCH_TRIMMING."""
