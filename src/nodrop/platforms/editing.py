@@ -5,12 +5,12 @@ changes and nothing else, or the change is left to be done by hand. What the swi
 follows, and is told.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import ByHand, Change
+from nodrop.fabric.change import ByHand, Change, Edit
 from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.edit import get_value, set_value
 from nodrop.fabric.fabric import Device, Fabric, Interface
@@ -51,6 +51,11 @@ class Means:
     """Whether the switch works it out from what was changed."""
     spelling: frozenset[str]
     """Kinds of remarks about how a whole file is spelt."""
+
+
+def told_by_hand(changes: Iterable[Change], line: Callable[[Change], str]) -> Edit:
+    """Leave files as they are that are only read, and say of each change what to do."""
+    return Edit(by_hand=tuple(ByHand(change=change, line=line(change)) for change in changes))
 
 
 class State:
@@ -159,6 +164,25 @@ def same(old: object, new: object) -> bool:
     if old is new:
         return True
     return not isinstance(old, Unknown) and not isinstance(new, Unknown) and bool(old == new)
+
+
+_SERVERS = ("ntp_servers", "syslog_servers", "dns_servers")
+
+
+def alongside(
+    old: Device,
+    new: Device,
+    subjects: Sequence[Subject],
+    port: Callable[[Interface, Interface, str, Sequence[Subject]], Interface],
+) -> Device:
+    """The new device with each port as `port` makes it, given the old one, and servers in the order of files."""
+    were = {interface.name: interface for interface in old.interfaces}
+    servers = {name: getattr(new, name) for name in _SERVERS}
+    return changed(
+        new,
+        interfaces=tuple(port(were.get(one.name, one), one, old.name, subjects) for one in new.interfaces),
+        **{name: tuple(sorted(names)) for name, names in servers.items() if isinstance(names, tuple)},
+    )
 
 
 def both_ways(

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.fabric.change import ByHand, Change, Edit
+from nodrop.fabric.change import Change, Edit
 from nodrop.fabric.subject import text
 from nodrop.platforms.cumulus.features import FEATURES, SWITCHD
 from nodrop.platforms.cumulus.interfaces import INTERFACES
+from nodrop.platforms.editing import told_by_hand
 
 _RELOAD = "systemctl reload switchd"
 _IFRELOAD = "ifreload -a"
@@ -15,7 +16,7 @@ _SOURCES = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
 def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
     """Leave the files as they are, and say of each change which line to write into which of them."""
     features = next((file for file in FEATURES if file in bundle), FEATURES[0])
-    return Edit(by_hand=tuple(ByHand(change=change, line=_line(change, features)) for change in changes))
+    return told_by_hand(changes, lambda change: _line(change, features))
 
 
 def _line(change: Change, features: str) -> str:

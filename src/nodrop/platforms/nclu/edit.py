@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.fabric.change import ByHand, Change, Edit
+from nodrop.fabric.change import Change, Edit
 from nodrop.fabric.subject import text
+from nodrop.platforms.editing import told_by_hand
 
 _FECS = {"rs": "rs", "fc": "baser", "none": "off"}
 
 
 def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
     """Leave the files as they are, and say of each change what to type."""
-    return Edit(by_hand=tuple(ByHand(change=change, line=_line(change)) for change in changes))
+    return told_by_hand(changes, _line)
 
 
 def _line(change: Change) -> str:

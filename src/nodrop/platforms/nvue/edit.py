@@ -5,7 +5,6 @@ must be the old device with the changes and nothing else, or the change is left 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from nodrop.errors import NodropError
 from nodrop.fabric.change import Change, Edit
@@ -19,7 +18,7 @@ from nodrop.fabric.values import changed
 from nodrop.formats import nvset
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.platforms import not_carried
-from nodrop.platforms.editing import Bundle, Found, Means, State, both_ways, same
+from nodrop.platforms.editing import Bundle, Found, Means, State, alongside, both_ways, same
 from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
 from nodrop.platforms.nvue.edit_draft import Draft
@@ -159,15 +158,7 @@ def _impossible(change: Change) -> str | None:
 
 def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """The device with what NVUE works out from the changes, and says together with them."""
-    old = {interface.name: interface for interface in device.interfaces}
-    new = changed(
-        new,
-        interfaces=tuple(_port_together(old.get(one.name, one), one, device.name, subjects) for one in new.interfaces),
-        ntp_servers=_sorted(new.ntp_servers),
-        syslog_servers=_sorted(new.syslog_servers),
-        dns_servers=_sorted(new.dns_servers),
-    )
-    return resolve(as_configured(new))
+    return resolve(as_configured(alongside(device, new, subjects, _port_together)))
 
 
 def _port_together(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
@@ -190,10 +181,6 @@ def _of_one_color(old: Queue, new: Queue) -> Queue:
     if was.green != was.yellow or was.green != was.red or len(moved) != 1:
         return new
     return changed(new, wred=changed(now, **dict.fromkeys(COLORS, getattr(now, moved[0]))))
-
-
-def _sorted(names: Any) -> Any:
-    return tuple(sorted(names)) if isinstance(names, tuple) else names
 
 
 def _follows(found: Found) -> bool:

@@ -18,7 +18,7 @@ from nodrop.fabric.values import changed
 from nodrop.formats.json import parse
 from nodrop.formats.json_edit import rewrite
 from nodrop.hardware.dynamic import as_configured, resolve
-from nodrop.platforms.editing import Found, Means, State, both_ways, same
+from nodrop.platforms.editing import Found, Means, State, alongside, both_ways, same
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_qos import change_qos
@@ -93,21 +93,11 @@ def _impossible(change: Change) -> str | None:
 
 def _together(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """The device with what its switch works out from the changes, and what stands in one field with them."""
-    old = {interface.name: interface for interface in device.interfaces}
-    new = changed(
-        new,
-        interfaces=tuple(_port_together(old.get(one.name, one), one, device.name, subjects) for one in new.interfaces),
-        ntp_servers=_in_order(new.ntp_servers),
-        syslog_servers=_in_order(new.syslog_servers),
-    )
+    new = alongside(device, new, subjects, _port_together)
     if not same(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
         seed = HASH_SEED_OF_TYPE.get(TYPE_OF_ROLE.get(str(new.role), ""))
         new = changed(new, hash_seed=device.hash_seed if seed is None else seed)
     return resolve(as_configured(new))
-
-
-def _in_order(names: Any) -> Any:
-    return tuple(sorted(names)) if isinstance(names, tuple) else names
 
 
 def _port_together(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
