@@ -6,7 +6,7 @@ import nodrop
 from nodrop import platforms
 from nodrop.fabric.fabric import Interface
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.reading import DeviceReading, Source
+from nodrop.fabric.reading import DeviceReading, Place, Source
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import text
 from nodrop.locate import locate
@@ -34,6 +34,12 @@ def qos(reading: DeviceReading, name: str) -> QosProfile:
     found = known(port(reading, name).qos)
     assert found is not None
     return found
+
+
+def line_at(place: Place | None, raw: bytes) -> str:
+    """The line at which something stands."""
+    assert place is not None
+    return raw.decode().split("\n")[place.span.line - 1]
 
 
 def remarks(reading: DeviceReading) -> list[tuple[str, int | None]]:

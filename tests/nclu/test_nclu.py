@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from legacy import findings, notes, port, qos, read, remarks, same
+from legacy import findings, line_at, notes, port, qos, read, remarks, same
 from nodrop.fabric.fabric import Management
 from nodrop.fabric.qos import Scheduler
 from nodrop.fabric.reading import DeviceReading
@@ -209,9 +209,7 @@ def test_what_is_not_known_is_told(line: str) -> None:
 )
 def test_places(subject: tuple[str, ...], words: str) -> None:
     raw = (HERE / "good.txt").read_bytes()
-    place = where({"nclu.txt": raw})(subject)
-    assert place is not None
-    assert raw.decode().split("\n")[place.span.line - 1].startswith(words)
+    assert line_at(where({"nclu.txt": raw})(subject), raw).startswith(words)
 
 
 def test_hostile_texts_are_read() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from legacy import findings, notes, port, qos, read, remarks, same
+from legacy import findings, line_at, notes, port, qos, read, remarks, same
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Management, Port
@@ -443,10 +443,8 @@ def test_services_and_management() -> None:
 )
 def test_places(subject: tuple[str, ...], words: str) -> None:
     raw = (HERE / "good.txt").read_bytes()
-    place = where({"running-config.txt": raw})(subject)
-    assert place is not None
-    line = raw.decode().split("\n")[place.span.line - 1].strip().removeprefix("no ")
-    assert line.startswith(words)
+    line = line_at(where({"running-config.txt": raw})(subject), raw)
+    assert line.strip().removeprefix("no ").startswith(words)
 
 
 def test_hostile_texts_are_read() -> None:
