@@ -13,7 +13,7 @@ from typing import NamedTuple
 from nodrop.analyses import Hit, Unsettled
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import FABRIC, Subject
 
 RESTS_ON = frozenset({"hosts"})
@@ -69,7 +69,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 def _lent(device: Device) -> frozenset[str]:
     """Return the addresses of a switch's loopbacks that unnumbered ports may have too: those without a network."""
-    loopbacks = () if isinstance(device.loopbacks, Unknown) else device.loopbacks
+    loopbacks = those_known(device.loopbacks)
     return frozenset(one for each in loopbacks for one in each.addresses if one.endswith(("/32", "/128")))
 
 
@@ -108,8 +108,8 @@ def _area(vrf: str | None) -> str:
 
 def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     """Yield the addresses of port channels and VLANs; where they are not known there is none to compare."""
-    channels = () if isinstance(device.port_channels, Unknown) else device.port_channels
-    vlans = () if isinstance(device.vlans, Unknown) else device.vlans
+    channels = those_known(device.port_channels)
+    vlans = those_known(device.vlans)
     for channel in channels:
         holder = _Holder(device.name, channel.name, (device.name, "@port_channels", channel.name))
         yield from ((_area(channel.vrf), address, holder) for address in _plain(channel.addresses))
@@ -120,7 +120,7 @@ def _of_bridging(device: Device) -> Iterator[tuple[str, str, _Holder]]:
 
 def _of_switch(device: Device) -> Iterator[tuple[str, str, _Holder]]:
     name = device.name
-    loopbacks = () if isinstance(device.loopbacks, Unknown) else device.loopbacks
+    loopbacks = those_known(device.loopbacks)
     router_id = None if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.router_id
     count = sum(len(_plain(loopback.addresses)) for loopback in loopbacks)
     for loopback in loopbacks:

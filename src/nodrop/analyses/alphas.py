@@ -10,7 +10,7 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import Kinship, Member
 from nodrop.fabric.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, those_known
 
 RESTS_ON = frozenset({"roles", "models"})
 
@@ -87,7 +87,7 @@ def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, cou
 def _is_computed(member: Member, key: Key) -> bool:
     """Whether a threshold is that of all profiles which the switch computes."""
     what, number, _ = key
-    groups = () if isinstance(member.qos.priority_groups, Unknown) else member.qos.priority_groups
+    groups = those_known(member.qos.priority_groups)
     buffer = next((one.buffer for one in groups if what == GROUP and one.index == number), None)
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
     settings = member.device.dynamic_buffers

@@ -13,7 +13,7 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import StaticRoute
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import Subject
 
 MANAGEMENT_VRFS = ("mgmt", "management")
@@ -114,7 +114,7 @@ def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, str, st
         for address in port.addresses:
             if subnet := subnets.holding(address):
                 yield (name, port.name), f"{port.name} has {address}", subnet
-    for loopback in () if isinstance(device.loopbacks, Unknown) else device.loopbacks:
+    for loopback in those_known(device.loopbacks):
         if loopback.vrf in MANAGEMENT_VRFS:
             continue
         for address in loopback.addresses:
@@ -124,7 +124,7 @@ def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, str, st
         for prefix in device.bgp.networks:
             if subnet := subnets.overlapping(prefix):
                 yield (name, "@bgp"), f"BGP announces {prefix}", subnet
-    for route in () if isinstance(device.static_routes, Unknown) else device.static_routes:
+    for route in those_known(device.static_routes):
         if route.vrf not in MANAGEMENT_VRFS and (subnet := _of_route(route, subnets, name)):
             yield (name, "@static_routes"), f"a static route leads to {route.prefix} by {route.next_hop}", subnet
 

@@ -15,7 +15,7 @@ from nodrop.fabric.intern import Interner
 from nodrop.fabric.nics import stated
 from nodrop.fabric.qos import PriorityGroup, QosProfile
 from nodrop.fabric.reading import Assumption, DeviceReading, HostReading, Note, Reading
-from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
+from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, those_known
 from nodrop.fabric.subject import natural
 from nodrop.fabric.values import changed
 
@@ -222,13 +222,9 @@ def _have_pfc(readings: Iterable[HostReading]) -> bool:
 
 def _pauses(qos: QosProfile) -> bool:
     """Whether anything that is known of a port is a trace of PFC."""
-    priorities = [*_or_none(qos.pfc_rx_priorities), *_or_none(qos.pfc_tx_priorities)]
+    priorities = [*those_known(qos.pfc_rx_priorities), *those_known(qos.pfc_tx_priorities)]
     watched = qos.pfc_watchdog is not None and not isinstance(qos.pfc_watchdog, Unknown)
-    return bool(priorities) or watched or any(map(_is_lossless, _or_none(qos.priority_groups)))
-
-
-def _or_none(values: tuple[_T, ...] | Unknown) -> tuple[_T, ...]:
-    return () if isinstance(values, Unknown) else values
+    return bool(priorities) or watched or any(map(_is_lossless, those_known(qos.priority_groups)))
 
 
 def _is_lossless(group: PriorityGroup) -> bool:

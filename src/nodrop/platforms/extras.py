@@ -11,6 +11,7 @@ from typing import Any
 from nodrop.errors import Unsupported
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, Extra
+from nodrop.fabric.states import those_known
 from nodrop.fabric.subject import Subject, text
 from nodrop.fabric.types import key_of
 from nodrop.platforms.sayable import on_one_line, quotable
@@ -31,7 +32,7 @@ class Touched(Unsupported):
 
 def additions(device: Device) -> tuple[Extra, ...]:
     """Return a device's additions; none where it is not known which they are. Unsupported where one has no path."""
-    extra = device.extra if isinstance(device.extra, tuple) else ()
+    extra = those_known(device.extra)
     for position, one in enumerate(extra):
         texts = (*one.path, *(one.value if isinstance(one.value, tuple) else (one.value or "",)))
         if not one.path or not all(one.path) or any(map(quotable, texts)):
@@ -62,7 +63,7 @@ def merged(device: Device, tree: Tree, spell: Callable[[Tree], str], read: Calla
 
 def merged_lines(device: Device, written: str, read: Callable[[str], Any]) -> str:
     """Return the routing daemon's text with the lines added to it; Touched where one changes what the model says."""
-    lines = device.extra_lines if isinstance(device.extra_lines, tuple) else ()
+    lines = those_known(device.extra_lines)
     if not lines:
         return written
     for position, line in enumerate(lines):

@@ -9,7 +9,7 @@ from nodrop.fabric.buffers import BufferProfile, Headroom
 from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile, Queue
-from nodrop.fabric.states import Unknown, UnknownFact
+from nodrop.fabric.states import Unknown, UnknownFact, those_known
 from nodrop.hardware.bounds import Bounds, bounds
 from nodrop.hardware.dynamic import budget
 from nodrop.lint.vocabulary.qos import pause_threshold_bytes
@@ -88,7 +88,7 @@ def _kind(index: Index, node: str) -> str:
 def _of_port(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
     assert isinstance(interface.qos, QosProfile)
     groups = interface.qos.priority_groups
-    for group in groups if isinstance(groups, tuple) else ():
+    for group in those_known(groups):
         buffer = group.buffer
         if not isinstance(buffer, BufferProfile) or not isinstance(buffer.headroom, Headroom):
             continue
@@ -168,7 +168,7 @@ def pools(fabric: Fabric) -> Iterator[Facts]:
     """Yield the buffer pools of every kind of switch."""
     seen: set[tuple[Any, ...]] = set()
     for device in fabric.devices:
-        for pool in device.buffer_pools if isinstance(device.buffer_pools, tuple) else ():
+        for pool in those_known(device.buffer_pools):
             key = (device.role, device.platform, device.model, pool)
             if key not in seen:
                 seen.add(key)

@@ -12,7 +12,7 @@ from typing import Any
 
 from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import natural
 from nodrop.platforms.artifact import Artifact
 from nodrop.report.capacity import Capacity
@@ -66,7 +66,7 @@ class _Rack:
         self._vlan_of = {
             End(device.name, member.interface): vlan
             for device in fabric.devices
-            for vlan in (device.vlans if isinstance(device.vlans, tuple) else ())
+            for vlan in those_known(device.vlans)
             for member in vlan.members
             if not member.tagged
         }
@@ -76,11 +76,10 @@ class _Rack:
             for port in device.interfaces
             if isinstance(port.port, Port) and port.port.split
         }
-
         self._channel_of = {
             End(device.name, member): channel
             for device in fabric.devices
-            for channel in (device.port_channels if isinstance(device.port_channels, tuple) else ())
+            for channel in those_known(device.port_channels)
             for member in channel.members
         }
 
@@ -115,13 +114,13 @@ class _Rack:
         return f"{panel}/{split + 1}" if (end.node, panel) in self._split else str(panel)
 
     def _of_device(self, device: Device) -> Iterator[_Row]:
-        for loopback in device.loopbacks if isinstance(device.loopbacks, tuple) else ():
+        for loopback in those_known(device.loopbacks):
             yield from ((device.name, loopback.name, address, "", "", "") for address in loopback.addresses)
         if isinstance(held := device.management, Management):
             yield from ((device.name, held.interface, address, "", "", held.gateway) for address in held.addresses)
-        for vlan in device.vlans if isinstance(device.vlans, tuple) else ():
+        for vlan in those_known(device.vlans):
             yield from ((device.name, f"vlan{vlan.id}", address, "", "", "") for address in vlan.addresses)
-        for channel in device.port_channels if isinstance(device.port_channels, tuple) else ():
+        for channel in those_known(device.port_channels):
             far, bond = self._far_of(device, channel)
             for address in channel.addresses:
                 yield (device.name, channel.name, address, *bond, _facing(self._index.at(far), address) if far else "")

@@ -3,7 +3,7 @@
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.overlays import Tunnel
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, known
+from nodrop.fabric.states import known, those_known
 from nodrop.lint.vocabulary import word
 
 
@@ -25,7 +25,7 @@ def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
     pair = known(device.multi_chassis, "device.multi_chassis")
     if pair is None or pair.peer_link is None:
         return ()
-    channels = () if isinstance(device.port_channels, Unknown) else device.port_channels
+    channels = those_known(device.port_channels)
     ports = next((channel.members for channel in channels if channel.name == pair.peer_link), (pair.peer_link,))
     paused: set[int] = set()
     for interface in device.interfaces:

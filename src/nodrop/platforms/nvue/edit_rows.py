@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.states import UNKNOWN, Unknown, known
+from nodrop.fabric.states import UNKNOWN, Unknown, known, those_known
 from nodrop.fabric.values import changed
 from nodrop.platforms.editing import same
 from nodrop.platforms.nvue.edit_draft import Draft, has
@@ -211,7 +211,7 @@ def _routing(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
-    routes = () if isinstance(device.static_routes, Unknown) else device.static_routes
+    routes = those_known(device.static_routes)
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     if bgp is not None and bgp.neighbors is UNKNOWN:
         bgp = changed(bgp, neighbors=())
