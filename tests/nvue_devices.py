@@ -10,7 +10,7 @@ from nodrop.fabric.states import known
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
-from nodrop.platforms.nvue import effects
+from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import knows
 from nodrop.resources import home
 
@@ -42,6 +42,7 @@ def as_nvue(device: Device, version: str = "5.14") -> Device:
             dynamic_buffers=effects.dynamic_buffers(0),
             buffer_pools=effects.buffer_pools(10, 90, memory),
             watchdog_polling_ms=100,
+            watchdog_conditions=conditions.USUAL if knows(version, conditions.WHAT) else None,
         )
     )
 

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.fabric import Collector, Device, Fabric, Interface, Loopback, Management, Port, Trimming
-from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.fabric.qos import (
+    COLORS,
+    PfcWatchdog,
+    QosProfile,
+    Queue,
+    Scheduler,
+    WatchdogConditions,
+    WredColor,
+    WredProfile,
+)
 from nodrop.fabric.routing import (
     Bgp,
     BgpNeighbor,
@@ -22,7 +31,7 @@ from nodrop.fabric.routing import (
 from nodrop.fabric.subject import natural
 from nodrop.hardware import buildable, switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.platforms.nvue import effects
+from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from random_routing import LISTS, asns, maybe, prefix_rules, rows
 
@@ -373,6 +382,13 @@ def trimmings(draw: st.DrawFn, classes: Sequence[int]) -> Trimming:
     return Trimming(size_bytes=size, dscp=dscp, tc=tc, queue=classes[tc])
 
 
+stuck = st.builds(
+    WatchdogConditions,
+    pause_ten_thousandths=maybe(st.integers(1, 9999)),
+    sent_frames=maybe(st.integers(0, 100_000)),
+    queue_percent=maybe(st.integers(0, 100)),
+    recovery_pause_frames=st.integers(0, 100_000),
+)
 collectors = st.builds(Collector, address=st.sampled_from(["192.0.2.30", "2001:db8::3"]), port=st.integers(1, 65535))
 
 
@@ -416,6 +432,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         dynamic_buffers=effects.dynamic_buffers(dynamic_th) if pausing else None,
         buffer_pools=effects.buffer_pools(lossy, lossless, switch(model).buffer_bytes),
         watchdog_polling_ms=polling,
+        watchdog_conditions=draw(st.just(conditions.USUAL) | stuck) if knows(version, conditions.WHAT) else None,
         trimming=trimming,
         hash_seed=draw(maybe(st.integers(0, 2**32 - 1))),
         ntp_servers=draw(some(SERVERS, 3).map(ordered)),

@@ -381,6 +381,16 @@ vrf:
                 "nv set qos pfc-watchdog recovery-interval 6",
             ],
         ),
+        (
+            "@watchdog_conditions/queue_percent",
+            10,
+            [
+                "nv set qos pfc-watchdog transmit-queue-threshold percent 10",
+                "nv set qos pfc-watchdog transmit-queue-threshold state enabled",
+            ],
+        ),
+        ("@watchdog_conditions/sent_frames", None, ["nv set qos pfc-watchdog tx-frames-threshold state disabled"]),
+        ("@watchdog_conditions/recovery_pause_frames", 5, ["nv set qos pfc-watchdog rx-pause-threshold 5"]),
         ("@snmp_location", "hall 2, on", ["nv set system snmp-server system-location 'hall 2, on'"]),
         ("@bgp/graceful_shutdown", True, ["nv set router bgp graceful-shutdown enabled"]),
         (

@@ -233,3 +233,30 @@ def test_places_in_lines_of_nv_set() -> None:
 @pytest.mark.parametrize("text", ["", "- 5", "[", "- set: x", "nv set", "{"])
 def test_a_file_that_cannot_be_read_has_no_places(text: str) -> None:
     assert where(("swp1", "mtu_bytes"), text) is None
+
+
+CONDITIONS = """qos:
+  pfc-watchdog:
+    polling-interval: 400
+    rx-pause-duration: {multiplier: 5000}
+    rx-pause-threshold: 7
+    transmit-queue-threshold: {percent: 10, state: enabled}
+    tx-frames-threshold: {state: disabled}
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("", "5000"),
+        ("pause_ten_thousandths", "5000"),
+        ("queue_percent", "10"),
+        ("sent_frames", "disabled"),
+        ("recovery_pause_frames", "7"),
+    ],
+)
+def test_conditions_of_the_watchdog_stand_where_they_are_stated(field: str, text: str) -> None:
+    stated = state(CONDITIONS, "5.19.0")
+    place = where(parse(f"@watchdog_conditions/{field}".rstrip("/")), stated)
+    assert place is not None
+    assert cut(place, stated) == text

@@ -11,7 +11,7 @@ from nodrop import platforms
 from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.fabric import Collector, Device, Trimming
-from nodrop.fabric.qos import PfcWatchdog, QosProfile
+from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.fabric.routing import Bgp, CommunityList
 from nodrop.platforms.nvue.releases import NEEDED, RELEASES, SINCE, knows
 from nodrop.platforms.traits import traits
@@ -30,7 +30,7 @@ def commands(device: Device) -> list[str]:
 def on_spectrum_4(release: str) -> Device:
     """A switch that trims in a release that does, told not to."""
     device = next(one for one in build(on_nvue("5.19", "lossy", **SN5600)).devices if one.role == "leaf")
-    return replace(device, version=release)
+    return replace(device, version=release, watchdog_conditions=leaf(release).watchdog_conditions)
 
 
 SN5600 = {f"topology.{tier}.model": "SN5600" for tier in ("leaves", "spines")}
@@ -253,3 +253,89 @@ def test_a_model_is_refused_in_a_release_older_than_it() -> None:
     with pytest.raises(Unsupported) as refused:
         platforms.writer("nvue").write(replace(device, version="5.9"), fabric())
     assert str(refused.value) == "version: NVUE knows SN5400 since 5.10, and this is 5.9"
+
+
+# --- what the watchdog takes for stuck
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_switch_that_is_told_no_conditions_has_those_of_its_release(release: str) -> None:
+    usual = WatchdogConditions(pause_ten_thousandths=9900, sent_frames=0, queue_percent=None, recovery_pause_frames=0)
+    reading = read(state("qos:\n  roce: {}\n", f"{release}.0"))
+    assert reading.device.watchdog_conditions == (usual if release == "5.19" else None)
+    assert ((reading.device.name, "@watchdog_conditions") in reading.derived) is (release == "5.19")
+    assert leaf(release).watchdog_conditions == (usual if release == "5.19" else None)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("transmit-queue-threshold: {state: enabled, percent: 10}", (9900, 0, 10, 0)),
+        ("transmit-queue-threshold: {state: enabled}", (9900, 0, 0, 0)),
+        ("transmit-queue-threshold: {percent: 10}", (9900, 0, None, 0)),
+        ("tx-frames-threshold: {value: 10}", (9900, 10, None, 0)),
+        ("tx-frames-threshold: {state: disabled}", (9900, None, None, 0)),
+        ("rx-pause-duration: {state: disabled}", (None, 0, None, 0)),
+        ("rx-pause-duration: {multiplier: 5000}", (5000, 0, None, 0)),
+        ("rx-pause-duration: {multiplier: 10000}", (9900, 0, None, 0)),
+        ("rx-pause-threshold: 7", (9900, 0, None, 7)),
+    ],
+)
+@pytest.mark.parametrize("release", ["5.16.0", "5.19.0"])
+def test_conditions_are_read_in_any_release(said: str, found: tuple[int | None, ...], release: str) -> None:
+    reading = read(state(f"qos:\n  roce: {{}}\n  pfc-watchdog:\n    {said}\n", release))
+    conditions = reading.device.watchdog_conditions
+    assert isinstance(conditions, WatchdogConditions)
+    assert (
+        conditions.pause_ten_thousandths,
+        conditions.sent_frames,
+        conditions.queue_percent,
+        conditions.recovery_pause_frames,
+    ) == found
+    assert (reading.device.name, "@watchdog_conditions") not in reading.derived
+
+
+def test_conditions_are_written_as_far_as_they_are_not_the_usual_ones() -> None:
+    def said(**changes: int | None) -> list[str]:
+        device = leaf("5.19")
+        conditions = device.watchdog_conditions
+        assert isinstance(conditions, WatchdogConditions)
+        found = commands(replace(device, watchdog_conditions=replace(conditions, **changes)))  # type: ignore[arg-type]
+        own = [line.removeprefix("qos pfc-watchdog ") for line in found if line.startswith("qos pfc-watchdog ")]
+        return own[3:]
+
+    assert said() == []
+    assert said(queue_percent=10, sent_frames=None, pause_ten_thousandths=5000, recovery_pause_frames=3) == [
+        "rx-pause-duration multiplier 5000",
+        "rx-pause-duration state enabled",
+        "rx-pause-threshold 3",
+        "transmit-queue-threshold percent 10",
+        "transmit-queue-threshold state enabled",
+        "tx-frames-threshold state disabled",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("release", "conditions", "path", "reason"),
+    [
+        (
+            "5.18",
+            (9900, 0, None, 0),
+            "watchdog_conditions",
+            "NVUE has conditions of the watchdog since 5.19, and this is 5.18",
+        ),
+        ("5.19", None, "watchdog_conditions", "a switch of 5.19 has some"),
+        ("5.19", (0, 0, None, 0), "watchdog_conditions/pause_ten_thousandths", "is not from 1 to 9999"),
+        ("5.19", (9900, 100_001, None, 0), "watchdog_conditions/sent_frames", "is not from 0 to 100000"),
+        ("5.19", (9900, 0, 101, 0), "watchdog_conditions/queue_percent", "is not from 0 to 100"),
+        ("5.19", (9900, 0, None, -1), "watchdog_conditions/recovery_pause_frames", "is not from 0 to 100000"),
+    ],
+)
+def test_conditions_that_a_release_has_not_are_not_written(
+    release: str, conditions: tuple[int | None, ...] | None, path: str, reason: str
+) -> None:
+    names = ("pause_ten_thousandths", "sent_frames", "queue_percent", "recovery_pause_frames")
+    found = conditions and WatchdogConditions(**dict(zip(names, conditions, strict=True)))  # type: ignore[arg-type]
+    with pytest.raises(Unsupported) as refused:
+        platforms.writer("nvue").write(replace(leaf(release), watchdog_conditions=found), fabric())
+    assert (refused.value.path, refused.value.reason) == (path, reason)

@@ -86,6 +86,20 @@ def malformed(path: str, found: str, expected: str) -> dict[str, str]:
             {"path": "qos pfc default-global", "word": "cable-lenght", "hint": "did you mean `cable-length`?"},
         ),
         (
+            "qos:\n  pfc-watchdog:\n    transmit-queue-threshold:\n      percent: 10",
+            "5.19.0",
+            "condition-off",
+            4,
+            {"setting": "transmit-queue-threshold percent", "value": "10", "key": "transmit-queue-threshold"},
+        ),
+        (
+            "interface:\n  bond1-2,vlan10,swp1:\n    qos:\n      pfc-watchdog:\n        state: enable",
+            "5.16.0",
+            "watchdog-not-on-port",
+            4,
+            {"interface": "bond1, bond2, vlan10"},
+        ),
+        (
             "interface:\n  swp1-2:\n    qos:\n      pfcwd: {}",
             "5.14.0",
             "unknown-setting",

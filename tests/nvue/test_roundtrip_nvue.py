@@ -24,7 +24,7 @@ from nodrop.resources import home
 from nvue_devices import as_nvue, fabric, split
 from random_nvue import alone, devices
 
-ALWAYS = {("@buffer_model",), ("@dynamic_buffers",)}
+ALWAYS = {("@buffer_model",), ("@dynamic_buffers",), ("@watchdog_conditions",)}
 WITHOUT_PFC = {("qos", "pfc_rx_priorities"), ("qos", "pfc_tx_priorities")}
 """What no file says: that there is no priority with pause is what is left where none is named."""
 

@@ -14,7 +14,7 @@ from nodrop.design.watchdog import Timers
 from nodrop.fabric.buffers import BufferProfile, DynamicBuffers
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Counter, Device, Interface, Port, Side, Trimming
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WredProfile
+from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, WatchdogConditions, WredProfile
 from nodrop.fabric.routing import Bgp, RouteMap
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import Subject, matches, natural
@@ -57,6 +57,7 @@ class Adapter:
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
             "interfaces": tuple(map(self._port, device.interfaces)),
+            "watchdog_conditions": held.watchdog.conditions,
         }
         if isinstance(bgp, Bgp):
             dscp = bgp.session_dscp if held.session_dscp else None
@@ -204,6 +205,8 @@ def _spell(value: Any) -> str:
         return "QoS"
     if isinstance(value, PfcWatchdog):
         return f"{value.detection_ms} ms"
+    if isinstance(value, WatchdogConditions):
+        return f"paused for {(value.pause_ten_thousandths or 0) / 100:g} % and up to {value.sent_frames} frames sent"
     if isinstance(value, BufferProfile):
         return str(value.pool)
     if isinstance(value, tuple):

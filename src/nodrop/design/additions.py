@@ -30,6 +30,7 @@ _KEY_OF: Mapping[str, str] = {
     "interfaces/*/qos/**": "classes",
     "interfaces/**": "topology or endpoints",
     "watchdog_polling_ms": "pfc.watchdog.polling",
+    "watchdog_conditions/**": "pfc.watchdog",
     "buffer_pools/**": "buffers",
     "dynamic_buffers/**": "buffers",
     "buffer_model": "buffers",

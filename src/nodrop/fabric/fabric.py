@@ -6,7 +6,7 @@ from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers
 from nodrop.fabric.nics import Nic
 from nodrop.fabric.overlays import MultiChassis, Tunnel
-from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile
+from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.values import value
@@ -176,6 +176,8 @@ class Device:
     switch_dscp_to_tc: Map | None | Unknown = None
     """The map that holds for the whole switch rather than a port."""
     watchdog_polling_ms: int | None | Unknown = None
+    watchdog_conditions: WatchdogConditions | None | Unknown = None
+    """What the watchdogs of all ports go by; None where the platform or its release has no setting for it."""
     counters: tuple[Counter, ...] | Unknown = ()
     trimming: Trimming | None | Unknown = None
     hash_seed: int | None | Unknown = None

@@ -32,6 +32,21 @@ class PfcWatchdog:
 
 
 @value
+class WatchdogConditions:
+    """What must hold of a queue in each polling until its switch takes it for stuck: all that is not None.
+
+    They are a switch's own (NVUE since 5.19). `pause_ten_thousandths` is the share of the polling that pauses have to
+    last longer than, `sent_frames` the most that the queue may have sent, `queue_percent` the fill that it must be
+    above. A queue is free again after pollings with no more than `recovery_pause_frames` received.
+    """
+
+    pause_ten_thousandths: int | None
+    sent_frames: int | None
+    queue_percent: int | None
+    recovery_pause_frames: int
+
+
+@value
 class Scheduler:
     """How a queue gets bandwidth: strict priority, or a weight among the others, and rates in bytes per second."""
 

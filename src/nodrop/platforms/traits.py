@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from nodrop.fabric.qos import WatchdogConditions
+
 Range = tuple[int, int]
 """The least and the most that a platform takes, both included."""
 
@@ -33,6 +35,10 @@ class WatchdogTraits:
     pollings, so that detection is polling × robustness, exactly."""
     recovery: Range | None = None
     """The same of restoration: after how many pollings without pause such a switch frees a queue."""
+    conditions: WatchdogConditions | None = None
+    """What a switch goes by that is told nothing; None where it has no setting for it."""
+    queue_polling_ms: int = 0
+    """How often of ms a switch that looks at the fill of queues looks at most: polling is slower than that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from functools import cache
 
 from nodrop.fabric.fabric import Counter, Device
-from nodrop.fabric.qos import PfcWatchdog, QosProfile
+from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.fabric.states import Unknown, UnknownFact
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
@@ -102,3 +102,27 @@ def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
 def may_have_one_action(model: str) -> bool:
     """Whether a switch model's chip may take one watchdog action for all of its ports: Broadcom's with PFC recovery."""
     return model in switches() and asic(switch(model).asic).vendor == "Broadcom"
+
+
+@word("function")
+def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogConditions) -> str:
+    """Why no queue ever meets the conditions of a switch's watchdog, as a clause; nothing where queues can."""
+    fill, settings = conditions.queue_percent, _traits(platform)
+    if conditions.pause_ten_thousandths is None and conditions.sent_frames is None and fill is None:
+        return "all of its conditions are off"
+    if fill is not None and fill >= 100:
+        return f"a queue would have to be more than {fill} % full"
+    slowest_ms = settings.queue_polling_ms if settings is not None else 0
+    if fill is not None and polling_ms is not None and polling_ms <= slowest_ms:
+        what = "it is to look at how full queues are"
+        return f"{what}, which takes a polling slower than {slowest_ms} ms, and polls every {polling_ms} ms"
+    return ""
+
+
+@word("function")
+def frames_of_pause(speed_mbps: int, polling_ms: int) -> int:
+    """How many pause frames keep a priority paused for all of a polling, at least.
+
+    A frame pauses for up to 65535 quanta of 512 bit times (IEEE 802.1Q-2018, clause 36; IEEE 802.3 annex 31B).
+    """
+    return polling_ms * 1000 * speed_mbps // (65535 * 512)

@@ -13,6 +13,7 @@ from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import PfcWatchdog, QosProfile
 from nodrop.fabric.states import UnknownFact, known
 from nodrop.platforms.editing import same
+from nodrop.platforms.nvue.conditions import WATCHDOG, statements
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.read_macro import POLLING_MS
@@ -277,6 +278,13 @@ def _watchdog(draft: Draft, old: Device, new: Device) -> None:
         pollings = moved[0] and moved[0] // polling[1]
         if pollings != draft.top.below("qos", "pfc-watchdog").integer(setting, 1, 1000):
             draft.put("qos", "pfc-watchdog", setting, to=pollings)
+    if not same(old.watchdog_conditions, new.watchdog_conditions):
+        said, wanted = (statements(known(device.watchdog_conditions)) for device in (old, new))
+        for path in [path for path in said if path not in wanted]:
+            draft.unset(*WATCHDOG, *path)
+        for path, value in wanted.items():
+            if said.get(path) != value:
+                draft.set(*WATCHDOG, *path, to=value)
 
 
 def _watchdogs(device: Device) -> Iterator[PfcWatchdog]:

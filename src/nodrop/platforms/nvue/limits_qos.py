@@ -14,7 +14,7 @@ from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.platforms.nvue import effects
+from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import SINCE, knows
 from nodrop.platforms.nvue.spelling import BYTES_PER_KBIT
 from nodrop.platforms.nvue.traits import RECOVERY, TRAITS
@@ -37,6 +37,7 @@ def check(device: Device) -> None:
         if key not in seen:
             seen[key] = None
             _check_port(device, port)
+    conditions.check(device)
     _check_switch(device)
     _check_pools(device)
 

@@ -8,6 +8,7 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
 from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths
 from nodrop.platforms.nvue.read_ports import Ports, is_address
@@ -147,6 +148,8 @@ class _Finder:
         if head == "@watchdog_polling_ms":
             yield ("qos", "pfc-watchdog", "polling-interval")
             yield ("qos", "pfc-watchdog")
+        elif head == "@watchdog_conditions":
+            yield from conditions.paths(key)
         elif head == "@buffer_pools":
             yield from (("qos", "traffic-pool", name, "memory-percent") for name in _POOLS.get(key, ()))
             if not key:

@@ -114,6 +114,16 @@ class _Breakouts:
         return "" if named.port.split < breakout.splits else f"{name} is broken out into {breakout.splits}"
 
 
+def check_watchdogs(config: Config) -> None:
+    """Remark watchdogs of what is no port of the switch."""
+    for key, interface in config.top.below("interface").items():
+        qos = interface.below("qos")
+        if qos.has("pfc-watchdog") and qos.below("pfc-watchdog").text("state") not in ("disable", "disabled"):
+            others = [name for name in names(key) if nvue_port(name) is None]
+            if others:
+                config.remark("watchdog-not-on-port", (), (*qos.path, "pfc-watchdog"), interface=_shown(others))
+
+
 def check_macro(config: Config) -> None:
     """Remark settings beside the RoCE macro that take back what the macro is for."""
     qos = config.top.below("qos")

@@ -8,7 +8,7 @@ from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, Scheduler,
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
-from nodrop.platforms.nvue import effects
+from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.read_macro import (
     IDENTITY,
     MACRO,
@@ -73,6 +73,7 @@ class QosReader:
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
         self.robustness = timers.integer("robustness", 1, 1000)
         self.recovery = timers.integer("recovery-interval", *RECOVERY)
+        self.conditions, self.conditions_stated = conditions.read(timers, release)
         self._profiles: dict[tuple[str, str], tuple[Any, dict[Subject, str]]] = {}
         self._by_node: dict[tuple[int, tuple[int, ...]], tuple[Any, PortQos]] = {}
         self._by_content: dict[tuple[str, tuple[int, ...]], PortQos] = {}

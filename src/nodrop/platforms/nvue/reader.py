@@ -15,8 +15,9 @@ from nodrop.formats import nvset
 from nodrop.formats.places import shown
 from nodrop.hardware import switches
 from nodrop.hardware.dynamic import resolve
+from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
-from nodrop.platforms.nvue.read_faults import check_macro, check_ports
+from nodrop.platforms.nvue.read_faults import check_macro, check_ports, check_watchdogs
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_overlays import multi_chassis, tunnels
@@ -117,6 +118,7 @@ class _Device:
             config.remarks.append(remark)
         check_schema(config, device.version)
         check_macro(config)
+        check_watchdogs(config)
         remark_overlaps(config)
         display = self._sources[0].display if self._sources else None
         self._notes += check(config, self.name, display)
@@ -187,7 +189,15 @@ class _Device:
         if polling is None and qos.watched:
             polling = POLLING_MS
             self._derived[self.name, "@watchdog_polling_ms"] = f"the watchdog polls every {POLLING_MS} ms unless told"
-        return changed(device, dynamic_buffers=settings, buffer_pools=found, watchdog_polling_ms=polling)
+        if qos.conditions is not None and not qos.conditions_stated:
+            self._derived[self.name, "@watchdog_conditions"] = conditions.REASON
+        return changed(
+            device,
+            dynamic_buffers=settings,
+            buffer_pools=found,
+            watchdog_polling_ms=polling,
+            watchdog_conditions=qos.conditions,
+        )
 
     def _model(self) -> str | Unknown:
         stated = self._tree.header.get("model") if self._tree else None

@@ -20,6 +20,7 @@ SINCE = {
     "the community internet as a number": "5.14",
     "enabled instead of on": "5.15",
     "a time of restoration": "5.19",
+    "conditions of the watchdog": "5.19",
 }
 """The first release that has something; what is not here they all have."""
 

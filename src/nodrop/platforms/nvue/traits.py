@@ -6,6 +6,7 @@ What's New (ranges of polling and robustness); Packet Trimming (sizes, ASICs); O
 
 from dataclasses import replace
 
+from nodrop.platforms.nvue.conditions import QUEUE_POLLING_MS, USUAL
 from nodrop.platforms.nvue.releases import RELEASES, SINCE
 from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 
@@ -34,7 +35,13 @@ TRAITS = Traits(
         Before(release=SINCE["a gNMI server"], traits={"gnmi": False}),
         Before(release=SINCE["export by OTLP"], traits={"otlp": False}),
     ),
-    watchdog=replace(_WATCHDOG, restoration_ms=(100, 5_000_000), recovery=RECOVERY),
+    watchdog=replace(
+        _WATCHDOG,
+        restoration_ms=(100, 5_000_000),
+        recovery=RECOVERY,
+        conditions=USUAL,
+        queue_polling_ms=QUEUE_POLLING_MS,
+    ),
     trimming=_TRIMMING,
     loopback="lo",
     counters=(),
@@ -74,6 +81,7 @@ TRAITS = Traits(
         "interface/*/ipv4/**": "interfaces/*/addresses",
         "interface/*/ipv6/**": "interfaces/*/addresses",
         "interface/**": "interfaces",
+        "qos/pfc-watchdog/*/**": "watchdog_conditions",
         "qos/pfc-watchdog/**": "watchdog_polling_ms",
         "qos/traffic-pool/**": "buffer_pools",
         "qos/congestion-control/**": "interfaces/*/qos/queues/*/wred",
@@ -106,6 +114,7 @@ TRAITS = Traits(
         "@dynamic_buffers": _HEADROOM,
         "@buffer_pools/*/shared_headroom_bytes": _NOT_SHARED,
         "@buffer_pools/*/size_bytes": "what headroom leaves; NVUE reserves no more for each port",
+        "@watchdog_conditions": "what a queue has to be like in each polling since 5.19, where NVUE is told nothing",
         "@watchdog_polling_ms": "NVUE's detection is polling × robustness, in whole numbers",
         "@trimming/tc": "NVUE gives cut packets a switch priority, whose queue they take",
         "*/autoneg": "NVUE negotiates unless told not to",

@@ -18,7 +18,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
-from nodrop.platforms.nvue import effects, limits_qos
+from nodrop.platforms.nvue import conditions, effects, limits_qos
 from nodrop.platforms.nvue.bridging import bridged
 from nodrop.platforms.nvue.communities import spelt
 from nodrop.platforms.nvue.extra import merged
@@ -98,7 +98,7 @@ def _design(device: Device) -> _Design:
     )  # fmt: skip
     key = (
         device.model, device.version, ports, device.buffer_pools, device.dynamic_buffers, device.watchdog_polling_ms,
-        device.trimming,
+        device.watchdog_conditions, device.trimming,
     )  # fmt: skip
     found = _DESIGNS.get(key)
     if found is None:
@@ -128,6 +128,7 @@ def _made(device: Device) -> _Design:
         polling_ms=device.watchdog_polling_ms,
         robustness=limits_qos.robustness(device),
         recovery=limits_qos.recovery(device),
+        conditions=conditions.statements(known(device.watchdog_conditions)),
         cable_length_m=say.usual["pfc"].cable_length_m,
         lossy_percent=pools["ingress_lossy"],
         lossless_percent=pools.get("ingress_lossless"),

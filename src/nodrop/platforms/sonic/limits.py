@@ -120,6 +120,8 @@ def _check_services(device: Device) -> None:
     _check_order(known(device.hash_fields))
     if (port := known(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
         raise refuse(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
+    if known(device.watchdog_conditions) is not None:
+        raise refuse(["watchdog_conditions"], "SONiC's watchdog goes by what its daemon has for the ASIC")
     if known(device.otlp_collectors):
         raise refuse(["otlp_collectors"], "SONiC sends nothing by OTLP by itself; collectors subscribe by gNMI")
 

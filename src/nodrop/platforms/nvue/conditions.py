@@ -1,0 +1,126 @@
+"""What a queue has to be like until NVUE's watchdog takes it for stuck: read, spelt, found and checked in one place.
+
+Source: the draft of Cumulus Linux 5.19, Quality of Service (PFC Watchdog), with its defaults and ranges; it gives the
+most of frames as 65535 too, and nodrop takes the larger.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.qos import WatchdogConditions
+from nodrop.fabric.states import known
+from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.releases import SINCE, knows
+from nodrop.platforms.nvue.tree import Path
+from nodrop.platforms.sayable import refuse
+
+WATCHDOG: Path = ("qos", "pfc-watchdog")
+WHAT = "conditions of the watchdog"
+QUEUE_POLLING_MS = 300
+"""Polling has to be slower than that for `transmit-queue-threshold` to be enabled."""
+_RECOVERY = "rx-pause-threshold"
+_FRAMES = (0, 100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A condition that is on or off: the field of the model, NVUE's key, the word of its value, and the range."""
+
+    field: str
+    key: str
+    word: str
+    range: tuple[int, int]
+
+
+_CONDITIONS = (
+    _Condition("pause_ten_thousandths", "rx-pause-duration", "multiplier", (1, 9999)),
+    _Condition("queue_percent", "transmit-queue-threshold", "percent", (0, 100)),
+    _Condition("sent_frames", "tx-frames-threshold", "value", _FRAMES),
+)
+_VALUES = {"pause_ten_thousandths": 9900, "queue_percent": 0, "sent_frames": 0}
+"""What a condition that is on says unless told."""
+
+USUAL = WatchdogConditions(pause_ten_thousandths=9900, sent_frames=0, queue_percent=None, recovery_pause_frames=0)
+"""What holds of a switch that is told nothing, from 5.19 on."""
+REASON = "a queue is stuck that was paused for 99 % of a polling and sent nothing, unless the switch is told otherwise"
+
+
+def read(timers: View, release: object) -> tuple[WatchdogConditions | None, bool]:
+    """Return the conditions, and whether any was said; None where none was and the release is not known to have them.
+
+    A value of a condition that is off is remarked: it is not looked at.
+    """
+    keys = (_RECOVERY, *(one.key for one in _CONDITIONS))
+    stated = any(timers.has(key) for key in keys)
+    if not stated:
+        return (USUAL if isinstance(release, str) and knows(release, WHAT) else None), False
+    values = {one.field: _value(timers.below(one.key), one) if timers.has(one.key) else None for one in _CONDITIONS}
+    for one in _CONDITIONS:
+        if not timers.has(one.key):
+            values[one.field] = getattr(USUAL, one.field)
+    frames = timers.integer(_RECOVERY, *_FRAMES)
+    return WatchdogConditions(
+        pause_ten_thousandths=values["pause_ten_thousandths"],
+        sent_frames=values["sent_frames"],
+        queue_percent=values["queue_percent"],
+        recovery_pause_frames=frames or 0,
+    ), True
+
+
+def _value(node: View, one: _Condition) -> int | None:
+    """Return what a condition says; None where it is off."""
+    state = node.flag("state")
+    value = node.integer(one.word, *one.range)
+    if (getattr(USUAL, one.field) is not None) if state is None else state:
+        return _VALUES[one.field] if value is None else value
+    if value is not None:
+        facts = {"setting": f"{one.key} {one.word}", "value": str(value), "key": one.key}
+        node.config.remark("condition-off", (), (*node.path, one.word), **facts)
+    return None
+
+
+def statements(conditions: WatchdogConditions | None) -> dict[Path, str]:
+    """Return the settings below `qos pfc-watchdog` that say conditions, in a file's order; none says the usual ones."""
+    found: dict[Path, str] = {}
+    if conditions is None:
+        return found
+    for one in _CONDITIONS:
+        value = getattr(conditions, one.field)
+        if value == getattr(USUAL, one.field):
+            continue
+        if value is not None:
+            found[one.key, one.word] = str(value)
+        found[one.key, "state"] = "disabled" if value is None else "enabled"
+    if conditions.recovery_pause_frames != USUAL.recovery_pause_frames:
+        found[_RECOVERY,] = str(conditions.recovery_pause_frames)
+    return dict(sorted(found.items()))
+
+
+def paths(field: str) -> Iterator[Path]:
+    """Yield where a field of the conditions may stand."""
+    for one in _CONDITIONS:
+        if field in (one.field, ""):
+            yield (*WATCHDOG, one.key, one.word)
+            yield (*WATCHDOG, one.key, "state")
+            yield (*WATCHDOG, one.key)
+    if field in ("recovery_pause_frames", ""):
+        yield (*WATCHDOG, _RECOVERY)
+    yield WATCHDOG
+
+
+def check(device: Device) -> None:
+    """Raise Unsupported where a release has no such conditions, or no such values of them."""
+    conditions = known(device.watchdog_conditions)
+    if not knows(device.version, WHAT):
+        if conditions is not None:
+            reason = f"NVUE has {WHAT} since {SINCE[WHAT]}, and this is {device.version}"
+            raise refuse(["watchdog_conditions"], reason)
+        return
+    if conditions is None:
+        raise refuse(["watchdog_conditions"], f"a switch of {device.version} has some")
+    ranges = {one.field: one.range for one in _CONDITIONS} | {"recovery_pause_frames": _FRAMES}
+    for field, (low, high) in ranges.items():
+        value = getattr(conditions, field)
+        if value is not None and not low <= value <= high:
+            raise refuse(["watchdog_conditions", field], f"is not from {low} to {high}")
