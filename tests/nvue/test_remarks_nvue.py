@@ -204,16 +204,28 @@ def test_settings_that_are_not_understood_are_noted_and_others_left_alone() -> N
         state("""
 acl: {x: {type: ipv4}}
 bridge: {domain: {br_default: {}}}
-interface: {swp1: {telepathy: on}, swp2: {telepathy: on}, bond1: {bond: {member: {swp1: {}}}}}
-lights: {on: {}}
-system: {aaa: {user: {}}, mood: good}
-""")
+interface: {swp1: {link: {dot1x: {mab: on}}}, bond1: {bond: {member: {swp1: {}}}}}
+system: {aaa: {user: {}}, dot1x: {}, mood: good}
+vrf: {red: {temper: mild}, blue: {table: 7}}
+"""),
     )
     assert reading.remarks == ()
     assert [(note.kind, note.message, note.line) for note in reading.notes] == [
         ("not-understood", f"setting '{path}' is not understood and was not looked at", line)
-        for path, line in (("interface swp1 telepathy", 9), ("lights", 10), ("system mood", 11))
+        for path, line in (("system mood", 10), ("vrf red temper", 11))
     ]
+
+
+def test_a_setting_that_nvue_does_not_have_is_told_once_and_not_noted_besides() -> None:
+    reading = read(
+        state("""
+interface: {swp1: {telepathy: on}, swp2: {telepathy: on}}
+lights: {on: {}}
+""")
+    )
+    told = [(one.facts["path"], one.facts["word"], one.place and one.place.span.column) for one in reading.remarks]
+    assert told == [("interface swp1", "telepathy", 24), ("NVUE", "lights", 5)]
+    assert reading.notes == ()
 
 
 def test_a_misspelt_setting_on_many_ports_is_one_remark() -> None:

@@ -57,6 +57,25 @@ def below(body: str, version: str = "5.16.0") -> list[tuple[str, int, str]]:
             "router policy route-map m rule 10 action discard",
             "router policy route-map m rule 10 action | discard | known: deny, permit",
         ),
+        ("qos roce modes lossless", "qos roce | modes | did you mean `mode`?"),
+        ("roce mode lossless", "NVUE | roce | there is `qos roce`"),
+        ("interface swp1 mtu 9216", "interface swp1 | mtu | there is `interface <interface> link mtu`"),
+        ("interface swp1 pfc priority 3", "interface swp1 | pfc | there is `interface <interface> qos pfc`"),
+        (
+            "router bgp maximum-paths 64",
+            "router bgp | maximum-paths | known: autonomous-system, convergence-wait, enable, graceful-restart, "
+            "graceful-shutdown, policy-update-timer, queue-limit, router-id, state, wait-for-install",
+        ),
+        (
+            "vrf default router bgp neighbor swp1 remote-asn external",
+            "vrf default router bgp neighbor swp1 | remote-asn | did you mean `remote-as`?",
+        ),
+        (
+            "vrf default router bgp address-family ipv4-unicast redistribute conected enable on",
+            "vrf default router bgp address-family ipv4-unicast redistribute | conected | did you mean `connected`?",
+        ),
+        ("bridge domains br_default", "bridge | domains | did you mean `domain`?"),
+        ("nve vxlam enable on", "nve | vxlam | did you mean `vxlan`?"),
     ],
 )
 def test_an_invented_or_misspelt_path_is_told_with_the_one_that_was_meant(command: str, facts: str) -> None:
@@ -73,10 +92,41 @@ def test_an_invented_or_misspelt_path_is_told_with_the_one_that_was_meant(comman
         "interface bond1 bond mode lacp",
         "vrf red evpn vni 4001",
         "system telemetry snapshot-file count 120",
+        "interface swp1 link dot1x mab on",
+        "router segment-routing srv6 state enabled",
+        "evpn unheard-of on",
     ],
 )
 def test_what_the_schema_does_not_know_is_not_judged(command: str) -> None:
     assert remarks(f"nv set {command}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        ("evpn multihomming enable on", "multihoming"),  # a letter more
+        ("evpn mutihoming enable on", "multihoming"),  # a letter less
+        ("system forwerding hash-seed 3", "forwarding"),  # another letter
+        ("mlag backpu 10.0.0.2", "backup"),  # two letters swapped
+        ("bridge domain br_default vlans 10", "vlan"),  # one of a kind called by the kind
+        ("nve vxlan sourc address 10.0.0.1", "source"),  # cut off
+    ],
+)
+def test_a_slip_is_told_even_where_there_may_be_other_words(command: str, meant: str) -> None:
+    assert [(kind, facts.split(" | ")[-1]) for kind, _, facts in remarks(f"nv set {command}\n")] == [
+        ("unknown-setting", f"did you mean `{meant}`?")
+    ]
+
+
+@pytest.mark.parametrize("command", ["service dhcp-relay5 mgmt", "evpn dadas on", "system api2 state enabled"])
+def test_a_number_or_two_slips_make_another_word(command: str) -> None:
+    assert remarks(f"nv set {command}\n") == []
+
+
+def test_a_word_that_nvue_does_not_have_is_pointed_at_and_not_its_value() -> None:
+    (remark,) = read("nv set system hostname sw1\nnv set interface swp1 mtu 9216\n").remarks
+    assert remark.place is not None
+    assert (remark.place.span.line, remark.place.span.column, remark.place.span.end_column) == (2, 23, 26)
 
 
 @pytest.mark.parametrize(

@@ -188,16 +188,19 @@ def _key(kind: type[Any]) -> str | None:
     return next((key for key in KEYS if key in names or hasattr(kind, key)), None)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint that names the known word nearest to `word`, else those that there are."""
+def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
+    """A hint that names the known word nearest to `word`, else those that there are.
+
+    `alike` is how much they have to be alike, as difflib counts.
+    """
     words = sorted(known)
     shown = ", ".join(words[:12]) + (", …" if len(words) > 12 else "")
-    return meant(word, words) or (f"known: {shown}" if words else "")
+    return meant(word, words, alike) or (f"known: {shown}" if words else "")
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def meant(word: str, known: Iterable[str], alike: float = 0.6) -> str:
     """A hint that names the known word nearest to `word`, however it is capitalised; nothing where none is near."""
     words = sorted(known)
-    alike = [each for each in words if each.casefold() == word.casefold()]
-    close = alike or difflib.get_close_matches(word, words, n=1)
+    same = [each for each in words if each.casefold() == word.casefold()]
+    close = same or difflib.get_close_matches(word, words, n=1, cutoff=alike)
     return f"did you mean `{close[0]}`?" if close else ""

@@ -12,6 +12,7 @@ from nodrop.formats.places import shown
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_values import Config, said
+from nodrop.platforms.nvue.schema import knows
 from nodrop.platforms.nvue.tree import Node, Path
 
 _Known = Mapping[str, Any]
@@ -105,10 +106,13 @@ def check(config: Config, device: str, display: str | None) -> tuple[Note, ...]:
 
 def _notes(config: Config, root: Node, device: str, display: str | None) -> Iterator[Note]:
     seen: set[Path] = set()
+    told = {f"{one.facts['path']} {one.facts['word']}" for one in config.remarks if one.kind == "unknown-setting"}
     for path, _ in _unknown(root, TOP, ()):
         kind = ("interface", "*", *path[2:]) if path[0] == "interface" else path
-        if kind not in seen and len(seen) < 100:
+        if kind not in seen and len(seen) < 100 and not knows(path):
             seen.add(kind)
+            if (said(path) if path[1:] else f"NVUE {said(path)}") in told:
+                continue
             place = config.place(path)
             line = place.span.line if place else None
             message = f"setting {shown(said(path))} is not understood and was not looked at"

@@ -14,6 +14,8 @@ from nodrop.platforms.nvue.tree import Node, Path, Tree
 
 FILE = "startup.yaml"
 MAX_REMARKS = 2000
+_OF_WORDS = ("unknown-setting",)
+"""Remarks of a word of a path, whatever value it is given."""
 FLAGS: Mapping[str, bool] = {
     "on": True, "enabled": True, "enable": True, "true": True,
     "off": False, "disabled": False, "disable": False, "false": False,
@@ -38,9 +40,9 @@ class Config:
         """All that is set."""
         return View(self, self.tree.root if self.tree else {}, ())
 
-    def place(self, path: Path) -> Place | None:
-        """Return where the nearest existing part of a path stands."""
-        span = self.tree.span(path) if self.tree else None
+    def place(self, path: Path, *, key: bool = False) -> Place | None:
+        """Return where the nearest existing part of a path stands: its value, or with `key` its last word."""
+        span = self.tree.span(path, key=key) if self.tree else None
         return Place(FILE, span) if span else None
 
     def malformed(self, path: Path, found: str, expected: str) -> None:
@@ -52,7 +54,7 @@ class Config:
         fault = (kind, path, *facts.values())
         if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
             self._remarked.add(fault)
-            place = self.place(path)
+            place = self.place(path, key=kind in _OF_WORDS)
             self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
 
 

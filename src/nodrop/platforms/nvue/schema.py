@@ -18,6 +18,12 @@ FILE = File(__file__).with_name("schema.yaml")
 _CHOSEN = re.compile(r"<(?P<name>\S+?)(?: (?P<low>[0-9]+)\.\.(?P<high>[0-9]+))?>")
 _ALIKE = 0.8
 """How much alike a misspelt word and one elsewhere in the schema have to be, as difflib counts."""
+_HARDLY = 0.7
+"""How much alike they have to be at one place, where no other word will do; with less, the words there are named."""
+_CLASSES = "qos"
+"""The object that other platforms spell at ports, and guides then invent there."""
+_SHORT = 5
+"""Letters below which a word with one other letter may well be another word."""
 _MANY = 3
 """Paths that end in the same word; `state` and `mode` are in far more."""
 
@@ -41,6 +47,7 @@ class Words:
     words: Mapping[str, "Node"]
     chosen: Chosen | None
     open: bool
+    """Whether there may be others than `words`."""
     fixed: bool
     """Whether no word that leads here is chosen by the owner: each file has this place but once."""
     seen: list[tuple[Any, Any]] = field(default_factory=list)
@@ -88,16 +95,58 @@ def _is_fixed(pattern: Path) -> bool:
     return not any(word.startswith("<") for word in pattern)
 
 
+def misspelt(word: str, place: Words) -> bool:
+    """Whether a word that a place does not know is all but one that it knows: a letter more, less, other, or swapped.
+
+    Words that a number tells apart (`dhcp-relay6`) are others.
+    """
+    return any(
+        known[0] == word[0] and abs(len(known) - len(word)) <= 1 and _one_slip(known, word) for known in place.words
+    )
+
+
+def _one_slip(known: str, word: str) -> bool:
+    if word in (f"{known}s", known.removesuffix("s")):
+        return True
+    if len(known) < _SHORT or any(letter.isdigit() for letter in known + word):
+        return False
+    shorter = min(len(known), len(word))
+    at = next((at for at in range(shorter) if known[at] != word[at]), shorter)
+    rests = (known[at + 1 :], word[at:]), (known[at:], word[at + 1 :]), (known[at + 1 :], word[at + 1 :])
+    return any(one == other for one, other in rests) or (
+        known[at : at + 2] == word[at : at + 2][::-1] and known[at + 2 :] == word[at + 2 :]
+    )
+
+
 def hint(place: Words, path: Path, release: Release | None) -> str:
     """Return which path was meant by one whose last word `place` does not have."""
     *_, before, word = ("", *path)
     known = place.known(release)
-    if near := meant(word, known):
+    if near := meant(word, known, _ALIKE):
         return near
     if place.pattern and place.pattern[-1].startswith("<") and (near := meant(before, known)):
         return f"`{before}` stands where {place.pattern[-1]} does; {near}"
-    elsewhere = _elsewhere(word, place.pattern)
-    return f"there is `{' '.join(elsewhere)}`" if elsewhere else nearest(word, known)
+    if elsewhere := _elsewhere(word, place.pattern):
+        return f"there is `{' '.join(elsewhere)}`"
+    return nearest(word, known, _HARDLY)
+
+
+def knows(path: Path) -> bool:
+    """Whether a path is one of NVUE's as far as the schema goes; what is below an open place, with no words, is."""
+    place: Node = schema()
+    for word in path:
+        if isinstance(place, Leaf) or (place.open and not place.words and place.chosen is None):
+            return True
+        below = place.words.get(word) or (place.chosen and place.chosen.below)
+        if not below:
+            return False
+        place = below
+    return True
+
+
+def _in_reach(path: Path, beside: Path) -> bool:
+    """Whether who wrote a path below `beside` may have meant another: one of the same object, or of classes."""
+    return not beside or path[0] in (beside[0], _CLASSES)
 
 
 def _elsewhere(word: str, beside: Path) -> Path | None:
@@ -106,7 +155,7 @@ def _elsewhere(word: str, beside: Path) -> Path | None:
     None for a word that is in many places: none of them is more likely than the others.
     """
     index = _index()
-    paths = index.get(word) or [
+    paths = [path for path in index.get(word, ()) if _in_reach(path, beside)] or [
         path
         for close in difflib.get_close_matches(word, index, n=1, cutoff=_ALIKE)
         for path in index[close]

@@ -13,7 +13,7 @@ from nodrop.fabric.states import Unknown
 from nodrop.formats.places import on_one_line, shown
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.read_values import Config, said
-from nodrop.platforms.nvue.schema import Words, hint, schema
+from nodrop.platforms.nvue.schema import Words, hint, misspelt, schema
 from nodrop.platforms.nvue.schema_types import NEW, Dialect, Leaf, Release, Span
 from nodrop.platforms.nvue.tree import Node, Path
 
@@ -83,7 +83,11 @@ def _tell(config: Config, release: Release | None, fault: Fault) -> None:
             expected = f"numbers from {place.chosen.low} to {place.chosen.high}, such as 0-2,4"
             config.malformed(path, shown(fault.text), expected)
         else:
-            facts = {"path": said(path[:-1]), "word": on_one_line(path[-1]), "hint": hint(place, path, release)}
+            facts = {
+                "path": said(path[:-1]) or "NVUE",
+                "word": on_one_line(path[-1]),
+                "hint": hint(place, path, release),
+            }
             config.remark("unknown-setting", (), path, **facts)
     elif fault.kind == "unit":
         config.remark("unit-suffix", (), path, path=said(path), found=fault.text, unit=place.unit)
@@ -143,7 +147,7 @@ def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
         node = words.get(key)
         if node is None:
             if chosen is None:
-                if not place.open and "," not in key:
+                if "," not in key and (not place.open or misspelt(key, place)):
                     _add(found, Fault("word", (*path, key), place, key))
                 continue
             if chosen.high is not None and not _between(key, chosen.low, chosen.high):

@@ -133,14 +133,15 @@ class Tree:
             found = f"more than {MAX_STEPS:,} keys, lists and ranges written out"
             raise InputProblems([Problem(path=self._display, found=found, expected="a switch's configuration")])
 
-    def span(self, path: Path, *, whole: bool = False) -> Span | None:
+    def span(self, path: Path, *, whole: bool = False, key: bool = False) -> Span | None:
         """Return where the value at a path of single keys stands, or the nearest key above it; None above the first.
 
         Where a value is a mapping, the place is that of its key. With `whole`, None unless all of the path is there;
-        and of a mapping with a single key that says it all, `state: {up: {}}`, the place is that key's.
+        and of a mapping with a single key that says it all, `state: {up: {}}`, the place is that key's. With `key`, the
+        place is that of the last word of the path, not of the value that it has.
         """
         if self._script is not None:
-            return _span_of(self._script.commands, path, len(path) if whole else 1)
+            return _span_of(self._script.commands, path, len(path) if whole else 1, key=key)
         assert self._document is not None
         best: tuple[int | str, ...] = ()
         for prefix in reversed(self._sets):
@@ -153,7 +154,7 @@ class Tree:
         value = _at(self._document.data, best)
         if whole and isinstance(value, dict) and len(value) == 1 and {} in value.values():
             best = (*best, *value)
-        return self._of_raw(best)
+        return self._of_raw(best, key=key)
 
     @property
     def is_plain(self) -> bool:
@@ -169,15 +170,16 @@ class Tree:
                 return self._of_raw((number, "header", key))
         return None
 
-    def _of_raw(self, raw: tuple[int | str, ...]) -> Span:
+    def _of_raw(self, raw: tuple[int | str, ...], *, key: bool = False) -> Span:
         assert self._document is not None
         value = _at(self._document.data, raw)
-        is_leaf = not isinstance(value, dict | list) and value is not None
+        is_leaf = not key and not isinstance(value, dict | list) and value is not None
         line, column = self._document.place(raw, of="value" if is_leaf else "key")
         if self._lines is None:
             self._lines = _LINES.split(self._text)
         rest = self._lines[line - 1][column - 1 :] if line <= len(self._lines) else ""
-        text = value if isinstance(value, str) else rest.split(" ")[0].rstrip(",}]") if is_leaf else str(raw[-1])
+        said = value if isinstance(value, str) else rest.split(" ")[0].rstrip(",}]")
+        text = said if is_leaf else str(raw[-1])
         quoted = _QUOTED.match(rest)
         length = quoted.end() if quoted else len(text) if rest.startswith(text) else len(rest.rstrip())
         return Span(line, column, line, column + length)
@@ -230,7 +232,7 @@ def _raw_path(data: Any, path: Path, parent: str) -> Path:
     return best
 
 
-def _span_of(commands: Sequence[nvset.Command], path: Path, least: int) -> Span | None:
+def _span_of(commands: Sequence[nvset.Command], path: Path, least: int, *, key: bool = False) -> Span | None:
     """Return the place of the value that the last command for a path gives, or of the path's last word there is.
 
     None where no command has the first `least` words of the path.
@@ -246,6 +248,6 @@ def _span_of(commands: Sequence[nvset.Command], path: Path, least: int) -> Span 
             parent, depth = step, depth + 1
         if depth > best:
             best = depth
-            value = depth == len(path) and depth + 1 == len(command.words)
+            value = not key and depth == len(path) and depth + 1 == len(command.words)
             span = command.spans[depth if value else depth - 1]
     return span
