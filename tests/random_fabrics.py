@@ -349,7 +349,7 @@ name_servers = servers.map(lambda found: tuple(one for one in found if one != "n
 @st.composite
 def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
     """A device that SONiC can be told to be, with what the switch works out by itself worked out."""
-    model = draw(st.sampled_from(["SN4700", "SN5600"]))
+    model = draw(st.sampled_from(["SN2201", "SN2410", "SN4410", "SN4700", "SN5600", "SN5640"]))
     facts = switch(model).sonic
     role = draw(st.sampled_from(sorted(SEEDS)))
     computes = draw(st.booleans())
@@ -367,7 +367,7 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         platform="sonic",
         version=draw(st.sampled_from([*RELEASES, list(RELEASES)[-1]])),
         model=model,
-        hwsku=draw(maybe(st.sampled_from([one for one in facts.hwskus if one != facts.hwsku]))),
+        hwsku=draw(st.sampled_from([None, *(one for one in facts.hwskus if one != facts.hwsku)])),
         role=role,
         mac=draw(maybe(st.just("00:11:22:33:44:55"))),
         interfaces=ports,

@@ -13,8 +13,11 @@ from nodrop.intent.load import loads
 from nodrop.units import show_ids
 from random_addressing import addressing
 
-PANELS = {"SN4700": 32, "SN5600": 64}
+PORTS = {"SN2410": (48, 56), "SN4410": (24, 32), "SN4700": (16, 32), "SN5600": (32, 64)}
+"""The last panel port of a leaf towards hosts, and the last towards spines."""
 UPLINKS = {
+    "SN2410": [("100G", "DR", 500, 1), ("100G", "DAC", 3, 1), ("50G", "AOC", 100, 2)],
+    "SN4410": [("400G", "DR4", 500, 1), ("200G", "FR4", 2000, 2), ("100G", "AOC", 100, 4)],
     "SN4700": [
         ("400G", "DR4", 500, 1), ("400G", "AOC", 100, 1), ("400G", "DAC", 3, 1), ("200G", "FR4", 2000, 1),
         ("200G", "DAC", 3, 2), ("100G", "LR4", 5000, 4),
@@ -25,6 +28,8 @@ UPLINKS = {
     ],
 }  # fmt: skip
 ENDPOINTS = {
+    "SN2410": [("ConnectX-6-Dx", "25G", "AOC", 1), ("ConnectX-6-Dx", "25G", "DAC", 1)],
+    "SN4410": [("ConnectX-6-Dx", "100G", "AOC", 1), ("ConnectX-7", "200G", "AOC", 2), ("ConnectX-7", "100G", "LR4", 4)],
     "SN4700": [
         ("ConnectX-7", "400G", "DR4", 1), ("ConnectX-7", "200G", "AOC", 1), ("ConnectX-6-Dx", "100G", "LR4", 1),
         ("ConnectX-7", "200G", "AOC", 2), ("ConnectX-6-Dx", "100G", "LR4", 4),
@@ -88,13 +93,12 @@ def watchdogs(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def texts(draw: st.DrawFn) -> str:
     """An intent: ids with gaps, one to six leaves, one to four spines, one to three groups of endpoints."""
-    model = draw(st.sampled_from(sorted(PANELS)))
-    panels = PANELS[model]
-    half = panels // 2
+    model = draw(st.sampled_from(sorted(PORTS)))
+    half, panels = PORTS[model]
     speed, media, reach, split = draw(st.sampled_from(UPLINKS[model]))
     leaves = sorted(draw(st.sets(st.integers(1, SLOTS), min_size=1, max_size=6)))
     spines = sorted(draw(st.sets(st.integers(1, SLOTS), min_size=1, max_size=4)))
-    per_spine = draw(st.integers(1, half * split // SLOTS))
+    per_spine = draw(st.integers(1, (panels - half) * split // SLOTS))
     tier = {"model": model, "platform": "sonic", "version": draw(st.sampled_from(RELEASES))}
     made = draw(classes())
     sessions, pools = draw(addressing())

@@ -33,6 +33,7 @@ from nodrop.hardware import buildable, switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
+from nodrop.platforms.nvue.traits import TRAITS
 from random_routing import LISTS, asns, maybe, prefix_rules, rows
 
 PRIORITIES = st.integers(0, 7)
@@ -175,10 +176,14 @@ def interfaces(draw: st.DrawFn, model: str, version: str, designs: Sequence[QosP
     """Some of a model's ports, whole and broken out, a few kinds, each of several ports."""
     facts = switch(model)
     made = []
-    for panel in sorted(draw(st.sets(st.integers(1, 12), min_size=1, max_size=6))):
+    panels = [panel for group in facts.ports for panel in group.panels]
+    near = st.integers(1, 12).map(lambda place: panels[place % len(panels)])
+    chosen = draw(st.sets(near | st.sampled_from(panels), min_size=1, max_size=6))
+    for panel in sorted(chosen):
         group = facts.group(panel)
         assert group is not None
-        splits = draw(st.sampled_from([1, 1, *(way.into for way in group.splits if not way.blocks_next)]))
+        alone = panel % 2 == 1 and panel + 1 not in chosen
+        splits = draw(st.sampled_from([1, 1, *(way.into for way in group.splits if alone or not way.blocks_next)]))
         lanes = group.lanes if splits == 1 else draw(st.sampled_from([1, group.lanes // splits]))
         speed, mtu = draw(st.sampled_from(group.speeds)), draw(st.sampled_from([9216, 552, 1500]))
         for part in range(splits):
@@ -403,7 +408,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
     classes, dynamic_th = draw(spread(8, PRIORITIES)), draw(st.sampled_from([0, 0, -8, -1, 3, 7]))
     trimming = (
         draw(maybe(trimmings(classes)))
-        if switch(model).asic == "spectrum-4" and knows(version, "packet trimming")
+        if switch(model).asic in TRAITS.trimming.asics and knows(version, "packet trimming")
         else None
     )
     made = profiles(classes, dynamic_th, times, trimming is not None)

@@ -192,3 +192,46 @@ def test_ports_that_eight_parts_would_take_are_refused(ports: dict[str, str], fo
     assert found in problems("two-by-two", EIGHTHS | {"topology.leaves.ports": ports})
     key = found[0].rpartition(".")[2]
     build(shipped("two-by-two", EIGHTHS | {"topology.leaves.ports": ports | {key: found[2].partition(": ")[2]}}))
+
+
+MIXED = {
+    **{f"topology.{tier}.model": "SN2410" for tier in ("leaves", "spines")},
+    "topology.leaves.ports": {"endpoints": "1-4", "uplinks": "49-52"},
+    "topology.uplinks": {"per_spine": "2", "speed": "100G", "media": "DR", "length": "30m"},
+    "topology.max_oversubscription": "1",
+    "endpoints.storage": None,
+    "endpoints.gpu": {
+        "ids": "1-4",
+        "gpus": "1",
+        "nic": "ConnectX-6",
+        "ports": "2",
+        "leaf_group": "4",
+        "speed": "25G",
+        "media": "AOC",
+        "length": "3m",
+    },
+}
+
+
+@pytest.mark.parametrize(("platform", "version"), [("sonic", "202505"), ("nvue", "5.14")])
+def test_hosts_and_uplinks_may_be_on_ports_of_different_kinds(platform: str, version: str) -> None:
+    on = {
+        f"topology.{tier}.{key}": value
+        for tier in ("leaves", "spines")
+        for key, value in (("platform", platform), ("version", version))
+    }
+    fabric = build(shipped("two-by-two", MIXED | on))
+    leaf, spine = fabric.device("leaf1"), fabric.device("spine1")
+    cabled = [(one.port.panel, one.speed_mbps, one.lanes) for one in leaf.interfaces if one.side]  # type: ignore[union-attr]
+    assert cabled == [(panel, 25_000, 1) for panel in range(1, 5)] + [(panel, 100_000, 4) for panel in range(49, 53)]
+    assert {one.port.panel for one in spine.interfaces if one.side} <= set(range(49, 57))  # type: ignore[union-attr]
+    assert len(leaf.interfaces) == 56
+
+
+def test_a_list_of_ports_of_different_kinds_is_refused() -> None:
+    found = problems("two-by-two", MIXED | {"topology.leaves.ports": {"endpoints": "1-4", "uplinks": "47-50"}})
+    assert found[0] == (
+        "topology.leaves.ports.uplinks",
+        "47-50: SN2410 has ports of several kinds there",
+        "47-48 or 49-50",
+    )

@@ -7,7 +7,8 @@ import pytest
 from nodrop.fabric.fabric import Port
 from nodrop.hardware import asic, buildable, media, model_of_sku, nearest, nic, nics, obstacle, switch, switches
 from nodrop.hardware.naming import port_name, sonic_port
-from nodrop.hardware.schema import HeadroomTable, PortGroup, Switch
+from nodrop.hardware.ports import PortGroup
+from nodrop.hardware.schema import HeadroomTable, Switch
 
 # Tables that ask the same for every cable, and tables that ask less for a longer one at some speed, each by its first
 # HWSKU: so the vendors' files have them.
@@ -62,7 +63,9 @@ def test_what_a_model_refers_to_is_there_and_its_source_is_named(model: str) -> 
     box = switch(model)
     assert box.sources
     assert asic(box.asic).sources
-    assert box.sonic.hwsku in box.sonic.hwskus
+    assert box.sonic.hwsku in (box.sonic.hwskus or (None,))
+    assert box.sonic.hwsku is not None or "sonic" not in box.platforms
+    assert all(platform in box.platforms for platform in box.since)
     assert len(box.sonic.hwskus) == len(set(box.sonic.hwskus))
     known = set(box.sonic.hwskus)
     assert known >= {sku for skus in box.sonic.gcu.values() for sku in skus}
@@ -170,10 +173,41 @@ def test_a_table_is_that_of_its_hwskus() -> None:
 def test_what_is_not_known_is_an_obstacle() -> None:
     assert obstacle(switch("AS9716-32D"), "sonic") == "the memory of AS9716-32D is not known"
     assert obstacle(switch("8101-32FH"), "sonic") == "8101-32FH is not known under sonic"
-    assert obstacle(switch("SN5640"), "nvue") == "SN5640 is not known under nvue"
+    assert obstacle(switch("SN3800"), "nvue") == "SN3800 is not known under nvue"
     assert buildable("nvue") == (
-        "SN2100", "SN2700", "SN3700", "SN3700C", "SN4600", "SN4600C", "SN4700", "SN5400", "SN5600",
+        "SN2010", "SN2100", "SN2201", "SN2410", "SN2700", "SN3420", "SN3700", "SN3700C", "SN3750-SX", "SN4410",
+        "SN4600", "SN4600C", "SN4700", "SN5400", "SN5600", "SN5610", "SN5640",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "ports"),
+    [
+        ("SN2010", 34), ("SN2100", 64), ("SN2201", 64), ("SN2410", 64), ("SN2700", 64), ("SN3420", 96),
+        ("SN3700", 128), ("SN3700C", 128), ("SN3750-SX", 128), ("SN4410", 128), ("SN4600", 128), ("SN4600C", 128),
+        ("SN4700", 128), ("SN5400", 258), ("SN5600", 257), ("SN5610", 258), ("SN6600_LD", 514),
+    ],
+)  # fmt: skip
+def test_ports_at_most_are_those_that_the_vendor_counts(model: str, ports: int) -> None:
+    """Cumulus Linux 5.19, Switch Port Attributes: the most ports of any speed, those for service among them."""
+    assert switch(model).most_ports == ports
+
+
+@pytest.mark.parametrize(
+    ("model", "into", "speed_mbps", "panels"),
+    [
+        ("SN2410", 1, 25_000, tuple(range(1, 49))),
+        ("SN2410", 1, 100_000, tuple(range(49, 57))),
+        ("SN2410", 4, 25_000, (49, 51, 53, 55)),
+        ("SN2010", 4, 10_000, (19, 20, 21, 22)),
+        ("SN4410", 2, 200_000, tuple(range(1, 33))),
+        ("SN4410", 1, 400_000, tuple(range(25, 33))),
+    ],
+)
+def test_ports_of_a_speed_on_a_model_with_several_kinds(
+    model: str, into: int, speed_mbps: int, panels: tuple[int, ...]
+) -> None:
+    assert switch(model).usable(into, speed_mbps) == panels
 
 
 def test_chips_with_the_dynamic_model() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from nodrop.design.splits import leaf_splits, most_ports, spine_split, usable
+from nodrop.design.splits import leaf_splits, most_ports, spine_panels, spine_split
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, obstacle, switch, switches
 from nodrop.hardware.schema import Switch
@@ -56,9 +56,9 @@ def show_ports(panels: Collection[int]) -> str:
     return f"port{'s' if len(panels) > 1 else ''} {show_ids(panels)}"
 
 
-def lanes_by_speed(model: Switch, into: int = 1) -> Mapping[int, int]:
-    """Return the lanes that a part of a fabric port split so uses, by its speed in Mb/s; none where it cannot be."""
-    way = model.split(into)
+def lanes_by_speed(model: Switch, into: int = 1, panels: tuple[int, ...] = ()) -> Mapping[int, int]:
+    """Return the lanes that a part of panel ports split so uses, by its speed in Mb/s; none where they cannot be."""
+    way = model.split(into, panels)
     return dict.fromkeys(way.speeds, way.lanes) if way else {}
 
 
@@ -82,7 +82,7 @@ def _tier(intent: Intent, role: str, tier: Tier, problems: list[Problem]) -> tup
         problems.append(intent.problem(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
         return ()
     into = spine_split(intent)
-    splits = leaf_splits(intent) if role == LEAF else dict.fromkeys(usable(model, into), into)
+    splits = leaf_splits(intent) if role == LEAF else dict.fromkeys(spine_panels(intent, model), into)
     ports = most_ports(model, splits)
     up = len(intent.topology.leaves.ports.uplinks) * intent.topology.uplinks.split
     paths = max(len(model.panels), up if role == LEAF else min(ports, MOST_PER_SPINE))

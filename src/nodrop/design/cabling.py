@@ -8,7 +8,8 @@ from nodrop.design.boxes import Node, lanes_by_speed
 from nodrop.design.splits import Jack
 from nodrop.errors import Problem
 from nodrop.hardware import media, nearest
-from nodrop.hardware.schema import Medium, Split, Switch
+from nodrop.hardware.ports import Split
+from nodrop.hardware.schema import Medium, Switch
 from nodrop.intent.schema import Endpoints, Intent, Uplinks
 from nodrop.units import show_speed
 
@@ -69,9 +70,9 @@ class LinkEnd(NamedTuple):
     """How else they can be split; none are a host's."""
 
     @classmethod
-    def of(cls, model: Switch, into: int) -> "LinkEnd":
-        """Return the end at a switch."""
-        return cls(model.name, lanes_by_speed(model, into), model.asic.title(), into, model.splits)
+    def of(cls, model: Switch, into: int, panels: tuple[int, ...]) -> "LinkEnd":
+        """Return the end at some panel ports of a switch."""
+        return cls(model.name, lanes_by_speed(model, into, panels), model.asic.title(), into, model.ways(panels))
 
     def split(self, into: int) -> "LinkEnd":
         """Return the end with its panel ports split into so many, which leaves a host's as they are."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nodrop.design.boxes import Boxes
 from nodrop.design.cabling import LinkEnd, fits
 from nodrop.design.joining import Choice, slots_keys
-from nodrop.design.splits import jacks, spine_split, usable
+from nodrop.design.splits import jacks, spine_split
 from nodrop.hardware import media
 from nodrop.intent.schema import Intent
 from nodrop.units import show_speed
@@ -31,7 +31,7 @@ def closing(intent: Intent, switches: Boxes) -> str:
         return ""
     speed, split = kinds.pop()
     ends = [
-        LinkEnd.of(tier[0].model, into)
+        LinkEnd.of(tier[0].model, into, tier[0].model.usable(into, speed))
         for tier, into in ((switches.leaves, split), (switches.spines, spine_split(intent)))
     ]
     if split != intent.topology.uplinks.split or any(speed not in end.lanes for end in ends):
@@ -78,7 +78,7 @@ def _fabrics(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
     apart = lcm(*(group.ports for group in groups if group.spread != "one-leaf"))
     together = lcm(*(group.ports for group in groups if group.spread == "one-leaf"))
     split = intent.topology.uplinks.split
-    most = len(usable(switches.leaves[0].model, split))
+    most = len(switches.leaves[0].model.usable(split, next(iter(groups)).speed))
     for each in range(1, most * split // len(switches.spines) + 1):
         up = each * len(switches.spines)
         down = min((most + -up // split) * split, int(up * intent.topology.max_oversubscription)) // together * together

@@ -74,8 +74,8 @@ def _group_cables(
     leaves = {leaf.id: leaf for leaf in switches.leaves}
     model = switches.leaves[0].model
     lanes = _nic_lanes(intent, keys, group, problems)
-    ends = [LinkEnd.of(model, group.split), LinkEnd(group.nic, lanes)]
     panels = _panels(intent, name, problems)
+    ends = [LinkEnd.of(model, group.split, panels), LinkEnd(group.nic, lanes)]
     needed = _slots(group)
     link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if lanes else None
     ports = jacks(panels, group.split)

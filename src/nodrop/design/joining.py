@@ -5,7 +5,7 @@ from math import ceil
 
 from nodrop.design.blocks import Peers
 from nodrop.design.boxes import LEAF, SPINE, Boxes
-from nodrop.design.splits import jacks, spine_split, usable
+from nodrop.design.splits import jacks, spine_panels, spine_split
 from nodrop.intent.schema import MOST_PER_SPINE, Intent
 
 _SLOTS_KEYS = {SPINE: "spine_slots", LEAF: "leaf_slots"}
@@ -31,7 +31,7 @@ class Choice:
         """Return what an intent says."""
         topology, uplinks = intent.topology, intent.topology.uplinks
         of_leaf = jacks(topology.leaves.ports.uplinks, uplinks.split)
-        of_spine = jacks(usable(switches.spines[0].model, spine_split(intent)), spine_split(intent))
+        of_spine = jacks(spine_panels(intent, switches.spines[0].model), spine_split(intent))
         return cls(
             per_spine=uplinks.per_spine,
             spines=Peers(role=SPINE, ids=topology.spines.ids, ports=of_leaf, slots=uplinks.spine_slots),

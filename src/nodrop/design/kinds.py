@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from nodrop.design.boxes import LEAF, lanes_by_speed
-from nodrop.design.splits import group_panels, spine_split, usable
+from nodrop.design.splits import group_panels, spine_panels, spine_split
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 
@@ -24,12 +24,12 @@ def kinds(intent: Intent, role: str, model: Switch) -> tuple[Kind, ...]:
     """Return the kinds of links of a tier: of leaves those up and those to every group of endpoints."""
     uplinks, endpoints = intent.topology.uplinks, intent.endpoints if role == LEAF else {}
     up = uplinks.split if role == LEAF else spine_split(intent)
-    panels = len(intent.topology.leaves.ports.uplinks) if role == LEAF else len(usable(model, up))
+    panels = intent.topology.leaves.ports.uplinks if role == LEAF else spine_panels(intent, model)
     wanted = [(uplinks.speed, up, uplinks.length, panels, ("topology", "uplinks"))]
     for name, group in endpoints.items():
-        facing = len(group_panels(intent, name))
+        facing = group_panels(intent, name)
         wanted.append((group.speed, group.split, group.length, facing, ("endpoints", name)))
     return tuple(
-        Kind(speed, lanes_by_speed(model, into)[speed], length, facing * into, keys)
+        Kind(speed, lanes_by_speed(model, into, facing)[speed], length, len(facing) * into, keys)
         for speed, into, length, facing, keys in wanted
     )

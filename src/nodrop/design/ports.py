@@ -17,7 +17,7 @@ from nodrop.fabric.fabric import Interface, Port, Side
 from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
 from nodrop.hardware import switch
 from nodrop.hardware.naming import port_name
-from nodrop.hardware.schema import Split
+from nodrop.hardware.ports import Split
 from nodrop.intent.schema import Intent
 from nodrop.platforms.traits import traits
 

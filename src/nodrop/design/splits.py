@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Port
-from nodrop.hardware.schema import Split, Switch
+from nodrop.hardware.ports import Split
+from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.units import show_ids
 
@@ -31,10 +32,9 @@ def jacks(panels: tuple[int, ...], into: int) -> tuple[Jack, ...]:
     return tuple(Jack(panel, part, into) for panel in panels for part in range(into))
 
 
-def usable(model: Switch, into: int) -> tuple[int, ...]:
-    """Return the panel ports that can all be split so at once."""
-    way = model.split(into)
-    return tuple(panel for panel in model.panels if panel % 2) if way and way.blocks_next else model.panels
+def spine_panels(intent: Intent, model: Switch) -> tuple[int, ...]:
+    """Return the spines' panel ports that links of the uplinks' speed can take, split as the spines' are."""
+    return model.usable(spine_split(intent), intent.topology.uplinks.speed)
 
 
 def spine_split(intent: Intent) -> int:
@@ -51,7 +51,11 @@ def group_panels(intent: Intent, name: str) -> tuple[int, ...]:
 
 def blocked(model: Switch, splits: dict[int, int]) -> set[int]:
     """Return the panel ports that are lost to the ones before them, which are split as told."""
-    return {panel + 1 for panel, into in splits.items() if (way := model.split(into)) and way.blocks_next}
+    return {
+        panel + 1
+        for panel, into in splits.items()
+        if (group := model.group(panel)) and (way := group.split(into)) and way.blocks_next
+    }
 
 
 def leaf_splits(intent: Intent) -> dict[int, int]:
@@ -77,17 +81,21 @@ class _Use(NamedTuple):
     platform: str
     keys: tuple[str, ...]
     into: int
-    panels: tuple[int, ...] | None
-    """Where an intent lists them, else None."""
+    panels: tuple[int, ...]
     list_keys: tuple[str, ...] = ()
+    """Of the intent, where it lists them."""
 
 
 def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Problem]:
     """Yield splits that a model or its network OS lacks, and ports that they would block."""
     told: set[tuple[tuple[str, ...], str]] = set()
     for use in _uses(intent, leaf, spine):
-        way = use.model.split(use.into)
-        ways = [one for one in use.model.splits if _known(one, use.platform)]
+        if use.list_keys and len(kinds := use.model.kinds(use.panels)) > 1:
+            found = f"{show_ids(use.panels)}: {use.model.name} has ports of several kinds there"
+            yield intent.problem(use.list_keys, found, "ports of one kind", " or ".join(map(show_ids, kinds)))
+            continue
+        way = use.model.split(use.into, use.panels)
+        ways = [one for one in use.model.ways(use.panels) if _known(one, use.platform)]
         if way is None or way not in ways:
             if (use.keys, use.model.name) in told:
                 continue
@@ -95,7 +103,7 @@ def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Proble
             found = f"{use.model.name} on {use.platform} has no ports that are split into {use.into}"
             expected = ", ".join(str(one.into) for one in ways)
             yield intent.problem(use.keys, found, expected)
-        elif way.blocks_next and use.panels is not None:
+        elif way.blocks_next and use.list_keys:
             yield from _blocking(intent, use, use.panels)
 
 
@@ -109,9 +117,8 @@ def _uses(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[_Use]:
     ports = ("topology", "leaves", "ports")
     into, of_spine = topology.uplinks.split, topology.uplinks.spine_split
     yield _Use("leaf", leaf, on_leaf, (*keys, "split"), into, topology.leaves.ports.uplinks, (*ports, "uplinks"))
-    yield _Use(
-        "spine", spine, on_spine, (*keys, "split" if of_spine is None else "spine_split"), of_spine or into, None
-    )
+    stated = (*keys, "split" if of_spine is None else "spine_split")
+    yield _Use("spine", spine, on_spine, stated, of_spine or into, spine_panels(intent, spine))
     for name, group in intent.endpoints.items():
         listed = (*ports, "endpoints") if group.leaf_ports is None else ("endpoints", name, "leaf_ports")
         panels = group_panels(intent, name)

@@ -10,7 +10,7 @@ from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes
 from nodrop.design.cabling import Cabling, FabricCable, LinkEnd, cabling, joining_splits
 from nodrop.design.closing import closing
 from nodrop.design.joining import Choice, ways_to_fit, ways_to_widen
-from nodrop.design.splits import spine_split
+from nodrop.design.splits import spine_panels, spine_split
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.units import show_speed
@@ -26,8 +26,9 @@ def fabric_cables(
     `down_mbps` is the bandwidth to hosts of every leaf that has any; empty where it is not known.
     """
     splits = (intent.topology.uplinks.split, spine_split(intent))
-    tiers = (switches.leaves, switches.spines)
-    ends = [LinkEnd.of(tier[0].model, into) for tier, into in zip(tiers, splits, strict=True)]
+    models = (switches.leaves[0].model, switches.spines[0].model)
+    panels = (intent.topology.leaves.ports.uplinks, spine_panels(intent, models[1]))
+    ends = [LinkEnd.of(*end) for end in zip(models, splits, panels, strict=True)]
     choice = Choice.of(intent, switches, max(down_mbps.values(), default=0))
     split = partial(_split, intent, switches, choice.down_mbps)
     link = cabling(intent, _KEYS, intent.topology.uplinks, ends, problems, split)

@@ -101,11 +101,10 @@ def obstacle(model: Switch, platform: str) -> str | None:
 
 
 def headroom_speeds_mbps(model: Switch) -> tuple[int, ...]:
-    """Return the speeds of a model's first ports of which a headroom is known, whole ports' alone, fastest first."""
+    """Return the speeds of a model's fastest ports of which a headroom is known, whole ports' alone, fastest first."""
     table = {row.speed_mbps for row in model.sonic.headroom_table}
-    return tuple(
-        speed for speed in model.ports[0].speeds if asic(model.asic).computes or speed in table or speed in PAUSE_QUANTA
-    )
+    fastest = max((group.speeds for group in model.ports if not group.service), key=lambda speeds: speeds[0])
+    return tuple(speed for speed in fastest if asic(model.asic).computes or speed in table or speed in PAUSE_QUANTA)
 
 
 def buildable(platform: str) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.hardware import asic, media, nic, nics, obstacle, switch, switches
-from nodrop.hardware.schema import Facts, HeadroomTable, Medium, Nic, PortGroup, Split, Switch
+from nodrop.hardware.ports import Facts, PortGroup, Split
+from nodrop.hardware.schema import HeadroomTable, Medium, Nic, SonicSku, Switch
 from nodrop.units import show_bytes, show_ids, show_speed
 
 WIDTH = 110
@@ -137,21 +138,21 @@ def _sources(sources: Iterable[str]) -> Iterator[str]:
 def _page(box: Switch) -> Iterator[str]:
     chip = asic(box.asic)
     yield f"{box.name}: {_ports(box)} ({box.vendor}, {box.asic})"
+    if box.also:
+        yield from _pairs([("also", ", ".join(box.also))])
     for platform in PLATFORMS:
-        reason = obstacle(box, platform)
-        yield from _pairs([(platform, "fabrics are designed and written" if reason is None else f"no: {reason}")])
+        reason, since = obstacle(box, platform), box.since.get(platform)
+        known = "fabrics are designed and written" + (f", from {since} on" if since else "")
+        yield from _pairs([(platform, known if reason is None else f"no: {reason}")])
+    if "nvue" in box.platforms:
+        yield from _pairs([("ports", f"{box.most_ports} at most, those for service among them")])
     for group in box.ports:
         yield ""
         yield f"ports {show_ids(group.panels)}" + (", for service" if group.service else "")
         yield from _pairs(_group(group))
-    yield ""
-    yield "SONiC"
     sku = box.sonic
-    yield from _pairs([("platforms", ", ".join(filter(None, (sku.platform, *sku.platforms))) or "not known")])
-    others = [name for name in sku.hwskus if name != sku.hwsku]
-    yield from _pairs([("HWSKU", sku.hwsku + (f" is written; also {', '.join(others)}" if others else " is written"))])
-    taken = "; ".join(f"{name}: {', '.join(skus)}" for name, skus in sku.gcu.items())
-    yield from _pairs([("GCU", taken or "no HWSKU is in the updater's lists")])
+    if sku.hwsku is not None:
+        yield from ("", "SONiC", *_pairs(_names(sku, sku.hwsku)))
     yield ""
     yield "buffers"
     yield from _pairs(
@@ -174,6 +175,14 @@ def _page(box: Switch) -> Iterator[str]:
     for table in sku.headroom:
         yield from _headroom(table)
     yield from _sources((*box.sources, *chip.sources))
+
+
+def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
+    yield "platforms", ", ".join(filter(None, (sku.platform, *sku.platforms))) or "not known"
+    others = [name for name in sku.hwskus if name != hwsku]
+    yield "HWSKU", hwsku + (f" is written; also {', '.join(others)}" if others else " is written")
+    taken = "; ".join(f"{name}: {', '.join(skus)}" for name, skus in sku.gcu.items())
+    yield "GCU", taken or "no HWSKU is in the updater's lists"
 
 
 def _watchdog(actions: tuple[str, ...] | None) -> str:

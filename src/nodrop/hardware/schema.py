@@ -1,41 +1,12 @@
 """What is written about hardware: the shape of the YAML files in this package."""
 
-import re
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from nodrop import units
-
-
-def _each(read: Any) -> Any:
-    return lambda values: tuple(read(value) for value in values)
-
-
-Speeds = Annotated[tuple[int, ...], BeforeValidator(_each(units.speed_mbps))]
-Ids = Annotated[tuple[int, ...], BeforeValidator(units.ids)]
-_LETTERS = "abcdefghijklmnop"
-
-
-def _lane_list(text: str) -> tuple[int, ...]:
-    """Read lanes in their order: `1-4`, `4,3,2,1`."""
-    found: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return tuple(found)
-
-
-LaneList = Annotated[tuple[int, ...], BeforeValidator(_lane_list)]
-
-
-class Facts(BaseModel):
-    """Facts are frozen, closed, and name their sources."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    sources: tuple[str, ...] = ()
+from nodrop.hardware.ports import Facts, PortGroup, SonicPort, Speeds, Split, common
 
 
 class Asic(Facts):
@@ -75,121 +46,6 @@ class Asic(Facts):
     def computes(self) -> bool:
         """Whether the terms of the headroom that the switch computes are known."""
         return None not in (self.cell_bytes, self.pipeline_latency_kib, self.mac_phy_delay_kib)
-
-
-class Split(Facts):
-    """One way to use a panel port: whole, or broken out into ports of equal lanes."""
-
-    into: int
-    lanes: int
-    """Lanes of each part; it uses all of them at each speed."""
-    speeds: Speeds
-    """Speeds of each part, fastest first."""
-    modes: tuple[str, ...] = ()
-    """How SONiC's platform.json spells it where that is not one mode with all the speeds, fastest first."""
-    blocks_next: bool = False
-    """Whether only ports of odd number can be split so, and the panel port after each is lost to it."""
-    platforms: tuple[str, ...] = ()
-    """The network OSes that know this split of the model; none named are all."""
-
-    def mode(self, speed_mbps: int | None) -> str:
-        """Return SONiC's breakout mode at a speed: `2x400G[200G,100G]`."""
-        fastest, *others = (units.show_speed(speed) for speed in self.speeds)
-        speed = fastest if speed_mbps is None else units.show_speed(speed_mbps)
-        spelt = next((mode for mode in self.modes if speed in re.findall(r"[0-9.]+[MGT]", mode)), None)
-        return spelt or f"{self.into}x{fastest}" + (f"[{','.join(others)}]" if others else "")
-
-
-class SonicPorts(BaseModel):
-    """How SONiC numbers and names the panel ports of a group."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    number: int
-    """Of the first panel port: 8 is Ethernet8. A part of a port adds the lanes before it."""
-    step: int | None = None
-    """From one panel port to the next; None is the lanes of a port."""
-    lanes: int | tuple[LaneList, ...]
-    """Of each panel port in turn; a number is the first lane of the first, the others following without a gap."""
-    index: int = 0
-    """What a port's index is more than the number of its panel port."""
-    per_index: int = 1
-    """How many panel ports share an index, those of one front panel connector."""
-    alias: str
-    """Pattern of a whole port's alias: `{panel}` is its number, `{panel0}` one less, `{number}` that of its name."""
-    part_alias: str = ""
-    """That of a part: `{letter}` a, b …, `{part}` 1, 2 …, `{lane}` the first of its lanes counted in the panel port;
-    left out, it is the whole port's with the letter."""
-
-
-class SonicPort(NamedTuple):
-    """A panel port as SONiC knows it."""
-
-    number: int
-    lanes: tuple[int, ...]
-    front_index: int
-    alias: str
-    part_alias: str
-
-    def part(self, split: int, splits: int) -> range:
-        """Return the places of a part's lanes among those of the panel port."""
-        width = max(len(self.lanes) // splits, 1)
-        return range(split * width, split * width + width)
-
-    def alias_of(self, panel: int, first: int, part: int | None) -> str:
-        """Return the alias of the port whose first lane has a place; `part` counts from 0, None being the whole."""
-        pattern = self.alias if part is None else self.part_alias or self.alias + "{letter}"
-        words = {"panel": panel, "panel0": panel - 1, "number": self.number + first, "letter": _LETTERS[part or 0]}
-        return pattern.format(**words, part=(part or 0) + 1, lane=first + 1)
-
-
-class PortGroup(Facts):
-    """Panel ports that are alike."""
-
-    panels: Ids
-    lanes: int
-    speeds: Speeds
-    """Speeds of an unsplit port, fastest first; it uses all its lanes at each."""
-    modes: tuple[str, ...] = ()
-    """See `Split.modes`."""
-    service: bool = False
-    """A port for management or service, not for the fabric."""
-    splits: tuple[Split, ...] = ()
-    """The ways to break a port out into parts that have all of its lanes."""
-    other_modes: tuple[str, ...] = ()
-    """Modes of platform.json that nodrop does not write (they leave lanes unused, or mix), and those of HWSKUs."""
-    sonic: SonicPorts | None = None
-    """None where no port map of SONiC is known."""
-
-    def split(self, into: int) -> Split | None:
-        """Return how a port is split into so many parts, 1 for one that is whole; None where it cannot be."""
-        return next((one for one in self.ways if one.into == into), None)
-
-    @cached_property
-    def other_speeds(self) -> frozenset[int]:
-        """The speeds of its other modes, in Mb/s, whatever lanes they leave unused."""
-        named = " ".join(mode.partition(" of ")[0] for mode in self.other_modes)
-        return frozenset(units.speed_mbps(speed) for speed in re.findall("[0-9]+G", named))
-
-    @cached_property
-    def ways(self) -> tuple[Split, ...]:
-        """The whole port, and the ways to break it out."""
-        whole = Split.model_construct(into=1, lanes=self.lanes, speeds=self.speeds, modes=self.modes)
-        return (whole, *self.splits)
-
-    def sonic_ports(self) -> Iterator[tuple[int, SonicPort]]:
-        """Yield (panel, what SONiC knows it as)."""
-        facts = self.sonic
-        if facts is None:
-            return
-        for place, panel in enumerate(self.panels):
-            if isinstance(facts.lanes, int):
-                first = facts.lanes + place * self.lanes
-                lanes = tuple(range(first, first + self.lanes))
-            else:
-                lanes = facts.lanes[place]
-            number = facts.number + place * (facts.step or self.lanes)
-            index = (panel - 1) // facts.per_index + 1 + facts.index
-            yield panel, SonicPort(number, lanes, index, facts.alias, facts.part_alias)
 
 
 class HeadroomRow(NamedTuple):
@@ -253,13 +109,13 @@ class SonicSku(Facts):
     platform: str | None = None
     platforms: tuple[str, ...] = ()
     """Other platform strings of the same hardware."""
-    hwsku: str
-    """The one that is written."""
-    hwskus: tuple[str, ...]
+    hwsku: str | None = None
+    """The one that is written; None where SONiC does not know the model."""
+    hwskus: tuple[str, ...] = ()
     """All that are known, that one among them."""
     shared_lanes: tuple[int, ...] = ()
     """Lanes that the vendor's own port files give to two ports, of which the chip makes both."""
-    gcu: dict[str, tuple[str, ...]] = {}
+    gcu: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """By the Generic Config Updater's name of an ASIC, the HWSKUs that it takes for it; of others it refuses much."""
     pools: tuple[ShippedPools, ...] = ()
     """Of the HWSKU that is written; none where it ships none or leaves them to the release."""
@@ -295,13 +151,15 @@ class Switch(Facts):
     the whole memory; None where no source says it."""
     platforms: tuple[str, ...] = ("sonic",)
     """The network OSes for which nodrop writes it."""
-    since: dict[str, str] = {}
+    since: dict[str, str] = Field(default_factory=dict)
     """By network OS, the first release that knows the model, where there are earlier ones that are written."""
+    also: tuple[str, ...] = ()
+    """Other names of the model, and models that differ in power and cooling only."""
     max_split: int
     """Into how many ports each of the panel ports can be broken out at once; where a port takes more, it takes the
     numbers of the one after it, which is lost to it."""
     ports: tuple[PortGroup, ...]
-    sonic: SonicSku
+    sonic: SonicSku = SonicSku()
 
     def group(self, panel: int) -> PortGroup | None:
         """Return the group that a panel port belongs to; None where the model has no such port."""
@@ -327,14 +185,49 @@ class Switch(Facts):
         """The panel ports for the fabric, service ports left out."""
         return tuple(panel for group in self.ports if not group.service for panel in group.panels)
 
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        """The ways in which a panel port for the fabric can be used: whole, and broken out."""
-        return next(group.ways for group in self.ports if not group.service)
+    def ways(self, panels: tuple[int, ...] = ()) -> tuple[Split, ...]:
+        """The ways in which these panel ports, by default the first for the fabric, can all be used: whole, and split.
 
-    def split(self, into: int) -> Split | None:
-        """Return how a panel port for the fabric is split into so many parts; None where it cannot be."""
-        return next((one for one in self.splits if one.into == into), None)
+        Of ports of several kinds, those ways that have equally many lanes, and the speeds that all of them have; where
+        there are none, those of the first kind.
+        """
+        return self._shared_ways(panels) or self._groups(panels)[0].ways
+
+    def kinds(self, panels: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        """Return panel ports for the fabric by kind: as one where there is a way to use all of them, else apart."""
+        if self._shared_ways(panels):
+            return (panels,)
+        return tuple(tuple(one for one in panels if one in group.panels_set) for group in self._groups(panels))
+
+    def _shared_ways(self, panels: tuple[int, ...]) -> tuple[Split, ...]:
+        first, *others = self._groups(panels)
+        return tuple(way for own in first.ways if (way := common(own, [group.split(own.into) for group in others])))
+
+    def split(self, into: int, panels: tuple[int, ...] = ()) -> Split | None:
+        """Return how these panel ports, by default the first for the fabric, are split; None where they cannot be."""
+        return next((one for one in self.ways(panels) if one.into == into), None)
+
+    def usable(self, into: int, speed_mbps: int) -> tuple[int, ...]:
+        """Return the panel ports for the fabric that can all be split so at once, and have the speed on fewest lanes.
+
+        Where none has it, those of the first kind that can be split so.
+        """
+        groups = [group for group in self.ports if not group.service]
+        able = [(way, group) for group in groups if (way := group.split(into))]
+        fitting = [(way, group) for way, group in able if speed_mbps in way.speeds]
+        fewest = min((way.lanes for way, _ in fitting), default=0)
+        found = [group for way, group in fitting if way.lanes == fewest] or [group for _, group in able][:1]
+        return tuple(panel for group in found or groups[:1] for panel in group.usable(into))
+
+    @property
+    def most_ports(self) -> int:
+        """How many ports there are at most, those for service too: each panel port split as far as it goes."""
+        return sum(group.most_ports for group in self.ports)
+
+    def _groups(self, panels: tuple[int, ...]) -> list[PortGroup]:
+        """Return the kinds of ports that some panel ports are of, the first for the fabric where they are of none."""
+        groups = [group for group in self.ports if not group.service]
+        return [group for group in groups if not group.panels_set.isdisjoint(panels)] or groups[:1]
 
 
 class Nic(Facts):

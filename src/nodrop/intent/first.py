@@ -3,7 +3,6 @@
 from string import Template
 
 from nodrop.hardware import headroom_speeds_mbps, media, nic, switch
-from nodrop.hardware.schema import Switch
 from nodrop.platforms.traits import traits
 from nodrop.resources import home
 from nodrop.units import show_speed
@@ -20,8 +19,9 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     `file` is how the comments call it. KeyError where the platform or the model is not known.
     """
     box = switch(model)
-    half = len(box.panels) // 2
     held, uplink = traits(platform), headroom_speeds_mbps(box)[0]
+    panels = box.usable(1, uplink)
+    half = len(panels) // 2
     speed = max(one for one in nic(NIC).lanes if one <= uplink)
     split = uplink // speed
     servers = half * split
@@ -30,10 +30,12 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
         file=file,
         model=model,
         platform=platform,
-        version=held.usual if box.ports[0].speeds[0] <= _FASTEST_OF_ALL_MBPS else held.releases[-1],
+        version=held.usual
+        if max(group.speeds[0] for group in box.ports) <= _FASTEST_OF_ALL_MBPS
+        else held.releases[-1],
         servers=servers,
-        down=_range(box, 0, half),
-        up=_range(box, half, 2 * half),
+        down=_range(panels, 0, half),
+        up=_range(panels, half, 2 * half),
         per_spine=half // 2,
         uplink_speed=show_speed(uplink),
         uplink_media=_medium(uplink, _UPLINK_M),
@@ -44,8 +46,8 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     )
 
 
-def _range(box: Switch, start: int, end: int) -> str:
-    return f"{box.panels[start]}-{box.panels[end - 1]}"
+def _range(panels: tuple[int, ...], start: int, end: int) -> str:
+    return f"{panels[start]}-{panels[end - 1]}"
 
 
 def _medium(speed_mbps: int, length_m: int) -> str:

@@ -13,7 +13,8 @@ from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import nvue_port
-from nodrop.hardware.schema import Split, Switch
+from nodrop.hardware.ports import Split
+from nodrop.hardware.schema import Switch
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.limits_bridging import check_bridging
 from nodrop.platforms.nvue.release_limits import check_model, check_release

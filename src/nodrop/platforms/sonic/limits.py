@@ -12,7 +12,8 @@ from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.hardware.naming import port_name
-from nodrop.hardware.schema import Split, Switch
+from nodrop.hardware.ports import Split
+from nodrop.hardware.schema import Switch
 from nodrop.platforms.sayable import (
     UNKNOWN_FACT,
     Plain,

@@ -12,7 +12,8 @@ from nodrop.fabric.states import known
 from nodrop.fabric.values import changed
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.hardware.naming import port_name
-from nodrop.hardware.schema import Split, Switch
+from nodrop.hardware.ports import Split
+from nodrop.hardware.schema import Switch
 from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.rendering import template, tidy

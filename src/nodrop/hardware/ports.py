@@ -1,0 +1,188 @@
+"""What is written about the ports of a switch: kinds of panel ports, and the ways to break them out."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from nodrop import units
+
+
+def _each(read: Any) -> Any:
+    return lambda values: tuple(read(value) for value in values)
+
+
+Speeds = Annotated[tuple[int, ...], BeforeValidator(_each(units.speed_mbps))]
+Ids = Annotated[tuple[int, ...], BeforeValidator(units.ids)]
+_LETTERS = "abcdefghijklmnop"
+
+
+def _lane_list(text: str) -> tuple[int, ...]:
+    """Read lanes in their order: `1-4`, `4,3,2,1`."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return tuple(found)
+
+
+LaneList = Annotated[tuple[int, ...], BeforeValidator(_lane_list)]
+
+
+class Facts(BaseModel):
+    """Facts are frozen, closed, and name their sources."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    sources: tuple[str, ...] = ()
+
+
+class Split(Facts):
+    """One way to use a panel port: whole, or broken out into ports of equal lanes."""
+
+    into: int
+    lanes: int
+    """Lanes of each part; it uses all of them at each speed."""
+    speeds: Speeds
+    """Speeds of each part, fastest first."""
+    modes: tuple[str, ...] = ()
+    """How SONiC's platform.json spells it where that is not one mode with all the speeds, fastest first."""
+    blocks_next: bool = False
+    """Whether only ports of odd number can be split so, and the panel port after each is lost to it."""
+    platforms: tuple[str, ...] = ()
+    """The network OSes that know this split of the model; none named are all."""
+
+    def mode(self, speed_mbps: int | None) -> str:
+        """Return SONiC's breakout mode at a speed: `2x400G[200G,100G]`."""
+        fastest, *others = (units.show_speed(speed) for speed in self.speeds)
+        speed = fastest if speed_mbps is None else units.show_speed(speed_mbps)
+        spelt = next((mode for mode in self.modes if speed in _speeds(mode)), None)
+        return spelt or f"{self.into}x{fastest}" + (f"[{','.join(others)}]" if others else "")
+
+
+def _speeds(mode: str) -> Iterator[str]:
+    """Yield the speeds of a mode: with a unit, or in Mb/s, as `1x1000[100,10]` has them."""
+    yield from re.findall(r"[0-9.]+[MGT]", mode)
+    yield from (units.show_speed(int(bare)) for bare in re.findall(r"(?<![0-9.])[0-9]{2,6}(?![0-9.MGT])", mode))
+
+
+class SonicPorts(BaseModel):
+    """How SONiC numbers and names the panel ports of a group."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    number: int
+    """Of the first panel port: 8 is Ethernet8. A part of a port adds the lanes before it."""
+    step: int | None = None
+    """From one panel port to the next; None is the lanes of a port."""
+    lanes: int | tuple[LaneList, ...]
+    """Of each panel port in turn; a number is the first lane of the first, the others following without a gap."""
+    index: int = 0
+    """What a port's index is more than the number of its panel port."""
+    per_index: int = 1
+    """How many panel ports share an index, those of one front panel connector."""
+    alias: str
+    """Pattern of a whole port's alias: `{panel}` is its number, `{panel0}` one less, `{number}` that of its name."""
+    part_alias: str = ""
+    """That of a part: `{letter}` a, b …, `{part}` 1, 2 …, `{lane}` the first of its lanes counted in the panel port;
+    left out, it is the whole port's with the letter."""
+
+
+class SonicPort(NamedTuple):
+    """A panel port as SONiC knows it."""
+
+    number: int
+    lanes: tuple[int, ...]
+    front_index: int
+    alias: str
+    part_alias: str
+
+    def part(self, split: int, splits: int) -> range:
+        """Return the places of a part's lanes among those of the panel port."""
+        width = max(len(self.lanes) // splits, 1)
+        return range(split * width, split * width + width)
+
+    def alias_of(self, panel: int, first: int, part: int | None) -> str:
+        """Return the alias of the port whose first lane has a place; `part` counts from 0, None being the whole."""
+        pattern = self.alias if part is None else self.part_alias or self.alias + "{letter}"
+        words = {"panel": panel, "panel0": panel - 1, "number": self.number + first, "letter": _LETTERS[part or 0]}
+        return pattern.format(**words, part=(part or 0) + 1, lane=first + 1)
+
+
+class PortGroup(Facts):
+    """Panel ports that are alike."""
+
+    panels: Ids
+    lanes: int
+    speeds: Speeds
+    """Speeds of an unsplit port, fastest first; it uses all its lanes at each."""
+    modes: tuple[str, ...] = ()
+    """See `Split.modes`."""
+    service: bool = False
+    """A port for management or service, not for the fabric."""
+    splits: tuple[Split, ...] = ()
+    """The ways to break a port out into parts that have all of its lanes."""
+    other_modes: tuple[str, ...] = ()
+    """Modes of platform.json that nodrop does not write (they leave lanes unused, or mix), and those of HWSKUs."""
+    sonic: SonicPorts | None = None
+    """None where no port map of SONiC is known."""
+
+    def split(self, into: int) -> Split | None:
+        """Return how a port is split into so many parts, 1 for one that is whole; None where it cannot be."""
+        return next((one for one in self.ways if one.into == into), None)
+
+    @cached_property
+    def panels_set(self) -> frozenset[int]:
+        """Its panel ports."""
+        return frozenset(self.panels)
+
+    def usable(self, into: int) -> tuple[int, ...]:
+        """Return its panel ports that can all be split so at once."""
+        way = self.split(into)
+        return tuple(panel for panel in self.panels if panel % 2) if way and way.blocks_next else self.panels
+
+    @property
+    def most_ports(self) -> int:
+        """How many ports it gives at most."""
+        return max(way.into * len(self.usable(way.into)) for way in self.ways)
+
+    @cached_property
+    def other_speeds(self) -> frozenset[int]:
+        """The speeds of its other modes, in Mb/s, whatever lanes they leave unused."""
+        named = " ".join(mode.partition(" of ")[0] for mode in self.other_modes)
+        return frozenset(units.speed_mbps(speed) for speed in re.findall("[0-9]+G", named))
+
+    @cached_property
+    def ways(self) -> tuple[Split, ...]:
+        """The whole port, and the ways to break it out."""
+        whole = Split.model_construct(into=1, lanes=self.lanes, speeds=self.speeds, modes=self.modes)
+        return (whole, *self.splits)
+
+    def sonic_ports(self) -> Iterator[tuple[int, SonicPort]]:
+        """Yield (panel, what SONiC knows it as)."""
+        facts = self.sonic
+        if facts is None:
+            return
+        for place, panel in enumerate(self.panels):
+            if isinstance(facts.lanes, int):
+                first = facts.lanes + place * self.lanes
+                lanes = tuple(range(first, first + self.lanes))
+            else:
+                lanes = facts.lanes[place]
+            number = facts.number + place * (facts.step or self.lanes)
+            index = (panel - 1) // facts.per_index + 1 + facts.index
+            yield panel, SonicPort(number, lanes, index, facts.alias, facts.part_alias)
+
+
+def common(way: Split, others: Sequence[Split | None]) -> Split | None:
+    """Return what ways to split ports into equally many have in common; None where their lanes differ."""
+    if not others:
+        return way
+    if any(one is None or one.lanes != way.lanes for one in others):
+        return None
+    known = [one for one in others if one is not None]
+    speeds = tuple(speed for speed in way.speeds if all(speed in one.speeds for one in known))
+    named = [set(one.platforms) for one in (way, *known) if one.platforms]
+    platforms = tuple(sorted(set.intersection(*named))) if named else ()
+    blocks = any(one.blocks_next for one in (way, *known))
+    return way.model_copy(update={"speeds": speeds, "platforms": platforms, "blocks_next": blocks})
