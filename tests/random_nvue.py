@@ -95,15 +95,25 @@ colors = st.builds(
 )
 
 
+relative_colors = st.builds(
+    WredColor,
+    min_percent=st.integers(0, 100),
+    max_percent=st.integers(0, 100),
+    probability_percent=st.integers(0, 100),
+    enabled=st.booleans(),
+)
+
+
 @st.composite
-def wreds(draw: st.DrawFn) -> WredProfile:
-    color = draw(colors)
+def wreds(draw: st.DrawFn, relative: bool) -> WredProfile:
+    """Marking of all colors alike, by what a queue may take where `relative`."""
+    color = draw(colors | relative_colors if relative else colors)
     marked = COLORS if not color.enabled or draw(st.booleans()) else ()
     return WredProfile(ecn_colors=marked, green=color, yellow=color, red=color)
 
 
 @st.composite
-def queues(draw: st.DrawFn, lossless: frozenset[int], trims: bool) -> tuple[Queue, ...]:
+def queues(draw: st.DrawFn, lossless: frozenset[int], trims: bool, relative: bool) -> tuple[Queue, ...]:
     """Queues with scheduler, rates and marking, any of them missing though not all; shares of no more than 100 %."""
     made, left = [], 100
     for index in sorted(draw(st.sets(PRIORITIES, max_size=8))):
@@ -125,7 +135,7 @@ def queues(draw: st.DrawFn, lossless: frozenset[int], trims: bool) -> tuple[Queu
         buffer = effects.queue_buffer(index in lossless)
         if trims and draw(st.booleans()):
             buffer = replace(buffer, discard="trim")
-        wred = draw(wreds()) if "w" in parts else None
+        wred = draw(wreds(relative)) if "w" in parts else None
         made.append(Queue(index=index, scheduler=scheduler, wred=wred, buffer=buffer))
     return tuple(made)
 
@@ -142,7 +152,12 @@ def headrooms(draw: st.DrawFn) -> effects.StatedHeadroom:
 
 @st.composite
 def profiles(
-    draw: st.DrawFn, classes: tuple[int, ...], dynamic_th: int, times_ms: Sequence[int | None], trims: bool
+    draw: st.DrawFn,
+    classes: tuple[int, ...],
+    dynamic_th: int,
+    times_ms: Sequence[int | None],
+    trims: bool,
+    relative: bool,
 ) -> QosProfile:
     """What a port does, of what NVUE can say."""
     pausing = tuple(sorted(draw(st.sets(PRIORITIES, max_size=2) | st.just({3}) | st.just(set()))))
@@ -167,7 +182,7 @@ def profiles(
         if watches
         else None,
         priority_groups=effects.priority_groups(pausing, dynamic_th, stated=stated),
-        queues=draw(queues(effects.lossless_queues(pausing, classes), trims)),
+        queues=draw(queues(effects.lossless_queues(pausing, classes), trims, relative)),
     )
 
 
@@ -411,7 +426,8 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         if switch(model).asic in TRAITS.trimming.asics and knows(version, "packet trimming")
         else None
     )
-    made = profiles(classes, dynamic_th, times, trimming is not None)
+    relative = switch(model).asic == "spectrum-4" and knows(version, "relative marking")
+    made = profiles(classes, dynamic_th, times, trimming is not None, relative)
     ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
     bonds, vlans = draw(bridging(ports, version))
     pausing = any(port.cable_length_m for port in ports)

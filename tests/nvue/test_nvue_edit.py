@@ -15,7 +15,7 @@ from nodrop.fabric.change import Change, Edit
 from nodrop.fabric.compare import differences
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.qos import PfcWatchdog, Scheduler
+from nodrop.fabric.qos import COLORS, PfcWatchdog, Scheduler, WredColor, WredProfile
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse, text
 from nodrop.formats.yaml_edit import Node, compose, data_of
@@ -411,6 +411,37 @@ def test_the_dialect_since_5_15(subject: str, new: Any, lines: list[str]) -> Non
     one = made(document, (subject, new))
     assert one.by_hand == ()
     assert commands(one) == lines
+
+
+def test_thresholds_that_do_not_count_go_with_the_mode() -> None:
+    def wred(**thresholds: int) -> WredProfile:
+        color = WredColor(probability_percent=100, **thresholds)  # type: ignore[arg-type]
+        return WredProfile(ecn_colors=COLORS, green=color, yellow=color, red=color)
+
+    path = "qos congestion-control default-global traffic-class 3"
+    body = "      traffic-class:\n        '3':\n          min-threshold: 5000\n          max-threshold: 9000\n"
+    in_bytes = state(
+        f"interface:\n  swp1: {{type: swp}}\nqos:\n  congestion-control:\n    default-global:\n{body}  roce: {{}}"
+    )
+    document = in_bytes.replace("5.14.0", "5.17.0")
+    one = made(document, ("swp1/qos/queues/3/wred", wred(min_percent=20, max_percent=80)))
+    assert one.by_hand == ()
+    assert commands(one) == [
+        f"nv unset {path} max-threshold",
+        f"nv unset {path} min-threshold",
+        f"nv set {path} max-threshold-percent 80",
+        f"nv set {path} min-threshold-percent 20",
+        f"nv set {path} mode relative",
+    ]
+    back = made(one.files[FILE].decode(), ("swp1/qos/queues/3/wred", wred(min_bytes=5000, max_bytes=9000)))
+    assert back.by_hand == ()
+    assert commands(back) == [
+        f"nv unset {path} max-threshold-percent",
+        f"nv unset {path} min-threshold-percent",
+        f"nv unset {path} mode",
+        f"nv set {path} max-threshold 9000",
+        f"nv set {path} min-threshold 5000",
+    ]
 
 
 BRIDGED = """

@@ -322,3 +322,25 @@ def test_what_no_file_says_is_not_known() -> None:
     found, unsaid = device(f"{ONE_PORT}{bgp}"), not_carried("nvue")
     paths = {path: tuple(0 if part == "*" else part for part in path.split("/")) for path in unsaid}
     assert {path: random_values.at(found, steps) for path, steps in paths.items()} == dict.fromkeys(unsaid, UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("{mode: relative}", (0, 100)),
+        ("{mode: relative, min-threshold-percent: 20}", (20, 100)),
+        ("{mode: relative, min-threshold-percent: 20, max-threshold-percent: 80}", (20, 80)),
+        ("{mode: relative, min-threshold: 5000, max-threshold-percent: 80}", (0, 80)),
+    ],
+)
+def test_marking_may_be_relative_to_what_a_queue_may_take(said: str, found: tuple[int, int]) -> None:
+    color = WredColor(min_percent=found[0], max_percent=found[1], probability_percent=100)
+    wred = WredProfile(ecn_colors=("green", "yellow", "red"), green=color, yellow=color, red=color)
+    body = f"{ONE_PORT}qos:\n  congestion-control: {{default-global: {{traffic-class: {{'3': {said}}}}}}}\n  roce: {{}}"
+    assert marked(read(state(body, "5.17.0")).device) == {0: marking(), 3: wred}
+
+
+def test_percentages_do_nothing_to_absolute_marking() -> None:
+    said = "{mode: absolute, min-threshold: 5000, min-threshold-percent: 20}"
+    body = f"{ONE_PORT}qos:\n  congestion-control: {{default-global: {{traffic-class: {{'3': {said}}}}}}}\n  roce: {{}}"
+    assert marked(read(state(body, "5.17.0")).device) == {0: marking(), 3: marking(5000)}

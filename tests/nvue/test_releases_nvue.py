@@ -11,8 +11,9 @@ from nodrop import platforms
 from nodrop.design import adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.fabric import Collector, Device, Trimming
-from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
+from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, WatchdogConditions, WredColor, WredProfile
 from nodrop.fabric.routing import Bgp, CommunityList
+from nodrop.fabric.states import known
 from nodrop.platforms.nvue.releases import NEEDED, RELEASES, SINCE, knows
 from nodrop.platforms.traits import traits
 from nvue_devices import as_nvue, fabric
@@ -339,3 +340,60 @@ def test_conditions_that_a_release_has_not_are_not_written(
     with pytest.raises(Unsupported) as refused:
         platforms.writer("nvue").write(replace(leaf(release), watchdog_conditions=found), fabric())
     assert (refused.value.path, refused.value.reason) == (path, reason)
+
+
+# --- marking by what a queue may take
+
+
+def marking_relatively(device: Device, **changes: int | None) -> Device:
+    """The device, every queue that marks doing so from 20 % to 80 %."""
+    color = WredColor(min_percent=20, max_percent=80, probability_percent=5)
+    color = replace(color, **changes)  # type: ignore[arg-type]
+    wred = WredProfile(ecn_colors=COLORS, green=color, yellow=color, red=color)
+    made = []
+    for port in device.interfaces:
+        assert isinstance(port.qos, QosProfile)
+        queues = tuple(replace(one, wred=wred if one.wred else None) for one in known(port.qos.queues))
+        made.append(replace(port, qos=replace(port.qos, queues=queues)))
+    return replace(device, interfaces=tuple(made))
+
+
+def on_sn5600(release: str) -> Device:
+    return next(one for one in build(on_nvue(release, **SN5600)).devices if one.role == "leaf")
+
+
+def test_relative_marking_is_written_since_5_17() -> None:
+    found = commands(marking_relatively(on_sn5600("5.17")))
+    path = "qos congestion-control default-global traffic-class 3 "
+    assert [line.removeprefix(path) for line in found if line.startswith(path)] == [
+        "ecn enable",
+        "max-threshold-percent 80",
+        "min-threshold-percent 20",
+        "mode relative",
+        "probability 5",
+        "red disable",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("device", "field", "reason"),
+    [
+        (
+            marking_relatively(on_sn5600("5.16")),
+            "min_percent",
+            "NVUE has relative marking since 5.17, and this is 5.16",
+        ),
+        (marking_relatively(leaf("5.17")), "min_percent", "SN4700 marks by bytes only"),
+        (
+            marking_relatively(on_sn5600("5.17"), min_bytes=1),
+            "min_bytes",
+            "NVUE goes by bytes or by percentages, not by both",
+        ),
+        (marking_relatively(on_sn5600("5.17"), max_percent=101), "max_percent", "is stated in NVUE, from 0 to 100"),
+    ],
+)
+def test_relative_marking_that_cannot_be_is_not_written(device: Device, field: str, reason: str) -> None:
+    with pytest.raises(Unsupported) as refused:
+        platforms.writer("nvue").write(device, fabric())
+    assert refused.value.path.endswith(f"/queues/3/wred/green/{field}")
+    assert refused.value.reason == reason

@@ -86,6 +86,31 @@ def malformed(path: str, found: str, expected: str) -> dict[str, str]:
             {"path": "qos pfc default-global", "word": "cable-lenght", "hint": "did you mean `cable-length`?"},
         ),
         (
+            "qos:\n  congestion-control:\n    a:\n      traffic-class:\n        3:\n          mode: relative\n"
+            "          min-threshold: 0\n          max-threshold: 7",
+            "5.17.0",
+            "threshold-ignored",
+            8,
+            {
+                "setting": "max-threshold",
+                "value": "7",
+                "mode": "relative",
+                "instead": "min-threshold-percent and max-threshold-percent",
+            },
+        ),
+        (
+            "qos:\n  congestion-control:\n    a:\n      traffic-class:\n        3:\n          max-threshold-percent: 9",
+            "5.17.0",
+            "threshold-ignored",
+            6,
+            {
+                "setting": "max-threshold-percent",
+                "value": "9",
+                "mode": "absolute",
+                "instead": "min-threshold and max-threshold",
+            },
+        ),
+        (
             "qos:\n  pfc-watchdog:\n    transmit-queue-threshold:\n      percent: 10",
             "5.19.0",
             "condition-off",

@@ -282,7 +282,9 @@ def test_classes_marking_and_scheduling() -> None:
         False,
     )
     assert (dropped.ecn_colors, dropped.green.enabled) == ((), True)
-    assert isinstance(queue(reading, "Eth1/1", 2).wred, Unknown)
+    relative = known(queue(reading, "Eth1/1", 2).wred)
+    assert relative is not None
+    assert (relative.green.min_percent, relative.green.max_percent, relative.green.min_bytes) == (10, 20, None)
     assert [known(queue(reading, "Eth1/1", tc).scheduler) for tc in (4, 6)] == [
         Scheduler(type="wrr", weight=60),
         Scheduler(type="strict"),

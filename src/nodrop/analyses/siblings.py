@@ -165,6 +165,8 @@ def _marked(queue: Queue, wred: WredProfile) -> Trait:
     green = wred.green
     does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
     low, high = ("none" if one is None else units.show_bytes(one) for one in (green.min_bytes, green.max_bytes))
+    if green.min_percent is not None:
+        low, high = f"{green.min_percent} %", f"{green.max_percent} % of what it may take"
     curve = f"{low} to {high}, {green.probability_percent} %"
     return Trait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
 

@@ -107,6 +107,8 @@ class Traits:
     """Whether the DSCP of BGP's own packets can be set."""
     red_marks: bool
     """Whether ECN marks only where the WRED flag is on too."""
+    relative_marking: frozenset[str] = frozenset()
+    """The ASICs on which a queue can mark by how much it takes of what it may."""
     autoneg: bool | None
     """What a port has whose auto-negotiation is not set; None where that is a state of its own."""
     fec: str | None

@@ -4,10 +4,12 @@ from nodrop import units
 from nodrop.fabric import effects
 from nodrop.fabric.buffers import BufferPool
 from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.qos import QosProfile, Queue, WredProfile
+from nodrop.fabric.qos import QosProfile, Queue, WredColor, WredProfile
 from nodrop.fabric.states import Unknown, known
+from nodrop.hardware import switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.sides import misplaced_tcs
+from nodrop.platforms.traits import traits
 
 _Pools = tuple[BufferPool, ...] | Unknown
 """The buffer pools of a switch; a queue's limit is not known without them."""
@@ -75,10 +77,36 @@ def inverted_thresholds(wred: WredProfile) -> str:
     """
     found = (("green", wred.green), ("yellow", wred.yellow), ("red", wred.red))
     return ", ".join(
-        f"{name} ({color.min_bytes} to {'no' if color.max_bytes is None else color.max_bytes} bytes)"
-        for name, color in found
-        if (color.min_bytes or 0) > (color.max_bytes or 0)
+        [
+            f"{name} ({color.min_bytes} to {'no' if color.max_bytes is None else color.max_bytes} bytes)"
+            for name, color in found
+            if (color.min_bytes or 0) > (color.max_bytes or 0)
+        ]
+        + [
+            f"{name} ({color.min_percent} to {color.max_percent} %)"
+            for name, color in found
+            if color.min_percent is not None and color.min_percent > (color.max_percent or 0)
+        ]
     )
+
+
+@word("filter")
+def mark_start(color: WredColor | None) -> str:
+    """From where a color is marked or dropped early: `150 kB`, or `20 % of what the queue may take`."""
+    if color is not None and color.min_percent is not None:
+        return f"{color.min_percent} % of what the queue may take"
+    return "none" if color is None or color.min_bytes is None else units.show_bytes(color.min_bytes)
+
+
+@word("function", rests_on=("models",))
+def ignores_percentages(platform: str, model: str, wred: WredProfile) -> bool:
+    """Whether a profile marks by what the queue may take on a chip that has no such marking."""
+    if wred.green.min_percent is None or model not in switches():
+        return False
+    try:
+        return switch(model).asic not in traits(platform).relative_marking
+    except KeyError:
+        return False
 
 
 @word("function", rests_on=("classes",))
@@ -128,6 +156,9 @@ def _inert(wred: WredProfile, limit_bytes: int | None, *, colors: bool = True) -
         return "does not mark green, the color of all traffic without a policer"
     if green.probability_percent == 0:
         return "marks with probability 0"
+    if green.min_percent is not None:
+        full = f"would mark from {green.min_percent} % of what it may take, which it never holds more than"
+        return full if green.min_percent >= 100 else ""
     if green.min_bytes is None or green.max_bytes is None:
         return "has no threshold to mark at"
     if limit_bytes is not None and green.min_bytes >= limit_bytes:

@@ -45,6 +45,8 @@ _PFC = {
 _MARKING = {
     "min_threshold_bytes": "min-threshold",
     "max_threshold_bytes": "max-threshold",
+    "min_threshold_percent": "min-threshold-percent",
+    "max_threshold_percent": "max-threshold-percent",
     "probability": "probability",
     "ecn_enable": "ecn",
     "red_enable": "red",

@@ -164,8 +164,9 @@ def _change(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
     nothing: Leaves = {}
     before = nothing if old is None or isinstance(old, _Kept) else dict(_leaves(kind, old))
     after = dict(_leaves(kind, new))
+    marked = {path[:2] for path in after}
     for path in [path for path in before if path not in after]:
-        if kind == "congestion-control" and name == GLOBAL:
+        if kind == "congestion-control" and name == GLOBAL and path[:2] not in marked:
             if path[2] in ("ecn", "red"):
                 draft.set("qos", kind, name, *path, to="disable")
         elif kind != "pfc" or path[0] != "cable-length":
@@ -206,7 +207,10 @@ def _of_queue(kind: str, value: Any) -> Mapping[str, object]:
         return {
             "ecn": _SWITCH[value.ecn],
             "max-threshold": value.max_bytes,
+            "max-threshold-percent": value.max_percent,
             "min-threshold": value.min_bytes,
+            "min-threshold-percent": value.min_percent,
+            "mode": None if value.min_percent is None else "relative",
             "probability": value.probability_percent,
             "red": _SWITCH[value.red],
         }

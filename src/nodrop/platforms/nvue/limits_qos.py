@@ -8,7 +8,7 @@ from typing import Any
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredProfile
+from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredColor, WredProfile
 from nodrop.fabric.states import UNKNOWN, Unknown, known
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
@@ -152,7 +152,7 @@ def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], pat
         if queue.scheduler is None and queue.wred is None:
             raise refuse(where, "a queue without scheduler and marking is nowhere in NVUE")
         total += _check_scheduler(queue, where)
-        _check_wred(known(queue.wred), (*where, "wred"))
+        _check_wred(device, known(queue.wred), (*where, "wred"))
         _check_queue_buffer(device, known(queue.buffer), queue.index in lossless, (*where, "buffer"))
     if total > 100:
         raise refuse((*path, "queues"), f"have {total} % of the bandwidth together; NVUE takes no more than 100")
@@ -182,7 +182,7 @@ def _check_scheduler(queue: Queue, path: Path) -> int:
     return scheduler.weight or 0
 
 
-def _check_wred(wred: WredProfile | None, path: Path) -> None:
+def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
     if wred is None:
         return
     if wred.ecn_colors not in ((), COLORS):
@@ -192,13 +192,26 @@ def _check_wred(wred: WredProfile | None, path: Path) -> None:
     color = wred.green
     if not wred.ecn_colors and not color.enabled:
         raise refuse(path, "neither marks nor drops, and so is nothing in NVUE")
-    for name, value, most in (
-        ("min_bytes", color.min_bytes, _LARGEST_BYTES),
-        ("max_bytes", color.max_bytes, _LARGEST_BYTES),
-        ("probability_percent", color.probability_percent, 100),
-    ):
+    relative = color.min_percent is not None or color.max_percent is not None
+    if relative:
+        _check_relative(device, color, (*path, "green"))
+    size, most_size = ("percent", 100) if relative else ("bytes", _LARGEST_BYTES)
+    for name, most in ((f"min_{size}", most_size), (f"max_{size}", most_size), ("probability_percent", 100)):
+        value = getattr(color, name)
         if value is None or not 0 <= value <= most:
             raise refuse((*path, "green", name), f"is stated in NVUE, from 0 to {most}")
+
+
+def _check_relative(device: Device, color: WredColor, path: Path) -> None:
+    """Refuse marking by what a queue may take where a release or a chip has none, and bytes beside it."""
+    what = "relative marking"
+    if not knows(device.version, what):
+        raise refuse((*path, "min_percent"), f"NVUE has {what} since {SINCE[what]}, and this is {device.version}")
+    if switch(str(device.model)).asic not in TRAITS.relative_marking:
+        raise refuse((*path, "min_percent"), f"{device.model} marks by bytes only")
+    for name in ("min_bytes", "max_bytes"):
+        if getattr(color, name) is not None:
+            raise refuse((*path, name), "NVUE goes by bytes or by percentages, not by both")
 
 
 def _check_queue_buffer(device: Device, buffer: BufferProfile | None, lossless: bool, path: Path) -> None:

@@ -88,6 +88,8 @@ _QUEUE_FIELDS: Mapping[str, tuple[str, ...]] = {
     "peak_bytes_per_s": ("max-rate",),
     "min_bytes": ("min-threshold",),
     "max_bytes": ("max-threshold",),
+    "min_percent": ("min-threshold-percent", "mode"),
+    "max_percent": ("max-threshold-percent", "mode"),
     "probability_percent": ("probability",),
     "enabled": ("red",),
     "ecn_colors": ("ecn",),

@@ -32,6 +32,10 @@ class Marking:
     min_bytes: int = 150_000
     max_bytes: int = 1_500_000
     probability_percent: int = 100
+    relative: bool = False
+    """Whether the percentages count, of what the queue may take at the moment, and not the bytes."""
+    min_percent: int = 0
+    max_percent: int = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, Queue, Scheduler, WredColor, WredProfile
+from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, Scheduler
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
@@ -23,7 +23,8 @@ from nodrop.platforms.nvue.read_macro import (
     Marking,
     Share,
 )
-from nodrop.platforms.nvue.read_pools import MAX_BYTES, limits, stated_headroom
+from nodrop.platforms.nvue.read_marking import marking, wred
+from nodrop.platforms.nvue.read_pools import limits, stated_headroom
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.traits import RECOVERY
@@ -247,14 +248,11 @@ class QosReader:
             derived["link_pause",] = "a link pause profile sends and obeys pauses unless told not to"
         return stated != [False, False]
 
-    def _congestion_control(
-        self, node: View, defaults: Defaults, derived: dict[Subject, str]
-    ) -> Mapping[int, Marking | None | Unknown]:
-        found: dict[int, Any] = dict(defaults.markings)
+    def _congestion_control(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Marking]:
+        found = dict(defaults.markings)
         stated = set()
         for tc, inside in node.numbered("traffic-class", 7):
-            old = found.get(tc)
-            found[tc], whole = _marking(inside, old if isinstance(old, Marking) else Marking())
+            found[tc], whole = marking(inside, found.get(tc, Marking()))
             stated |= {tc} if whole else set()
         for tc in found.keys() - stated:
             derived["qos", "queues", str(tc), "wred"] = defaults.reason
@@ -287,8 +285,8 @@ class QosReader:
     ) -> tuple[Queue, ...]:
         """Return a row for every traffic class that has a place in the scheduler, a rate, marking or trimming."""
         shares, rates = made["egress-scheduler"][0], made["egress-shaper"][0]
-        markings = {tc: _wred(marking) for tc, marking in made["congestion-control"][0].items()}
-        marked = {tc for tc, marking in markings.items() if isinstance(marking, Unknown) or marking is not None}
+        markings = {tc: wred(one) for tc, one in made["congestion-control"][0].items()}
+        marked = {tc for tc, one in markings.items() if one is not None}
         return tuple(
             Queue(
                 index=tc,
@@ -327,37 +325,6 @@ def _derived(parts: tuple[str, ...], indexes: range, stated: set[int], reason: s
     if not stated:
         return {("qos", part): reason for part in parts}
     return {("qos", part, str(index)): reason for part in parts for index in indexes if index not in stated}
-
-
-def _marking(node: View, usual: Marking) -> tuple[Marking | Unknown, bool]:
-    """Return a traffic class's marking, and whether all of it was said."""
-    stated: dict[str, Any] = {
-        "ecn": node.flag("ecn"),
-        "red": node.flag("red"),
-        "min_bytes": node.integer("min-threshold", 0, MAX_BYTES, "bytes"),
-        "max_bytes": node.integer("max-threshold", 0, MAX_BYTES, "bytes"),
-        "probability_percent": node.integer("probability", 0, 100, "percent"),
-    }
-    mode = node.word("mode", {"absolute": "absolute", "relative": "relative"})
-    if mode == "relative":
-        return UNKNOWN, True
-    values: dict[str, Any] = {name: getattr(usual, name) if value is None else value for name, value in stated.items()}
-    off = values["ecn"] is values["red"] is False
-    return Marking(**values), off or None not in stated.values()
-
-
-def _wred(marking: Marking | None | Unknown) -> WredProfile | None | Unknown:
-    if marking is None or isinstance(marking, Unknown):
-        return marking
-    if not marking.ecn and not marking.red:
-        return None
-    color = WredColor(
-        min_bytes=marking.min_bytes,
-        max_bytes=marking.max_bytes,
-        probability_percent=marking.probability_percent,
-        enabled=marking.red,
-    )
-    return WredProfile(ecn_colors=COLORS if marking.ecn else (), green=color, yellow=color, red=color)
 
 
 def _scheduler(share: Share | None, rates: tuple[int | None, int | None] | None) -> Scheduler | None:

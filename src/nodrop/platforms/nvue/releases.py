@@ -19,6 +19,7 @@ SINCE = {
     "packet trimming": "5.14",
     "the community internet as a number": "5.14",
     "enabled instead of on": "5.15",
+    "relative marking": "5.17",
     "a time of restoration": "5.19",
     "conditions of the watchdog": "5.19",
 }

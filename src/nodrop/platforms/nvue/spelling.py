@@ -116,12 +116,14 @@ class Mapping:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """Congestion control of a queue: thresholds in bytes of its depth."""
+    """Congestion control of a queue: thresholds in bytes of its depth, or in percent of what it may take."""
 
     ecn: bool
     red: bool
     min_bytes: int | None
     max_bytes: int | None
+    min_percent: int | None
+    max_percent: int | None
     probability_percent: int | None
 
 
@@ -182,7 +184,15 @@ def _kbps(bytes_per_s: int | None) -> int | None:
 
 def _marking(wred: Any) -> Marking:
     color = wred.green
-    return Marking(bool(wred.ecn_colors), color.enabled, color.min_bytes, color.max_bytes, color.probability_percent)
+    return Marking(
+        ecn=bool(wred.ecn_colors),
+        red=color.enabled,
+        min_bytes=color.min_bytes,
+        max_bytes=color.max_bytes,
+        min_percent=color.min_percent,
+        max_percent=color.max_percent,
+        probability_percent=color.probability_percent,
+    )
 
 
 class Spelling:
@@ -303,5 +313,8 @@ def _congestion_name(rows: Rows) -> str:
     words = []
     for index, one in rows:
         kind = "ecn-red" if one.ecn and one.red else "ecn" if one.ecn else "red"
-        words.append(f"{kind}-{index}-{one.min_bytes}-{one.max_bytes}-{one.probability_percent}")
+        curve = (
+            f"{one.min_bytes}-{one.max_bytes}" if one.min_percent is None else f"of-{one.min_percent}-{one.max_percent}"
+        )
+        words.append(f"{kind}-{index}-{curve}-{one.probability_percent}")
     return "-".join(words) or "unmarked"

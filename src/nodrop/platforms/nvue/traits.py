@@ -56,6 +56,7 @@ TRAITS = Traits(
     port_channel="bond{}",
     session_dscp=False,
     red_marks=False,
+    relative_marking=frozenset({"spectrum-4", "spectrum-5", "spectrum-6"}),
     autoneg=True,
     fec="auto",
     shared_headroom=False,

@@ -269,14 +269,17 @@ class _Reader:
 
     def _marking(self, command: Command, qos: Qos, tc: int, kind: str, words: list[str]) -> None:
         said = dict(zip(words[::2], words[1::2], strict=False))
-        if "minimum-absolute" not in said or "maximum-absolute" not in said:
-            if "minimum-relative" not in said:
-                raise NotUnderstood
-            qos.ecn[tc] = UNKNOWN
-            return
-        low = self._values.threshold_bytes(command, said["minimum-absolute"])
-        high = self._values.threshold_bytes(command, said["maximum-absolute"])
-        qos.ecn[tc] = UNKNOWN if low is None or high is None else (kind, low, high)
+        if {"minimum-absolute", "maximum-absolute"} <= said.keys():
+            of = "bytes"
+            low = self._values.threshold_bytes(command, said["minimum-absolute"])
+            high = self._values.threshold_bytes(command, said["maximum-absolute"])
+        elif {"minimum-relative", "maximum-relative"} <= said.keys():
+            of = "percent"
+            low = self._values.integer(command, said["minimum-relative"], 0, 100)
+            high = self._values.integer(command, said["maximum-relative"], 0, 100)
+        else:
+            raise NotUnderstood
+        qos.ecn[tc] = UNKNOWN if low is None or high is None else (kind, {f"min_{of}": low, f"max_{of}": high})
 
     def _qos(self, command: Command, name: str) -> None:
         qos, values = self._settings.port(name), self._values

@@ -19,7 +19,7 @@ _UNMAPPED = (None,) * 8
 _BLOCKS = tuple(dscp // 8 for dscp in range(64))
 _ROCE_CLASSES = {priority: {3: 3, 6: 6}.get(priority, 0) for priority in PRIORITIES}
 _ROCE_ETS: dict[int, tuple[str, int | None]] = {0: ("wrr", 50), 3: ("wrr", 50), 6: ("strict", None)}
-_ROCE_ECN = ("ecn", 150 * KIBIBYTE, 1500 * KIBIBYTE)
+_ROCE_ECN = ("ecn", {"min_bytes": 150 * KIBIBYTE, "max_bytes": 1500 * KIBIBYTE})
 _ROCE = "`roce` makes it so"
 _USUAL = "what Onyx begins with"
 _LOSSY = BufferProfile(pool=None, size_bytes=UNKNOWN)
@@ -167,6 +167,6 @@ def _scheduler(mode: str, weight: int | None) -> Scheduler:
 def _wred(marking: Any) -> WredProfile | None | Unknown:
     if marking is None or isinstance(marking, Unknown):
         return marking
-    kind, low, high = marking
-    color = WredColor(min_bytes=low, max_bytes=high, probability_percent=100, enabled=kind != "ecn")
+    kind, thresholds = marking
+    color = WredColor(**thresholds, probability_percent=100, enabled=kind != "ecn")
     return WredProfile(ecn_colors=() if kind == "red" else COLORS, green=color, yellow=color, red=color)

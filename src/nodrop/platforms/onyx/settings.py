@@ -29,7 +29,7 @@ class Qos:
     """Switch priority to traffic class."""
     ets: dict[int, tuple[str, int | None]] = field(default_factory=dict)
     ecn: dict[int, Any] = field(default_factory=dict)
-    """By traffic class: thresholds in bytes, UNKNOWN where they are relative, None where marking is off."""
+    """By traffic class: kind and thresholds, UNKNOWN where those are no numbers, None where marking is off."""
     pfc: Any = None
     """Whether PFC is on; UNKNOWN where it is left to the far end, by DCBX."""
     watchdog: bool = False

@@ -1,0 +1,56 @@
+"""When a traffic class marks or drops early: thresholds in bytes, or in percent of what it may take.
+
+Source: Cumulus Linux 5.17 and the draft of 5.19, Quality of Service (Congestion Control, Dynamic ECN): a switch that
+goes by one kind of thresholds ignores the other.
+"""
+
+from typing import Any
+
+from nodrop.fabric.qos import COLORS, WredColor, WredProfile
+from nodrop.platforms.nvue.read_macro import Marking
+from nodrop.platforms.nvue.read_pools import MAX_BYTES
+from nodrop.platforms.nvue.read_values import View
+
+_IN_BYTES = {"min_bytes": "min-threshold", "max_bytes": "max-threshold"}
+_IN_PERCENT = {"min_percent": "min-threshold-percent", "max_percent": "max-threshold-percent"}
+
+
+def marking(node: View, usual: Marking) -> tuple[Marking, bool]:
+    """Return a traffic class's marking, and whether all of it was said; thresholds that do not count are remarked."""
+    stated: dict[str, Any] = {
+        "ecn": node.flag("ecn"),
+        "red": node.flag("red"),
+        "probability_percent": node.integer("probability", 0, 100, "percent"),
+        "relative": node.word("mode", {"absolute": False, "relative": True}),
+    }
+    in_bytes = {name: node.integer(key, 0, MAX_BYTES, "bytes") for name, key in _IN_BYTES.items()}
+    in_percent = {name: node.integer(key, 0, 100, "percent") for name, key in _IN_PERCENT.items()}
+    relative = usual.relative if stated["relative"] is None else stated["relative"]
+    counting, ignored = (in_percent, in_bytes) if relative else (in_bytes, in_percent)
+    for name, value in ignored.items():
+        if value:
+            key, instead = (_IN_BYTES if relative else _IN_PERCENT)[name], (_IN_PERCENT if relative else _IN_BYTES)
+            facts = {"mode": "relative" if relative else "absolute", "instead": " and ".join(instead.values())}
+            node.config.remark("threshold-ignored", (), (*node.path, key), setting=key, value=str(value), **facts)
+    values = {
+        name: getattr(usual, name) if value is None else value
+        for name, value in (stated | in_bytes | in_percent).items()
+    }
+    off = values["ecn"] is values["red"] is False
+    said = (stated["ecn"], stated["red"], stated["probability_percent"], *counting.values())
+    return Marking(**values), off or None not in said
+
+
+def wred(marking: Marking) -> WredProfile | None:
+    """Return what a marking comes to: None where it neither marks nor drops."""
+    if not marking.ecn and not marking.red:
+        return None
+    color = WredColor(
+        min_bytes=None if marking.relative else marking.min_bytes,
+        max_bytes=None if marking.relative else marking.max_bytes,
+        min_percent=marking.min_percent if marking.relative else None,
+        max_percent=marking.max_percent if marking.relative else None,
+        probability_percent=marking.probability_percent,
+        enabled=marking.red,
+    )
+    return WredProfile(ecn_colors=COLORS if marking.ecn else (), green=color, yellow=color, red=color)
