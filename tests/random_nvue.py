@@ -36,6 +36,8 @@ from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
 from random_routing import LISTS, asns, maybe, prefix_rules, rows
 
+OF_MEANING = frozenset({"lossless-half-configured", "shares-exceed-whole"})
+"""Kinds of remarks about what settings come to, which those of switches that nobody would design may."""
 PRIORITIES = st.integers(0, 7)
 REST = (None,) * 8
 V4 = ("10.0.0.0/31", "10.0.0.2/31", "192.0.2.1/24")

@@ -59,6 +59,8 @@ OF_NONSENSE = {
     "missing-field",
     "broken-condition",
     "value-out-of-range",
+    "shares-exceed-whole",
+    "lossless-half-configured",
 }
 """What a reader remarks of switches that nobody would design: a writer writes them faithfully."""
 

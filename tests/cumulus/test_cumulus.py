@@ -224,7 +224,7 @@ def test_groups_that_are_not_listed_do_nothing() -> None:
     reading = features("pfc.port_group_list = [ROCE]\npfc.roce.port_set = swp1\npfc.roce.cos_list = [3]\n")
     assert remarks(reading) == [("dangling-reference", 1)]
     assert notes(reading) == [
-        (2, "port group 'roce' is not in pfc.port_group_list, so that its settings do nothing"),
+        (2, "port group 'roce' does nothing: it is not in pfc.port_group_list"),
     ]
     assert qos(reading, "swp1").pfc_rx_priorities == ()
 

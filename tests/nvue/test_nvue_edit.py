@@ -106,15 +106,15 @@ qos:
         ("swp*/qos/tc_to_dscp/3", 28, ["nv set qos remark default-global switch-priority 3 dscp 28"]),
         (
             "swp*/qos/queues/3/scheduler/weight",
-            70,
-            ["nv set qos egress-scheduler default-global traffic-class 3 bw-percent 70"],
+            50,
+            ["nv set qos egress-scheduler default-global traffic-class 3 bw-percent 50"],
         ),
         (
             "swp*/qos/tc_to_queue/5",
             6,
             ["nv set qos egress-queue-mapping default-global switch-priority 5 traffic-class 6"],
         ),
-        ("@buffer_pools/ingress_lossy/percentage", 30, ["nv set qos traffic-pool default-lossy memory-percent 30"]),
+        ("@buffer_pools/ingress_lossy/percentage", 15, ["nv set qos traffic-pool default-lossy memory-percent 15"]),
         ("@hash_seed", 9, ["nv set system forwarding hash-seed 9"]),
         ("@hash_seed", None, ["nv unset system forwarding hash-seed"]),
         ("@gnmi_port", None, ["nv set system gnmi-server state disabled"]),

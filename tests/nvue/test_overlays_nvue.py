@@ -10,7 +10,6 @@ from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.fabric.bridging import PortChannel
 from nodrop.fabric.overlays import MultiChassis, Tunnel
-from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse
 
 LEAF = """
@@ -34,7 +33,9 @@ nve:
 def test_a_pair_of_switches_a_segment_and_a_tunnel() -> None:
     found = device(LEAF)
     assert found.multi_chassis == MultiChassis(peer_link="peerlink", port_channels=("bond1",))
-    assert found.tunnels == (Tunnel(name="vxlan", kind="vxlan", dscp_mode="uniform", remapped=False),)
+    assert found.tunnels == (
+        Tunnel(name="vxlan", kind="vxlan", dscp_mode="uniform", dscp_after="kept", remapped=False),
+    )
     assert isinstance(found.port_channels, tuple)
     assert [(one.name, one.segment) for one in found.port_channels] == [
         ("bond1", None),
@@ -54,6 +55,7 @@ nv unset interface bond1 evpn
 nv set interface peerlink bond member swp3-4
 nv set mlag backup 10.0.0.2
 nv set nve vxlan encapsulation dscp action copy
+nv set nve vxlan decapsulation dscp action preserve
 """
     found, other = read(script).device, device(LEAF)
     assert (found.multi_chassis, found.tunnels, found.port_channels) == (
@@ -63,12 +65,14 @@ nv set nve vxlan encapsulation dscp action copy
     )
 
 
-@pytest.mark.parametrize(("action", "mode"), [("copy", "uniform"), ("set", "pipe"), ("derive", UNKNOWN), (None, None)])
-def test_what_is_outside_a_tunnel_is_copied_or_hidden_or_not_known(action: str | None, mode: object) -> None:
+@pytest.mark.parametrize(
+    ("action", "mode"), [("copy", "uniform"), ("set", "pipe"), ("derive", "derived"), (None, "derived")]
+)
+def test_what_is_outside_a_tunnel_is_copied_or_hidden_or_derived(action: str | None, mode: object) -> None:
     said = f", encapsulation: {{dscp: {{action: {action}}}}}" if action else ""
     found = device(f"nve: {{vxlan: {{source: {{address: 10.0.0.1}}{said}}}}}").tunnels
     assert isinstance(found, tuple)
-    assert [one.dscp_mode is mode or one.dscp_mode == mode for one in found] == [True]
+    assert [(one.dscp_mode, one.dscp_after) for one in found] == [(mode, "derived")]
 
 
 @pytest.mark.parametrize(

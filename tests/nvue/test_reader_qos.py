@@ -199,16 +199,19 @@ def test_pfc_priorities_that_are_said_replace_those_of_the_macro() -> None:
 
 def test_pfc_without_the_macro_needs_a_pool_to_be_lossless() -> None:
     body = f"{ONE_PORT}qos:\n  pfc:\n    default-global:\n      switch-priority: {{'3': {{}}}}\n"
-    plain = device(body)
+    reading = read(state(body))
+    assert [(one.kind, one.facts["what"]) for one in reading.remarks] == [("lossless-half-configured", "priority 3")]
+    plain = reading.device
     assert qos(plain).pfc_priorities == (3,)
     assert port(plain, "swp1").cable_length_m == 10
     assert shares(plain) == {"egress_lossy": 100, "ingress_lossy": 100}
-    carved = device(f"{body}  traffic-pool:\n    default-lossless: {{memory-percent: 50}}\n")
+    halves = "default-lossless: {memory-percent: 50}, default-lossy: {memory-percent: 50}"
+    carved = device(f"{body}  traffic-pool: {{{halves}}}\n")
     assert shares(carved) == {
         "egress_lossless": None,
-        "egress_lossy": 100,
+        "egress_lossy": 50,
         "ingress_lossless": 50,
-        "ingress_lossy": 100,
+        "ingress_lossy": 50,
     }
 
 

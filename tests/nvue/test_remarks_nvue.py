@@ -161,7 +161,7 @@ def malformed(path: str, found: str, expected: str) -> dict[str, str]:
             ),
         ),
         (
-            "qos:\n  pfc:\n    default-global:\n      switch-priority:\n        3-9: {}",
+            "qos:\n  pfc:\n    default-global:\n      switch-priority:\n        3-9: {}\n  roce: {}",
             "5.14.0",
             "malformed-value",
             5,
@@ -290,6 +290,7 @@ qos:
       dscp:
         0-31: {switch-priority: 0}
         26: {switch-priority: 3}
+  traffic-pool: {default-lossless: {memory-percent: 50}}
 """
 
 

@@ -22,7 +22,7 @@ from nodrop.platforms import not_carried
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.resources import home
 from nvue_devices import as_nvue, fabric, split
-from random_nvue import alone, devices
+from random_nvue import OF_MEANING, alone, devices
 
 ALWAYS = {("@buffer_model",), ("@dynamic_buffers",), ("@watchdog_conditions",)}
 WITHOUT_PFC = {("qos", "pfc_rx_priorities"), ("qos", "pfc_tx_priorities")}
@@ -80,7 +80,7 @@ def test_the_same_intent_for_nvue(path: Path, version: str) -> None:
 
 @given(devices())
 def test_random_devices(device: Device) -> None:
-    assert_round_trip(device, alone(device))
+    assert_round_trip(device, alone(device), nonsense=OF_MEANING)
 
 
 @given(st.data())
@@ -96,7 +96,7 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
         if refusal is not None:
             assert random_values.leads_somewhere(other, refusal.path), str(refusal)
         elif other.extra is UNKNOWN:
-            assert_round_trip(other, alone(other), nonsense=frozenset({"dangling-reference"}))
+            assert_round_trip(other, alone(other), nonsense=OF_MEANING | {"dangling-reference"})
 
 
 def test_what_most_ports_do_is_said_once() -> None:

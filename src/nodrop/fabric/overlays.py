@@ -26,7 +26,11 @@ class Tunnel:
 
     name: str
     kind: Literal["vxlan", "ip-in-ip"]
-    dscp_mode: Literal["uniform", "pipe"] | None | Unknown
-    """Whether the DSCP inside is copied to the outside and back; None leaves it to the ASIC."""
+    dscp_mode: Literal["uniform", "pipe", "derived"] | None | Unknown
+    """Whether the DSCP inside is copied to the outside (and back, where no field says that by itself), is one of the
+    tunnel's own, or is worked out from the traffic class; None leaves it to the ASIC."""
+    dscp_after: Literal["kept", "copied", "derived"] | None | Unknown = None
+    """What the DSCP is when a packet comes out: that from inside, that from outside, or one worked out from the traffic
+    class; None where the tunnel has no such setting."""
     remapped: bool
     """Whether what goes in and what comes out is mapped to other priorities than what is not tunnelled."""

@@ -34,7 +34,6 @@ AREAS = (
     "hygiene",
     "sonic",
     "nvue",
-    "legacy",
 )
 """The folders that rules lie in (contract 9.8)."""
 

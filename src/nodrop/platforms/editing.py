@@ -51,6 +51,8 @@ class Means:
     """Whether the switch works it out from what was changed."""
     spelling: frozenset[str]
     """Kinds of remarks about how a whole file is spelt."""
+    meaning: frozenset[str] = frozenset()
+    """Kinds of remarks about what a file that is in order says, which a change may bring about: rules tell of them."""
 
 
 def told_by_hand(changes: Iterable[Change], line: Callable[[Change], str]) -> Edit:
@@ -114,7 +116,7 @@ class State:
             return f"the file could not be read any more: {reading.problems[0].found}"
         known = {self._fault(remark) for remark in self.reading.remarks}
         for remark in reading.remarks:
-            if self._fault(remark) not in known:
+            if remark.kind not in self._means.meaning and self._fault(remark) not in known:
                 return f"the file would have a fault ({remark.kind}: {', '.join(remark.facts.values())})"
         subjects = [change.subject for change in changes]
         for found in differences(new, reading.device):

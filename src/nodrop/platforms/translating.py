@@ -20,6 +20,7 @@ from nodrop.platforms.nvue import places, reader
 
 (_TARGET,) = reader.FILES
 _MAX_NOTES = 100
+_SHARES, _SCHEDULER = "shares-exceed-whole", "egress-scheduler"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Translation:
     """Whether the files say what becomes of traffic classes."""
     of_5: bool = False
     """Whether the files are those of release 5, whose defaults are known: before it, what is not said is not known."""
+    weighs: bool = False
+    """Whether shares of the scheduler are weights, which may add up to anything."""
     bridged: bool = False
     """Whether the files have bridges or VLANs, which are not told apart."""
     serves: bool = False
@@ -104,6 +107,8 @@ def read(
         notes.append(_note(device.name, displays, found.frr[statement.line - 1][1], said))
     remarks: list[Remark] = []
     for remark in reading.remarks:
+        if found.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:
+            continue
         said_once = _remark(remark, found)
         remarks += [said_once] if said_once not in remarks else []
     remarks += [

@@ -8,6 +8,7 @@ from nodrop.fabric.qos import QosProfile, Queue, WredColor, WredProfile
 from nodrop.fabric.states import Unknown, known
 from nodrop.hardware import switch, switches
 from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import misplaced_tcs
 from nodrop.platforms.traits import traits
 
@@ -111,8 +112,14 @@ def ignores_percentages(platform: str, model: str, wred: WredProfile) -> bool:
 
 @word("function", rests_on=("classes",))
 def cnp_not_first(fabric: Fabric, qos: QosProfile) -> str:
-    """How CNPs are served where that is not by strict priority: `queue 6, dwrr of weight 14`; else nothing."""
+    """How CNPs are served where that is not by strict priority: `queue 6, dwrr of weight 14`; else nothing.
+
+    Queues that lossless traffic leaves by are left out: that CNPs are stopped with it is another fault.
+    """
+    lossless = lossless_queues(qos)
     for index in cnp_queues(fabric, qos):
+        if index in lossless:
+            continue
         queue = effects.queue(qos, index)
         scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
         if scheduler is None:

@@ -20,6 +20,21 @@ def tunnels_that_hide_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
 
 
 @word("function")
+def tunnels_that_derive_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
+    """The tunnels that work a DSCP out from the traffic class, and which one: `vxlan (outside)`."""
+    return tuple(f"{one.name} ({' and '.join(ways)})" for one in tunnels if (ways := _derived_ways(one)))
+
+
+def _derived_ways(tunnel: Tunnel) -> list[str]:
+    if tunnel.dscp_mode == "pipe":
+        return []
+    return [
+        *(["outside"] if tunnel.dscp_mode == "derived" else []),
+        *(["inside, when unwrapped"] if tunnel.dscp_after == "derived" else []),
+    ]
+
+
+@word("function")
 def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
     """The PFC priorities of the ports between two switches that form port channels with each other."""
     pair = known(device.multi_chassis, "device.multi_chassis")

@@ -125,6 +125,22 @@ def unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 
 @word("function")
+def obeys_or_sends_pause(qos: QosProfile) -> bool:
+    """Whether a port has PFC on any priority, in either direction."""
+    return bool(
+        known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+        or known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
+    )
+
+
+@word("function")
+def sent_and_not_obeyed(qos: QosProfile) -> tuple[int, ...]:
+    """The priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
+    obeyed = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return tuple(priority for priority in effects.paused_for_use(qos) if priority not in obeyed)
+
+
+@word("function")
 def pause_threshold_bytes(device: Device, qos: QosProfile, queue: int) -> float | None:
     """The depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings all of it.
 

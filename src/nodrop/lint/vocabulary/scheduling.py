@@ -2,7 +2,7 @@
 
 from nodrop.fabric import effects
 from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.qos import QosProfile, Queue
 from nodrop.fabric.states import known
 from nodrop.lint.vocabulary import word
 
@@ -41,3 +41,27 @@ def reaches_queue(qos: QosProfile, queue: int) -> bool:
     """Whether any traffic class leaves by a queue; without a map all leave by queue 0."""
     table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
     return queue == 0 if table is None else queue in table
+
+
+@word("function")
+def lossy_tcs_in_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
+    """The lossy traffic classes that leave by a queue of lossless ones, and are stopped with them."""
+    table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
+    if table is None:
+        return ()
+    lossless = lossless_queues(qos)
+    return tuple(tc for tc, queue in enumerate(table) if queue in lossless and not effects.is_lossless(qos, tc))
+
+
+@word("function", rests_on=("classes", "mode"))
+def rdma_queues_without_share(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """The queues that RDMA leaves by and that have neither strict priority nor a weight, where any other has."""
+    shares = {one.index: _has_share(one) for one in known(qos.queues, "interface.qos.queues")}
+    if True not in shares.values():
+        return ()
+    return tuple(index for index in effects.rdma_queues(fabric, qos) if not shares.get(index, False))
+
+
+def _has_share(queue: Queue) -> bool:
+    scheduler = known(queue.scheduler, "queue.scheduler")
+    return scheduler is not None and (scheduler.type == "strict" or bool(scheduler.weight))

@@ -103,18 +103,27 @@ class Features:
                 if name not in groups and listed is not None:
                     facts = {"kind": "port group", "name": name, "field": listed.key}
                     self._found.remarks.append(("dangling-reference", (), listed.place, facts))
+            misspelt = any(name not in groups for name in names)
             for name, own in groups.items():
                 if name in names:
                     self._group(kind, name, own)
                 else:
-                    said = f"port group {shown(name)} is not in {kind}.port_group_list, so that its settings do nothing"
-                    self._found.others.append((own[0].place, said))
+                    self._unused(kind, name, own[0].place, told=misspelt)
         self._mark(GLOBAL, self._marking)
         if self._before_5 is not None:
             self._add(f"qos congestion-control {GLOBAL} traffic-class 0 ecn disable", self._before_5)
         self._unlisted()
         self._pools()
         self._weigh()
+
+    def _unused(self, kind: str, name: str, place: Place, *, told: bool) -> None:
+        """Remark a port group that is not listed; `told` is that the list names one that is not there, instead."""
+        reason = f"it is not in {kind}.port_group_list"
+        if told:
+            self._found.others.append((place, f"port group {shown(name)} does nothing: {reason}"))
+        else:
+            facts = {"kind": "port group", "name": name, "reason": reason}
+            self._found.remarks.append(("unused-profile", (), place, facts))
 
     def _add(self, command: str, setting: Setting) -> None:
         self._found.add(command, setting.place, setting.key)
@@ -283,6 +292,7 @@ class Features:
 
     def _weigh(self) -> None:
         """Add the scheduling of priority groups: weight 0 is strict."""
+        self._found.weighs = bool(self._weights)
         for name, setting in self._weights.items():
             classes = self._classes.get(name)
             for item in classes.items if classes else ():

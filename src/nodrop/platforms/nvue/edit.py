@@ -45,6 +45,8 @@ _OF_KEYS = frozenset(
     {"mixed-dialect", "overlapping-keys", "part-without-breakout", "setting-of-another-release", "unknown-setting"}
 )
 """Kinds of remarks whose facts name keys, which are others once a key of several ports is taken apart."""
+_OF_MEANING = frozenset({"lossless-half-configured", "unused-profile"})
+"""Kinds of remarks about what the settings come to."""
 _FOLLOWING = frozenset({"pfc_to_priority_group", "pfc_to_queue", "priority_groups", "queues", "tc_to_priority_group"})
 """Parts of a port's QoS that NVUE works out of which priorities are paused, and of where they leave."""
 _PAUSE = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
@@ -65,6 +67,7 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
         draw=drawing.draw,
         follows=_follows,
         spelling=_OF_KEYS,
+        meaning=_OF_MEANING,
     )
     state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), means)
     by_hand = tuple(state.make(wanted))

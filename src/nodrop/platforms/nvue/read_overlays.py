@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodrop.fabric.overlays import MultiChassis, Tunnel
-from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import natural
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_values import View
@@ -19,9 +18,10 @@ OVERLAYS = frozenset({"@multi_chassis", "@tunnels"})
 VXLAN: Path = ("nve", "vxlan")
 SEGMENT: Path = ("evpn", "multihoming", "segment")
 
-_OUTER = {"copy": "uniform", "set": "pipe", "derive": UNKNOWN}
-"""What becomes of the DSCP when a packet is wrapped; `derive` takes it from a map by switch priority."""
-_INNER = dict.fromkeys(("copy", "preserve", "derive"))
+_OUTER = {"copy": "uniform", "set": "pipe", "derive": "derived"}
+"""What becomes of the DSCP when a packet is wrapped; unless it is said, it is derived from the switch priority."""
+_INNER = {"copy": "copied", "preserve": "kept", "derive": "derived"}
+"""What it is when the packet is unwrapped, with the same default."""
 
 
 def multi_chassis(top: View, ports: Ports) -> MultiChassis | None:
@@ -37,9 +37,9 @@ def tunnels(top: View) -> tuple[Tunnel, ...]:
     node = top.below(*VXLAN)
     if not node or _is_on(node) is False:
         return ()
-    mode: Any = node.below("encapsulation", "dscp").word("action", _OUTER)
-    node.below("decapsulation", "dscp").word("action", _INNER)
-    return (Tunnel(name=VXLAN[-1], kind="vxlan", dscp_mode=mode, remapped=False),)
+    outer: Any = node.below("encapsulation", "dscp").word("action", _OUTER) or "derived"
+    inner: Any = node.below("decapsulation", "dscp").word("action", _INNER) or "derived"
+    return (Tunnel(name=VXLAN[-1], kind="vxlan", dscp_mode=outer, dscp_after=inner, remapped=False),)
 
 
 def segment(bond: View, top: View) -> str | None:
@@ -56,8 +56,9 @@ def overlay_paths(ports: Ports, head: str, part: Path) -> Iterator[Path]:
     """Yield the paths at which a part may stand, the most exact first; `head` is one of `OVERLAYS`."""
     field, key = (*part, "", "")[:2]
     if head == "@tunnels":
-        if key == "dscp_mode":
-            yield (*VXLAN, "encapsulation", "dscp", "action")
+        for field, way in (("dscp_mode", "encapsulation"), ("dscp_after", "decapsulation")):
+            if key == field:
+                yield (*VXLAN, way, "dscp", "action")
         yield VXLAN
         return
     if field == "peer_link":

@@ -84,10 +84,24 @@ class QosReader:
         self.queue_of, self._queues_derived = self._classes_of_priorities()
 
     def read_unbound(self) -> None:
-        """Read the profiles that no port is bound to, for what there is to remark about them."""
-        for kind in BINDINGS:
-            for name in self.top.below(kind).node:
-                self._made(kind, name)
+        """Read the profiles that no port is bound to, for what there is to remark about them, and that none is.
+
+        A file without ports may be one part of a configuration, and another part binds them.
+        """
+        unread = [(kind, name) for kind in BINDINGS for name in self.top.below(kind).node]
+        unread = [one for one in unread if one not in self._profiles]
+        unbound = {one for one in unread if one[1] != GLOBAL}
+        ports = self.config.top.below("interface")
+        if unbound and ports:
+            bindings = (port.below("qos") for _, port in ports.items())
+            unbound -= {
+                (kind, name) for qos in bindings for kind in qos.node if (name := qos.below(kind).text("profile"))
+            }
+            for kind, name in sorted(unbound):
+                facts = {"kind": f"{kind} profile", "name": name, "reason": "no port is bound to it"}
+                self.config.remark("unused-profile", (), ("qos", kind, name), **facts)
+        for kind, name in unread:
+            self._made(kind, name)
 
     def _roce(self) -> str | None:
         """Return the macro's mode; None where it is off."""

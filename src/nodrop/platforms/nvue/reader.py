@@ -37,6 +37,7 @@ from nodrop.platforms.nvue.read_services import (
     trimming,
 )
 from nodrop.platforms.nvue.read_settings import check
+from nodrop.platforms.nvue.read_shares import check_shares
 from nodrop.platforms.nvue.read_values import FILE, Config, said
 from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Tree
@@ -143,6 +144,7 @@ class _Device:
         trimmed = trimmed_classes(top, qos.defaults.trims)
         found = tuple(interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound()
+        check_shares(config, qos.roce)
         check_ports(config, ports, model)
         trims: dict[Subject, str] = {}
         device = Device(

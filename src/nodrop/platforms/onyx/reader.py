@@ -144,7 +144,8 @@ class _Device:
         ):
             if missing:
                 command = next((one for one in self._script.commands if one.starts(*words)), self._script.commands[0])
-                facts = {"priorities": ", ".join(map(str, sorted(missing))), "has": has, "lacks": lacks}
+                what = f"priority {', '.join(map(str, sorted(missing)))}"
+                facts = {"what": what, "has": has, "lacks": lacks}
                 place = Place(FILE, command.span)
                 kind = "lossless-half-configured"
                 self._values.remarks.append(Remark(kind=kind, subject=(self.name,), place=place, facts=facts))

@@ -1,0 +1,103 @@
+"""Shares that do not fit together: more than there is of a whole, and lossless classes that have one half of two.
+
+Sources: Cumulus Linux 5.16, Quality of Service (traffic pools, flow control buffers, egress scheduling, caveats) and
+RDMA over Converged Ethernet (which pool is the lossless one).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from nodrop.platforms.nvue.read_qos import GLOBAL
+from nodrop.platforms.nvue.read_values import Config, View, said
+from nodrop.platforms.nvue.tree import Path
+
+_WHOLE = 100
+_SERVICE_POOLS = ("ingress-service-pool", "ingress-pool", "egress-service-pool", "egress-pool")
+"""Before 5.11 they were called without `service`."""
+_LOSSLESS, _OF_MACRO = "default-lossless", "roce-lossless"
+
+Share = tuple[str, int, Path]
+"""Whose it is, percent, and where it stands."""
+
+
+def check_shares(config: Config, macro: str | None) -> None:
+    """Remark shares that add up to more than the whole, and PFC or a lossless pool without the other.
+
+    `macro` is the mode of `qos roce`, None where it is off: with it the pools and PFC are the macro's.
+    """
+    qos = config.top.below("qos")
+    for path, shares in _wholes(qos):
+        total = sum(percent for _, percent, _ in shares)
+        if total > _WHOLE:
+            parts = ", ".join(f"{name} {percent}" for name, percent, _ in shares)
+            config.remark("shares-exceed-whole", (), shares[-1][2], what=said(path), total=str(total), parts=parts)
+    if macro is None:
+        _check_halves(config, qos)
+
+
+def _wholes(qos: View) -> Iterator[tuple[Path, list[Share]]]:
+    """Yield each whole that is shared out, and its shares."""
+    pools = qos.below("traffic-pool")
+    yield pools.path, _percents(pools, "memory-percent")
+    advanced = qos.below("advance-buffer-config", GLOBAL)
+    for kind in _SERVICE_POOLS:
+        service = advanced.below(kind)
+        yield service.path, [one for one in _percents(service, "memory-percent") if not _infinite(service, one[0])]
+    for name in qos.below("egress-scheduler").node:
+        profile = qos.below("egress-scheduler", name)
+        shares = []
+        for tc, node in profile.numbered("traffic-class", 7):
+            percent = node.integer("bw-percent", 0, _WHOLE, "percent")
+            if percent and node.text("mode") != "strict":
+                shares.append((f"traffic class {tc}", percent, (*node.path, "bw-percent")))
+        yield profile.path, shares
+
+
+def _percents(node: View, key: str) -> list[Share]:
+    found = ((name, inside.integer(key, 0, _WHOLE, "percent"), (*inside.path, key)) for name, inside in node.items())
+    return [(name, percent, path) for name, percent, path in found if percent]
+
+
+def _infinite(pools: View, name: str) -> bool:
+    return pools.below(name).text("infinite") in ("true", "on", "enabled")
+
+
+def _check_halves(config: Config, qos: View) -> None:
+    """Remark what lacks its other half: a lossless class is PFC and a pool, and there is one such pool."""
+    pools = qos.below("traffic-pool")
+    shared = [name for name in (_LOSSLESS, _OF_MACRO) if pools.below(name).has("memory-percent")]
+    if len(shared) > 1:
+        config.remark("two-lossless-pools", (), (*pools.path, _OF_MACRO), first=_LOSSLESS, second=_OF_MACRO)
+        return
+    paused = dict(_paused(qos))
+    whole = config.tree is not None and bool(config.tree.header)
+    if not whole and not pools:
+        return  # A part of a configuration may leave the pools to what the switch has.
+    if paused and not shared and not qos.has("advance-buffer-config"):
+        lacks = f"{_LOSSLESS} in qos traffic-pool with a share of the memory"
+        _half(config, next(iter(paused.values())), f"priority {_listed(paused)}", "PFC", lacks)
+    for name in shared:
+        pooled = {priority for priority, _ in pools.below(name).numbered("switch-priority", 7)}
+        missing, unpaused = paused.keys() - pooled, pooled - paused.keys()
+        if pooled and missing:
+            lacks = f"place in {name}, which is for priority {_listed(pooled)}"
+            _half(config, (*pools.path, name, "switch-priority"), f"priority {_listed(missing)}", "PFC", lacks)
+        elif unpaused or (whole and not paused):
+            who = f"priority {_listed(unpaused)}" if unpaused else "the switch"
+            _half(config, (*pools.path, name), who, f"the lossless pool {name}", "PFC")
+
+
+def _listed(priorities: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(priorities)))
+
+
+def _half(config: Config, path: Path, what: str, has: str, lacks: str) -> None:
+    config.remark("lossless-half-configured", (), path, what=what, has=has, lacks=lacks)
+
+
+def _paused(qos: View) -> Iterator[tuple[int, Path]]:
+    """Yield the priorities with PFC in either direction, in any profile, and where they stand."""
+    for name in qos.below("pfc").node:
+        profile = qos.below("pfc", name)
+        if any(profile.text(way) not in ("disable", "disabled", "off") for way in ("tx", "rx")):
+            for priority, node in profile.numbered("switch-priority", 7):
+                yield priority, node.path
