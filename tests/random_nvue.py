@@ -437,7 +437,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
     lossless = draw(st.integers(1, 100 - lossy)) if pausing else None
     own_bgp = draw(maybe(bgps()))
     gnmi = draw(maybe(st.integers(1, 65535))) if knows(version, "a gNMI server") else None
-    exports = gnmi is None and knows(version, "export by OTLP")
+    exports = gnmi is None and knows(version, "export by OTLP") and switch(model).asic not in TRAITS.without_otlp
     device = Device(
         name=name,
         platform="nvue",

@@ -130,6 +130,11 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "sku": (device(hwsku="Mellanox-SN5600-O128"), "hwsku", "NVUE has no field for SONiC's SKU"),
     "name server": (device(dns_servers=("ntp.example",)), "dns_servers/ntp.example", "is not an address"),
     "hash seed": (device(hash_seed=2**32), "hash_seed", "is not from 0 to 4294967295"),
+    "OTLP on a chip without it": (
+        device(model="SN2700", otlp_collectors=(Collector(address="192.0.2.1", port=4317),)),
+        "otlp_collectors",
+        "Cumulus Linux sends nothing by OTLP on Spectrum-1",
+    ),
     "both kinds of telemetry": (
         device(gnmi_port=9339, otlp_collectors=(Collector(address="192.0.2.1", port=4317),)),
         "otlp_collectors",

@@ -67,7 +67,7 @@ OTHER_WORDS = {
     "lossless": "lossy",
     "permit": "deny",
     "external": "internal",
-    "SN4700": "SN5600",
+    "SN5600": "SN4700",
     "IN": "OUT",
     "OUT": "IN",
     "mgmt": "default",
@@ -145,7 +145,7 @@ def test_other_text_at_the_place_is_another_fact(name: str) -> None:
     ("subject", "text"),
     [
         ("", "leaf1"),
-        ("@model", "SN4700"),
+        ("@model", "SN5600"),
         ("@version", "Cumulus Linux 5.14.0"),
         ("@hash_seed", "7"),
         ("@watchdog_polling_ms", "200"),

@@ -21,9 +21,9 @@ def remarks(text: str) -> list[tuple[str, int, str]]:
     return [(one.kind, one.place.span.line if one.place else 0, " | ".join(one.facts.values())) for one in found]
 
 
-def below(body: str, version: str = "5.16.0") -> list[tuple[str, int, str]]:
+def below(body: str, version: str = "5.16.0", model: str = "SN5600") -> list[tuple[str, int, str]]:
     """The remarks of a startup.yaml, lines counted below the header."""
-    return [(kind, line - 6, facts) for kind, line, facts in remarks(state(body, version))]
+    return [(kind, line - 6, facts) for kind, line, facts in remarks(state(body, version, model))]
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,57 @@ def test_the_release_that_has_a_setting_takes_it() -> None:
     assert below("qos:\n  pfc-watchdog:\n    recovery-interval: 3", "5.19.0") == []
 
 
+@pytest.mark.parametrize(
+    ("body", "version", "lacking", "having", "line", "facts"),
+    [
+        ("qos:\n  roce: {mode: lossy-multi-tc}", "5.14.0", "SN4700", "SN5640", 2,
+         "qos roce mode lossy-multi-tc | Spectrum-4 and later | SN4700 | Spectrum-3"),
+        ("system:\n  forwarding:\n    packet-trim: {state: enabled}", "5.14.0", "SN3700", "SN5600", 3,
+         "system forwarding packet-trim | Spectrum-4 and later | SN3700 | Spectrum-2"),
+        ("qos:\n  congestion-control:\n    idle:\n      traffic-class: {'3': {mode: relative}}",
+         "5.18.0", "SN4600", "SN5400", 4,
+         "qos congestion-control idle traffic-class 3 mode | Spectrum-4 and later | SN4600 | Spectrum-3"),
+        ("system:\n  telemetry:\n    export: {otlp: {state: enabled}}", "5.14.0", "SN2700", "SN3700C", 3,
+         "system telemetry export otlp | Spectrum-2 and later | SN2700 | Spectrum-1"),
+        ("interface:\n  swp1: {link: {fast-linkup: on}}", "5.14.0", "SN3700", "SN2410", 2,
+         "interface swp1 link fast-linkup | Spectrum-1 | SN3700 | Spectrum-2"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_the_chip_has_not_is_told_with_those_that_have_it(
+    body: str, version: str, lacking: str, having: str, line: int, facts: str
+) -> None:
+    assert below(body, version, lacking) == [("setting-of-another-chip", line, facts)]
+    assert below(body, version, having) == []
+    assert below(body, version, "vx") == [], "which chip it has is not known"
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "path"),
+    [
+        ("qos:\n  pfc:\n    auto: {cable-length: 3}", 3, "qos pfc auto"),
+        ("interface:\n  any: {type: swp}", 2, "interface any"),
+    ],
+)
+def test_a_name_that_is_reserved(body: str, line: int, path: str) -> None:
+    name = path.rpartition(" ")[2]
+    facts = f"{path} | '{name}' | another name than all, any, auto, none, null"
+    assert ("malformed-value", line, facts) in below(body)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("nv set system hostname sw1\nnv unset qos roce\nnv unset qos ecn default\n", 3, 14),
+        ("- set: {system: {hostname: sw1}}\n- unset:\n    qos:\n      roce: {}\n      ecn: {default: {}}\n", 5, 7),
+    ],
+)
+def test_a_word_that_nvue_does_not_have_is_found_where_it_is_taken_back(text: str, line: int, column: int) -> None:
+    (remark,) = read(text).remarks
+    assert (remark.kind, remark.facts["path"], remark.facts["word"]) == ("unknown-setting", "qos", "ecn")
+    assert remark.place is not None
+    assert (remark.place.span.line, remark.place.span.column) == (line, column)
+
+
 def test_releases_of_other_systems_are_not_those_of_the_schema() -> None:
     assert below("qos:\n  pfc-watchdog:\n    recovery-interval: 3", "HBN 2.4.0") == []
     assert below("router:\n  bgp: {state: enabled}", "HBN 2.4.0") == []
@@ -224,8 +275,8 @@ PARTS = "swp10s0-1,swp11s0-1,swp12s0-1"
 @pytest.mark.parametrize(
     ("ports", "line", "kind", "facts"),
     [
-        ("swp31-33: {type: swp}", 2, "port-not-on-model", "swp33 | SN4700 | 32"),
-        ("swp40s0: {type: swp}", 2, "port-not-on-model", "swp40s0 | SN4700 | 32"),
+        ("swp64-67: {type: swp}", 2, "port-not-on-model", "swp66, swp67 | SN5600 | 65"),
+        ("swp70s0: {type: swp}", 2, "port-not-on-model", "swp70s0 | SN5600 | 65"),
         (f"{PARTS}: {{type: swp}}", 2, "part-without-breakout",
          "swp10s0, swp10s1, swp11s0, swp11s1 and 2 more | swp10 is not broken out"),
         ("swp1: {link: {breakout: {disabled: {}}}}\n  swp1s0: {type: swp}", 3, "part-without-breakout",
@@ -251,7 +302,7 @@ def test_ports_that_there_are() -> None:
 
 def test_ports_beyond_those_that_are_looked_up_are_counted() -> None:
     ports = "".join(f"  swp{number}: {{type: swp}}\n" for number in range(33, 153))
-    found = below(f"interface:\n{ports}")
+    found = below(f"interface:\n{ports}", model="SN4700")
     assert [line for _, line, _ in found] == list(range(2, 102))
     assert found[-1][2] == "swp132, swp133, swp134, swp135 and 17 more | SN4700 | 32"
 

@@ -80,7 +80,7 @@ class Adapter:
             changes["interfaces"] = self._with_way_round(changes["interfaces"], switch(str(device.model)))
         if device.hash_fields and not held.hash_fields.issuperset(known(device.hash_fields) or ()):
             changes["hash_fields"] = None
-        if device.otlp_collectors and not held.otlp:
+        if device.otlp_collectors and (not held.otlp or switch(str(device.model)).asic in held.without_otlp):
             changes["otlp_collectors"] = ()
         elif device.otlp_collectors and not held.gnmi_beside_otlp:
             changes["gnmi_port"] = None

@@ -11,6 +11,8 @@ from nodrop.fabric.fabric import HASH_FIELDS, Collector, HashField
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.values import changed
+from nodrop.hardware import switch
+from nodrop.hardware import switches as catalogue
 from nodrop.intent.schema import Intent, Tier
 from nodrop.platforms.traits import Traits, first_release, traits
 from nodrop.units import show_ids
@@ -38,8 +40,12 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
     tiers = (intent.topology.leaves, intent.topology.spines)
     held = [traits(tier.platform, tier.version) for tier in tiers]
     titles = " and ".join(sorted({one.title for one in held}))
-    if wanted.otlp and not any(one.otlp for one in held):
+    chips = [switch(tier.model).asic if tier.model in catalogue() else "" for tier in tiers]
+    sends = [one.otlp and chip not in one.without_otlp for one, chip in zip(held, chips, strict=True)]
+    if wanted.otlp and not any(sends):
         names, hint = _unable(tiers, attrgetter("otlp"))
+        if any(one.otlp for one in held):
+            names, hint = f"{titles} on {' and '.join(sorted(set(chips)))}", ""
         expected = "collectors that subscribe: gnmi: true"
         yield intent.problem(
             ("services", "telemetry", "otlp"), f"{names} sends nothing by OTLP by itself", expected, hint

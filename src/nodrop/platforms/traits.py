@@ -121,6 +121,8 @@ class Traits:
     """The share of small packets that headroom is worked out with."""
     otlp: bool
     """Whether a switch can send its counters by OTLP by itself."""
+    without_otlp: frozenset[str] = frozenset()
+    """ASICs of which it cannot."""
     gnmi: bool
     """Whether it answers gNMI."""
     gnmi_beside_otlp: bool

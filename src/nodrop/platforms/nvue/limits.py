@@ -132,6 +132,9 @@ def _check_telemetry(device: Device) -> None:
     for one in collectors:
         if not 1 <= one.port <= 65535:
             raise refuse(["otlp_collectors"], f"{one.port} is no TCP port")
+    chip = switch(str(device.model)).asic
+    if collectors and chip in TRAITS.without_otlp:
+        raise refuse(["otlp_collectors"], f"Cumulus Linux sends nothing by OTLP on {chip.title()}")
     port = known(device.gnmi_port)
     if port is None:
         return

@@ -40,9 +40,12 @@ class Config:
         """All that is set."""
         return View(self, self.tree.root if self.tree else {}, ())
 
-    def place(self, path: Path, *, key: bool = False) -> Place | None:
-        """Return where the nearest existing part of a path stands: its value, or with `key` its last word."""
-        span = self.tree.span(path, key=key) if self.tree else None
+    def place(self, path: Path, *, key: bool = False, unset: bool = False) -> Place | None:
+        """Return where the nearest existing part of a path stands: its value, or with `key` its last word.
+
+        With `unset`, it is the place where the path is taken back.
+        """
+        span = self.tree.span(path, key=key, unset=unset) if self.tree else None
         return Place(FILE, span) if span else None
 
     def malformed(self, path: Path, found: str, expected: str) -> None:
@@ -51,10 +54,17 @@ class Config:
 
     def remark(self, kind: str, subject: Subject, path: Path, /, **facts: str) -> None:
         """Remember something wrong in the text at `path`, once; `subject` is below the device."""
+        self._remember(kind, subject, path, facts)
+
+    def remark_unset(self, kind: str, path: Path, /, **facts: str) -> None:
+        """Remember something wrong where the text takes back what is at `path`, once."""
+        self._remember(kind, (), path, facts, unset=True)
+
+    def _remember(self, kind: str, subject: Subject, path: Path, facts: dict[str, str], *, unset: bool = False) -> None:
         fault = (kind, path, *facts.values())
         if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
             self._remarked.add(fault)
-            place = self.place(path, key=kind in _OF_WORDS)
+            place = self.place(path, key=kind in _OF_WORDS, unset=unset)
             self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
 
 

@@ -117,7 +117,7 @@ class _Device:
             facts = {"path": said(path), "first": str(double.first_line)}
             remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
             config.remarks.append(remark)
-        check_schema(config, device.version)
+        check_schema(config, device.version, device.model)
         check_macro(config)
         check_watchdogs(config)
         remark_overlaps(config)

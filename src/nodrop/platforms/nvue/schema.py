@@ -30,8 +30,9 @@ _MANY = 3
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A word that the owner chooses: what is below it, and its range where it is a number."""
+    """A word that the owner chooses: how it is called, what is below it, and its range where it is a number."""
 
+    name: str
     below: "Node"
     low: int = 0
     high: int | None = None
@@ -78,7 +79,8 @@ def _words(pattern: Path, stated: Mapping[str, Any]) -> Words:
                 rest = True
             elif found := _CHOSEN.fullmatch(key):
                 below = _node((*pattern, f"<{found['name']}>"), said)
-                chosen = Chosen(below, int(found["low"]), int(found["high"])) if found["high"] else Chosen(below)
+                ends = (int(found["low"]), int(found["high"])) if found["high"] else ()
+                chosen = Chosen(found["name"], below, *ends)
             elif word:
                 words[word] = _node((*pattern, word), said)
     return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, rest, _is_fixed(pattern))

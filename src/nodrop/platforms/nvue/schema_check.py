@@ -11,16 +11,20 @@ from typing import Any, Literal
 
 from nodrop.fabric.states import Unknown
 from nodrop.formats.places import on_one_line, shown
+from nodrop.hardware import switch
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.schema import Words, hint, misspelt, schema
-from nodrop.platforms.nvue.schema_types import NEW, Dialect, Leaf, Release, Span
+from nodrop.platforms.nvue.schema_types import NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span
 from nodrop.platforms.nvue.tree import Node, Path
 
 _MAX_SEEN = 8
 """Values kept by place: switches differ by tier, pod and generation, and not much further."""
 _MAX_FAULTS = 200
 """Found in one file: more is another kind of file."""
+_RESERVED = frozenset({"auto", "none", "null", "any", "all"})
+"""Words that are no names of interfaces and profiles (NVUE Format Reference)."""
+_OWN_NAMES = frozenset({"interface", "profile"})
 _RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and later"}
 
 
@@ -28,7 +32,7 @@ _RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and 
 class Fault:
     """What is wrong at a path, or would be in some release; the same on many ports is one, where it stands first."""
 
-    kind: Literal["word", "number", "list", "unit", "value", "span"]
+    kind: Literal["word", "number", "name", "list", "unit", "value", "span"]
     path: Path
     place: Words | Leaf
     text: str
@@ -38,13 +42,18 @@ class Fault:
 _Found = dict[tuple[int, str, str], Fault]
 
 
-def check_schema(config: Config, version: str | None | Unknown) -> None:
-    """Remark all that the release of a file does not take, save where a value is remarked already."""
+def check_schema(config: Config, version: str | None | Unknown, model: str | Unknown) -> None:
+    """Remark all that the release of a file, and the chip of its model, do not take.
+
+    Values that are remarked already are passed over.
+    """
     if config.tree is None:
         return
     release = _release(version)
     found = _remembered(schema(), config.tree.root, ())
     _tell_releases(config, release, found.values())
+    _tell_chips(config, model, found.values())
+    _check_unset(config, release)
     told = {one.place.span for one in config.remarks if one.place and one.kind in ("malformed-value", "unit-suffix")}
     for fault in found.values():
         if fault.kind != "span":
@@ -75,10 +84,12 @@ def _release(version: str | None | Unknown) -> Release | None:
     return (int(major), int(minor)) if major == "5" else None
 
 
-def _tell(config: Config, release: Release | None, fault: Fault) -> None:
+def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool = False) -> None:
     place, path = fault.place, fault.path
     if isinstance(place, Words):
-        if fault.kind == "number":
+        if fault.kind == "name":
+            config.malformed(path, shown(fault.text), f"another name than {', '.join(sorted(_RESERVED))}")
+        elif fault.kind == "number":
             assert place.chosen is not None
             expected = f"numbers from {place.chosen.low} to {place.chosen.high}, such as 0-2,4"
             config.malformed(path, shown(fault.text), expected)
@@ -88,7 +99,10 @@ def _tell(config: Config, release: Release | None, fault: Fault) -> None:
                 "word": on_one_line(path[-1]),
                 "hint": hint(place, path, release),
             }
-            config.remark("unknown-setting", (), path, **facts)
+            if unset:
+                config.remark_unset("unknown-setting", path, **facts)
+            else:
+                config.remark("unknown-setting", (), path, **facts)
     elif fault.kind == "unit":
         config.remark("unit-suffix", (), path, path=said(path), found=fault.text, unit=place.unit)
     else:
@@ -114,6 +128,41 @@ def _tell_releases(config: Config, release: Release | None, found: Iterable[Faul
         elif not any(span.has(release) for span in fault.spans):
             facts = {"path": f"{said(fault.path)} {fault.text}".strip(), "releases": _named(fault.spans)}
             config.remark("setting-of-another-release", (), fault.path, **facts, because=because)
+
+
+def _tell_chips(config: Config, model: str | Unknown, found: Iterable[Fault]) -> None:
+    """Remark what the chip of the model does not have."""
+    if isinstance(model, Unknown) or (chip := _generation(switch(model).asic)) is None:
+        return
+    for fault in _bound(found):
+        lacking = [span.chips for span in fault.spans if span.chips and not span.on(chip)]
+        if len(lacking) == len(fault.spans):
+            facts = {"path": f"{said(fault.path)} {fault.text}".strip(), "chips": " or ".join(map(_chips, lacking))}
+            config.remark("setting-of-another-chip", (), fault.path, **facts, model=model, chip=f"Spectrum-{chip}")
+
+
+def _generation(asic: str) -> int | None:
+    name, _, number = asic.partition("-")
+    return int(number) if name == "spectrum" else None
+
+
+def _chips(chips: Chips) -> str:
+    oldest, newest = chips
+    return f"Spectrum-{oldest}" + (
+        "" if newest == oldest else " and later" if newest == NEWEST_CHIP else f" to -{newest}"
+    )
+
+
+def _check_unset(config: Config, release: Release | None) -> None:
+    """Remark words that are taken back and that no release has."""
+    tree = config.tree
+    if tree is None or not tree.unset:
+        return
+    found: _Found = {}
+    _look(schema(), tree.unset, (), found)
+    for fault in found.values():
+        if fault.kind == "word":
+            _tell(config, release, fault, unset=True)
 
 
 def _named(spans: Iterable[Span]) -> str:
@@ -153,6 +202,8 @@ def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
             if chosen.high is not None and not _between(key, chosen.low, chosen.high):
                 _add(found, Fault("number", (*path, key), place, key))
                 continue
+            if key in _RESERVED and chosen.name in _OWN_NAMES:
+                _add(found, Fault("name", (*path, key), place, key))
             node = chosen.below
         if node.span.bounded:
             _add(found, Fault("span", (*path, key), node, "", (node.span,)))

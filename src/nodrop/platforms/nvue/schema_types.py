@@ -7,12 +7,19 @@ from functools import cached_property
 from typing import Literal
 
 Release = tuple[int, int]
+Chips = tuple[int, int]
+"""The first and the last generation of Spectrum."""
 Dialect = Literal["old", "new"]
 """`old` is up to 5.14, `new` from 5.15 on: either refuses the words of the other."""
 Verdict = tuple["Span", ...] | Literal["unit", "value"] | None
 """None: taken by every release; spans: taken by some; `unit`: a number with a unit; `value`: taken by none."""
 
-_SPAN = re.compile(r"(?:since (?P<since>[0-9.]+) ?)?(?:until (?P<until>[0-9.]+) ?)?(?P<rest>.*)")
+_SPAN = re.compile(
+    r"(?:since (?P<since>[0-9.]+) ?)?(?:until (?P<until>[0-9.]+) ?)?"
+    r"(?:on (?P<oldest>[1-9])\.\.(?P<newest>[1-9])? ?)?(?P<rest>.*)"
+)
+NEWEST_CHIP = 9
+"""Stands for chips yet to come."""
 _ELSE = re.compile(r"(?P<rest>.*?),? ?\b(?:now|was) (?P<instead>.*)")
 _NUMBER = re.compile(r"(?P<unit>\S+) (?P<low>[0-9]+)\.\.(?P<high>[0-9]+)")
 _SUFFIXED = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4}(?:/s)?)")
@@ -29,17 +36,26 @@ _BOOLEANS = ("true", "false")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Since when and until when there is something, both ends included, and what says the same in the other dialect."""
+    """Since when and until when there is something, on which chips, and what says the same in the other dialect.
+
+    Both ends are included.
+    """
 
     since: Release | None = None
     until: Release | None = None
     instead: str = ""
+    chips: Chips | None = None
+    """None are all."""
 
     def has(self, release: Release | None) -> bool:
         """Whether a release is in the span; one that is not known always is."""
         return release is None or (
             (self.since is None or self.since <= release) and (self.until is None or release <= self.until)
         )
+
+    def on(self, chip: int | None) -> bool:
+        """Whether a generation of Spectrum has it; one that is not known always does."""
+        return chip is None or self.chips is None or self.chips[0] <= chip <= self.chips[1]
 
     @property
     def dialect(self) -> Dialect | None:
@@ -50,8 +66,8 @@ class Span:
 
     @property
     def bounded(self) -> bool:
-        """Whether there is a release that is not in it."""
-        return self.since is not None or self.until is not None
+        """Whether there is a release or a chip that is not in it."""
+        return self.since is not None or self.until is not None or self.chips is not None
 
 
 ALWAYS = Span()
@@ -117,13 +133,13 @@ def leaf_of(key: str, said: str | list[str]) -> Leaf:
 
 
 def span_of(said: str) -> tuple[Span, str]:
-    """Return since when and until when, and the rest of a text."""
+    """Return since when, until when and on which chips, and the rest of a text."""
     instead = _ELSE.fullmatch(said)
     found = _SPAN.fullmatch(instead["rest"] if instead else said)
     assert found is not None
-    return Span(_release(found["since"]), _release(found["until"]), instead["instead"] if instead else ""), found[
-        "rest"
-    ]
+    chips = (int(found["oldest"]), int(found["newest"] or NEWEST_CHIP)) if found["oldest"] else None
+    since, until = _release(found["since"]), _release(found["until"])
+    return Span(since, until, instead["instead"] if instead else "", chips), found["rest"]
 
 
 def _release(text: str | None) -> Release | None:

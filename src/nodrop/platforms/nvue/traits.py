@@ -63,6 +63,7 @@ TRAITS = Traits(
     pattern_mtu_bytes=1024,
     small_packet_percent=100,
     otlp=True,
+    without_otlp=frozenset({"spectrum-1"}),
     gnmi=True,
     gnmi_beside_otlp=False,
     additions=frozenset({"paths"}),
@@ -103,7 +104,8 @@ TRAITS = Traits(
     },
     reasons={
         "@gnmi_port": f"Cumulus Linux has gNMI since {SINCE['a gNMI server']}, and is not to run it beside OTLP",
-        "@otlp_collectors": f"Cumulus Linux sends counters of buffers by OTLP since {SINCE['export by OTLP']}",
+        "@otlp_collectors": f"Cumulus Linux sends counters of buffers by OTLP since {SINCE['export by OTLP']}, "
+        "and from Spectrum-2 on",
         "@loopbacks": "NVUE calls its loopback lo",
         "@bgp/maximum_paths": "NVUE takes 128 equal paths at most",
         "@bgp/maximum_paths_ipv6": "NVUE takes 128 equal paths at most",

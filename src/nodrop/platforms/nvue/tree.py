@@ -28,11 +28,12 @@ _SESSION = re.compile(rf"{nvset.PROMPT.pattern}.*$", re.MULTILINE)
 
 
 class Tree:
-    """One file, read: `root` is what it sets, `header` what it says of itself."""
+    """One file, read: `root` is what it sets, `unset` the words it takes back, `header` what it says of itself."""
 
     def __init__(self, raw: bytes, display: str) -> None:
         """Raise InputProblems, naming the file `display`, where it is neither YAML of that shape nor `nv set`."""
         self.root: Node = {}
+        self.unset: Node = {}
         self.header: Node = {}
         self.doubles: list[Double] = []
         self.others: tuple[tuple[int, str], ...] = ()
@@ -41,6 +42,7 @@ class Tree:
         self._lines: list[str] | None = None
         self._document: Document | None = None
         self._sets: list[tuple[int | str, ...]] = []
+        self._unsets: list[tuple[int | str, ...]] = []
         self._script: nvset.Script | None = None
         if nvset.detect(raw):
             self._script = nvset.parse(self._text)
@@ -60,8 +62,7 @@ class Tree:
                 self.header = data if isinstance(data, dict) else {}
             elif isinstance(data, dict):
                 parts.append((verb, data))
-                if verb == "set":
-                    self._sets.append(prefix)
+                (self._sets if verb == "set" else self._unsets).append(prefix)
             elif data is not None:
                 self._refuse(prefix, f"`{verb}` of no mapping", "a mapping of what is set")
         if [verb for verb, _ in parts] == ["set"]:
@@ -69,6 +70,8 @@ class Tree:
             return
         for verb, data in parts:
             (self._lay if verb == "set" else self._drop)(self.root, data, "")
+            if verb == "unset":
+                self._lay(self.unset, data, "")
 
     def _parts(self, data: Any) -> Iterator[tuple[tuple[int | str, ...], str, Any]]:
         entries = data if isinstance(data, list) else [data]
@@ -112,6 +115,10 @@ class Tree:
         """Do what a command says."""
         if len(command.words) > MAX_WORDS:
             return
+        if command.verb == "unset":
+            node = self.unset
+            for word in command.words:
+                node = _below(node, word)
         nodes, parent = [self.root], ""
         for position, word in enumerate(command.words):
             single = keys(parent, word)
@@ -133,18 +140,20 @@ class Tree:
             found = f"more than {MAX_STEPS:,} keys, lists and ranges written out"
             raise InputProblems([Problem(path=self._display, found=found, expected="a switch's configuration")])
 
-    def span(self, path: Path, *, whole: bool = False, key: bool = False) -> Span | None:
+    def span(self, path: Path, *, whole: bool = False, key: bool = False, unset: bool = False) -> Span | None:
         """Return where the value at a path of single keys stands, or the nearest key above it; None above the first.
 
         Where a value is a mapping, the place is that of its key. With `whole`, None unless all of the path is there;
         and of a mapping with a single key that says it all, `state: {up: {}}`, the place is that key's. With `key`, the
-        place is that of the last word of the path, not of the value that it has.
+        place is that of the last word of the path, not of the value that it has. With `unset`, it is where the path
+        is taken back.
         """
         if self._script is not None:
-            return _span_of(self._script.commands, path, len(path) if whole else 1, key=key)
+            least = len(path) if whole else 1
+            return _span_of(self._script.commands, path, least, key=key, verb="unset" if unset else "set")
         assert self._document is not None
         best: tuple[int | str, ...] = ()
-        for prefix in reversed(self._sets):
+        for prefix in reversed(self._unsets if unset else self._sets):
             found = _raw_path(_at(self._document.data, prefix), path, "")
             enough = len(path) if whole else 1
             if len(found) >= enough and len(found) + len(prefix) > len(best):
@@ -232,14 +241,16 @@ def _raw_path(data: Any, path: Path, parent: str) -> Path:
     return best
 
 
-def _span_of(commands: Sequence[nvset.Command], path: Path, least: int, *, key: bool = False) -> Span | None:
+def _span_of(
+    commands: Sequence[nvset.Command], path: Path, least: int, *, key: bool = False, verb: str = "set"
+) -> Span | None:
     """Return the place of the value that the last command for a path gives, or of the path's last word there is.
 
     None where no command has the first `least` words of the path.
     """
     best, span = least - 1, None
     for command in reversed(commands):
-        if command.verb != "set" or len(command.words) <= best:
+        if command.verb != verb or len(command.words) <= best:
             continue
         parent, depth = "", 0
         for word, step in zip(command.words, path, strict=False):
