@@ -262,13 +262,51 @@ def test_malformed_values_have_the_line_of_the_file(text: str, line: int) -> Non
     assert reading.remarks[0].facts["path"] == text.split("\n")[line - 1].split(" =")[0]
 
 
-@pytest.mark.parametrize(
-    "text", ["pfc.enabled = true", "qos.roce = lossless", "traffic.cos_9.priority_source.dscp = [1]", "not a setting"]
-)
+@pytest.mark.parametrize("text", ["qos.roce = lossless", "traffic.cos_9.priority_source.dscp = [1]", "not a setting"])
 def test_what_is_not_known_is_told(text: str) -> None:
     ((line, said),) = notes(features(f"# one\n{text}\n"))
     assert line == 2
     assert said.endswith("is not understood and was not looked at")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("pfc.enabled = true", "did you mean `tx_enable`?"),
+        ("trafic.packet_priority_source_set = [dscp]", "`trafic`: did you mean `traffic`?"),
+        ("pfc.port_group_lst = [a]", "`port_group_lst`: did you mean `port_group_list`?"),
+        (
+            "default_ecn_red_conf.min_treshold_bytes = 150000",
+            "`min_treshold_bytes`: did you mean `min_threshold_bytes`?",
+        ),
+    ],
+)
+def test_keys_that_switchd_passes_over_are_found_with_what_was_meant(text: str, hint: str) -> None:
+    reading = features(f"# one\n{text}\n")
+    assert [(kind, line) for kind, line in remarks(reading)] == [("unknown-command", 2)]
+    assert reading.remarks[0].facts == {"command": text.split(" =")[0], "system": "switchd", "hint": hint}
+    assert notes(reading) == []
+
+
+def test_a_field_that_a_port_group_does_not_have_is_found() -> None:
+    group = "pfc.port_group_list = [a]\npfc.a.tx_enable = true\npfc.a.cos_lst = [3]\npfc.a.headroom = 9\n"
+    found = [one for one in features(group).remarks if one.kind == "unknown-command"]
+    assert [(one.facts["command"], one.facts["hint"].split(",")[0]) for one in found] == [
+        ("pfc.a.cos_lst", "`cos_lst`: did you mean `cos_list`?"),
+        ("pfc.a.headroom", "known: cable_length"),
+    ]
+
+
+def test_a_misspelt_setting_of_an_interface_is_found_and_underscores_are_as_good() -> None:
+    reading = read(
+        "cumulus",
+        interfaces="iface swp1\n    adress 10.0.0.1/31\niface br\n    bridge-prots swp1\n    bridge_stp on\n",
+    )
+    assert [(one.place and one.place.span.line, one.facts["hint"]) for one in reading.remarks] == [
+        (2, "`adress`: did you mean `address`?"),
+        (4, "`bridge-prots`: did you mean `bridge-ports`?"),
+    ]
+    assert notes(reading) == []
 
 
 def test_sets_of_ports() -> None:

@@ -186,9 +186,23 @@ def test_malformed_values_are_told_in_the_words_of_the_command(line: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["net add interface swp1 qos pfc priority 3", "net add qos roce", "net frobnicate", "systemctl restart switchd"],
+    ("line", "hint"),
+    [
+        ("net add interface swp1 storage-optimised pfc", "`storage-optimised`: did you mean `storage-optimized`?"),
+        ("net add interfce swp1 mtu 9216", "`interfce`: did you mean `interface`?"),
+        ("net add interface swp1 qos pfc priority 3", "there is `net add roce lossless`, and before 4.4 "),
+        ("net add qos roce", "there is `net add roce lossless`, and before 4.4 "),
+    ],
 )
+def test_commands_that_nclu_does_not_have_are_found_with_what_was_meant(line: str, hint: str) -> None:
+    reading = nclu(f"net add interface swp1\n{line}\n")
+    assert remarks(reading) == [("unknown-command", 2)]
+    assert reading.remarks[0].facts["system"] == "NCLU"
+    assert reading.remarks[0].facts["hint"].startswith(hint)
+    assert notes(reading) == []
+
+
+@pytest.mark.parametrize("line", ["net add interface swp1 blink", "net frobnicate", "systemctl restart switchd"])
 def test_what_is_not_known_is_told(line: str) -> None:
     ((number, said),) = notes(nclu(f"net add interface swp1\n{line}\n"))
     assert number == 2

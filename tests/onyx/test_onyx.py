@@ -326,18 +326,51 @@ def test_malformed_values_have_a_line(line: str) -> None:
     assert remarks(onyx(f"hostname a\n{line}\n")) == [("malformed-value", 2)]
 
 
+_ECN = "interface ethernet 1/1 traffic-class 3 congestion-control ecn minimum-absolute 150 maximum-absolute 1500"
+_PRIORITY = "dcb priority-flow-control priority 3 enable"
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("line", "hint"),
     [
-        "interface ethernet 1/1 traffic ecn tc 3 min 150",
-        "interface ethernet 1/1 dcb ets tc 3 bandwidth 50 strict",
-        "interface ethernet 1/1 traffic-class 3 pfc",
-        "interface ethernet 1/1 congestion-control ecn minimum-absolute 150 maximum-absolute 1500",
-        "qos pfc priority 3",
-        "traffic ecn tc 3",
+        ("interface ethernet 1/1 traffic ecn tc 3 min 150", f"there is `{_ECN}`"),
+        (f"interface ethernet 1/1 {_PRIORITY}", f"there is `{_PRIORITY}`"),
+        (
+            "interface ethernet 1/1 traffic-class 3 pfc",
+            "there is `interface ethernet 1/1 dcb priority-flow-control mode on force`",
+        ),
+        ("interface ethernet 1/1 pfc watchdog on", "there is `interface ethernet 1/1 pfc-wd`"),
+        (
+            "interface ethernet 1/1 congestion-control ecn minimum-absolute 150 maximum-absolute 1500",
+            f"there is `{_ECN}`",
+        ),
+        ("traffic ecn tc 3", f"there is `{_ECN}`"),
+        (
+            "interface ethernet 1/1 dcb priority-flow-contol mode on force",
+            "`priority-flow-contol`: did you mean `priority-flow-control`?",
+        ),
+        ("trafic pool roce type lossless", "`trafic`: did you mean `traffic`?"),
     ],
 )
-def test_invented_commands_are_told(line: str) -> None:
+def test_commands_that_onyx_does_not_have_are_found_with_what_was_meant(line: str, hint: str) -> None:
+    reading = onyx(f"hostname a\n{line}\n")
+    assert remarks(reading) == [("unknown-command", 2)]
+    assert reading.remarks[0].facts == {"command": line[:80], "system": "Onyx", "hint": hint}
+    assert notes(reading) == []
+
+
+def test_the_half_that_is_there_is_pointed_at() -> None:
+    text = (
+        "interface ethernet 1/1 ingress-buffer iPort.pg3 bind switch-priority 3\n"
+        "interface ethernet 1/1 ingress-buffer iPort.pg3 map pool iPool1 type lossless reserved 70K xoff 1K xon 1K\n"
+    )
+    assert remarks(onyx(f"hostname a\n{text}")) == [("lossless-half-configured", 3)]
+
+
+@pytest.mark.parametrize(
+    "line", ["interface ethernet 1/1 dcb ets tc 3 bandwidth 50 strict", "interface ethernet 1/1 hum 3", "sing aloud"]
+)
+def test_commands_that_onyx_may_have_are_noted(line: str) -> None:
     ((number, said),) = notes(onyx(f"hostname a\n{line}\n"))
     assert number == 2
     assert said.endswith("is not understood and was not looked at")

@@ -14,7 +14,7 @@ from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
-from nodrop.formats.places import Span, decode
+from nodrop.formats.places import Span, decode, on_one_line
 from nodrop.platforms import frr
 from nodrop.platforms.nvue import places, reader
 
@@ -57,6 +57,11 @@ class Translation:
     def add(self, command: str, place: Place, said: str) -> None:
         """Add a command without its `nv set`."""
         self.lines.append(Line(f"nv set {command}", place, said))
+
+    def unknown(self, place: Place, command: str, system: str, hint: str) -> None:
+        """Remark a line that the system does not have, and what there is instead."""
+        facts = {"command": on_one_line(command)[:80], "system": system, "hint": hint}
+        self.remarks.append(("unknown-command", (), place, facts))
 
     def ignore(self, place: Place, said: str) -> None:
         """Add a line that was not understood."""

@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from nodrop.fabric.reading import Place
+from nodrop.fabric.types import nearest
 from nodrop.formats.places import shown
 from nodrop.platforms.cumulus.keys import Setting, settings
+from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation
 
 GLOBAL = "default-global"
@@ -52,6 +54,19 @@ _MARKING = {
     "red_enable": "red",
     "mode": "mode",
 }
+_ALSO_MARKING = ("egress_queue_list", "cos_list", "port_set", "min_threshold_percent", "max_threshold_percent")
+_FIELDS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("pfc", "link_pause"), (*_PFC, "cos_list", "tx_enable", "rx_enable", "port_set")),
+    **dict.fromkeys(("ecn_red", "ecn", "default_ecn_red_conf"), (*_MARKING, *_ALSO_MARKING)),
+}
+"""The fields of settings of a kind, where all of them are known."""
+KEYS = frozenset({
+    *_KINDS, *(field for fields in _FIELDS.values() for field in fields), "port_group_list", "traffic", "bw_percent",
+    "packet_priority_source_set", "packet_priority_remark_set", "port_default_priority", "priority_source",
+    "priority_remark", "default_ecn_red_conf", "default_egress_sched", "cos_egr_queue", "shaper", "priority_group",
+    "priority_group_list",
+})  # fmt: skip
+"""The parts of keys that are known, but for names and those that are numbered."""
 _TIMERS = {"poll_interval": "polling-interval", "robustness": "robustness"}
 _QUOTAS = {"ingress_buffer": "ingress-lossless-buffer", "egress_buffer": "egress-lossless-buffer"}
 _COS = re.compile(r"cos_([0-7])")
@@ -92,7 +107,7 @@ class Features:
             if file == FEATURES[1]:
                 self._before_5 = self._before_5 or setting
             if not (self._switchd if file == SWITCHD else self._setting)(setting) and file not in (*INFRA, SWITCHD):
-                self._found.ignore(setting.place, f"setting {shown(setting.key)}")
+                self._unknown(setting)
 
     def finish(self) -> None:
         """Add what groups of settings mean together."""
@@ -127,6 +142,19 @@ class Features:
 
     def _add(self, command: str, setting: Setting) -> None:
         self._found.add(command, setting.place, setting.key)
+
+    def _unknown(self, setting: Setting) -> None:
+        """Remark a key that switchd does not have: a slip, or a field that port groups of its kind do not have."""
+        fields = _FIELDS.get(setting.parts[0], ())
+        for part in setting.parts:
+            if part not in KEYS and (meant := slip(part, KEYS)):
+                hint = f"`{part}`: did you mean `{meant}`?"
+                self._found.unknown(setting.place, setting.key, "switchd", hint)
+                return
+        if fields:
+            self._found.unknown(setting.place, setting.key, "switchd", nearest(setting.parts[-1], fields))
+        else:
+            self._found.ignore(setting.place, f"setting {shown(setting.key)}")
 
     def _switchd(self, setting: Setting) -> bool:
         if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _TIMERS:
@@ -227,7 +255,7 @@ class Features:
             if setting.parts[2] == "port_set":
                 self._bind(kind, profile, setting)
             elif kind in taken and not taken[kind](setting):
-                self._found.ignore(setting.place, f"setting {shown(setting.key)}")
+                self._unknown(setting)
 
     def _bind(self, kind: str, profile: str, setting: Setting) -> None:
         ports = ports_of(setting.value)
@@ -258,7 +286,10 @@ class Features:
         listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL else ""
         for setting in own if listed else ():
             field = _MARKING.get(setting.parts[-1])
-            if field is not None:
+            if field is None:
+                if setting.parts[-1] not in _ALSO_MARKING:
+                    self._unknown(setting)
+            else:
                 flag = ("disable", "enable")[setting.flag]
                 value = flag if field in ("ecn", "red") else _word(setting.value)
                 self._add(f"qos congestion-control {profile} traffic-class {_word(listed)} {field} {value}", setting)

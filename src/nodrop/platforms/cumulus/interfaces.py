@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from nodrop.fabric.reading import Place
 from nodrop.formats.places import shown
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows
 
 INTERFACES = "interfaces"
@@ -22,6 +23,16 @@ _IGNORED = (
     "gateway",    "accept", "bpdu", "evpn", "scope", "tunnel", "ptm", "pim", "metric", "adaptive", "lldp", "ethtool",
 )  # fmt: skip
 """How settings begin that are not in the model."""
+_ATTRIBUTES = frozenset({
+    "address", "address-virtual", "alias", "bond-lacp-bypass-allow", "bond-lacp-rate", "bond-miimon", "bond-min-links",
+    "bond-mode", "bond-slaves", "bond-use-carrier", "bond-xmit-hash-policy", "bridge-access", "bridge-ageing",
+    "bridge-allow-untagged", "bridge-arp-nd-suppress", "bridge-learning", "bridge-mcsnoop", "bridge-ports",
+    "bridge-pvid", "bridge-stp", "bridge-vids", "bridge-vlan-aware", "clag-id", "clagd-backup-ip", "clagd-peer-ip",
+    "clagd-priority", "clagd-sys-mac", "down", "gateway", "hwaddress", "link-autoneg", "link-down", "link-duplex",
+    "link-fec", "link-speed", "mstpctl-bpduguard", "mstpctl-portadminedge", "mtu", "netmask", "post-down", "post-up",
+    "pre-down", "pre-up", "up", "vlan-id", "vlan-raw-device", "vrf", "vrf-table", "vxlan-id", "vxlan-local-tunnelip",
+})  # fmt: skip
+"""Settings of ifupdown2 that a slip may mean."""
 
 
 class Interfaces:
@@ -60,11 +71,13 @@ class Interfaces:
         return found
 
     def _attribute(self, name: str, words: Sequence[str], place: Place) -> None:
-        key, value = words[0], words[1] if len(words) > 1 else ""
+        key, value = words[0].replace("_", "-"), words[1] if len(words) > 1 else ""
         own = f"interface {name}"
         said = f"{key} of {name}"
         named = nvue_port(name) is not None or name in ("lo", "eth0")
-        if key == "bond-slaves":
+        if key not in _ATTRIBUTES and (meant := slip(key, _ATTRIBUTES)):
+            self._found.unknown(place, " ".join(words), "ifupdown2", f"`{words[0]}`: did you mean `{meant}`?")
+        elif key == "bond-slaves":
             for member in words[1:]:
                 self._found.add(f"{own} bond member {_safe(member)}", place, said)
         elif key in ("bridge-ports", "vlan-id", "bridge-access", "bridge-vids"):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from nodrop.fabric.reading import Place
 from nodrop.formats.places import shown
+from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows
 
 FILE = "nclu.txt"
@@ -46,6 +47,13 @@ _PORT_ELSEWHERE = frozenset({
     "port-security", "vrr",
 })  # fmt: skip
 
+_WORDS = _ELSEWHERE | _PORT_ELSEWHERE | {
+    "address", "alias", "autoneg", "breakout", "bridge", "gateway", "hostname", "interface", "loopback", "lossless",
+    "lossy", "routing", "slaves", "speed", "storage-optimized", "vlan",
+}  # fmt: skip
+"""Words that a slip may mean."""
+_OF_CLASSES = frozenset({"dscp", "ecn", "lossless", "pfc", "qos", "roce", "storage-optimized", "traffic"})
+_CLASSES = "`net add roce lossless`, and before 4.4 `net add interface swp1 storage-optimized pfc`"
 _BGP_ELSEWHERE = ("graceful-restart", "timers", "always-compare-med", "log-neighbor-changes", "cluster-id")
 
 
@@ -86,7 +94,7 @@ class _Reader:
         match list(words):
             case ["add", *rest]:
                 if not rest or not self._add(rest, place, said):
-                    self._found.ignore(place, f"command {shown(said)}")
+                    self._unknown(rest, place, said)
             case ["del", "all"]:
                 self._found.lines.clear()
                 self._found.frr.clear()
@@ -102,6 +110,17 @@ class _Reader:
                 pass
             case _:
                 self._found.ignore(place, f"command {shown(said)}")
+
+    def _unknown(self, words: Sequence[str], place: Place, said: str) -> None:
+        """Remark a command that NCLU does not have: a slip, or classes of traffic set in words of other systems."""
+        for word in words[:4]:
+            if word not in _WORDS and (meant := slip(word, _WORDS)):
+                self._found.unknown(place, said, "NCLU", f"`{word}`: did you mean `{meant}`?")
+                return
+        if _OF_CLASSES & {*words[:4]}:
+            self._found.unknown(place, said, "NCLU", f"there is {_CLASSES}")
+        else:
+            self._found.ignore(place, f"command {shown(said)}")
 
     def finish(self) -> None:
         """Add what is told to FRR, and what was no command."""

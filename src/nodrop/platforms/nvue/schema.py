@@ -22,8 +22,6 @@ _HARDLY = 0.7
 """How much alike they have to be at one place, where no other word will do; with less, the words there are named."""
 _CLASSES = "qos"
 """The object that other platforms spell at ports, and guides then invent there."""
-_SHORT = 5
-"""Letters below which a word with one other letter may well be another word."""
 _MANY = 3
 """Paths that end in the same word; `state` and `mode` are in far more."""
 
@@ -95,29 +93,6 @@ def _node(pattern: Path, said: Any) -> Node:
 
 def _is_fixed(pattern: Path) -> bool:
     return not any(word.startswith("<") for word in pattern)
-
-
-def misspelt(word: str, place: Words) -> bool:
-    """Whether a word that a place does not know is all but one that it knows: a letter more, less, other, or swapped.
-
-    Words that a number tells apart (`dhcp-relay6`) are others.
-    """
-    return any(
-        known[0] == word[0] and abs(len(known) - len(word)) <= 1 and _one_slip(known, word) for known in place.words
-    )
-
-
-def _one_slip(known: str, word: str) -> bool:
-    if word in (f"{known}s", known.removesuffix("s")):
-        return True
-    if len(known) < _SHORT or any(letter.isdigit() for letter in known + word):
-        return False
-    shorter = min(len(known), len(word))
-    at = next((at for at in range(shorter) if known[at] != word[at]), shorter)
-    rests = (known[at + 1 :], word[at:]), (known[at:], word[at + 1 :]), (known[at + 1 :], word[at + 1 :])
-    return any(one == other for one, other in rests) or (
-        known[at : at + 2] == word[at : at + 2][::-1] and known[at + 2 :] == word[at + 2 :]
-    )
 
 
 def hint(place: Words, path: Path, release: Release | None) -> str:

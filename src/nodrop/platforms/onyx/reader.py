@@ -16,6 +16,7 @@ from nodrop.platforms.onyx.commands import Command, Script, parse
 from nodrop.platforms.onyx.read_qos import QosReader
 from nodrop.platforms.onyx.read_values import FILE, Values
 from nodrop.platforms.onyx.settings import Link, Qos, Settings
+from nodrop.platforms.onyx.unknown import judge
 
 FILES = (FILE,)
 BESIDE = ()
@@ -85,6 +86,7 @@ class _Device:
         routing, others = read_routing.read(settings.routing)
         self._others += others
         self._remark_references(routing.undefined)
+        self._remark_unknown()
         self._remark_halves()
         release = _VERSION.fullmatch(self._script.header.get("Product release", ""))
         qos = QosReader(settings)
@@ -128,6 +130,22 @@ class _Device:
             remark = Remark(kind="dangling-reference", subject=(self.name, "@bgp"), place=place, facts=facts)
             self._values.remarks.append(remark)
 
+    def _remark_unknown(self) -> None:
+        """Remark the commands that Onyx does not have; those of which that is not known are left to be noted."""
+        seen: set[tuple[str, ...]] = set()
+        noted = []
+        for command in self._others:
+            instead = judge(command)
+            if instead is None:
+                noted.append(command)
+            elif (kind := (command.kind, *command.words[:3])) not in seen and len(seen) < _MAX_NOTES:
+                seen.add(kind)
+                facts = {"command": _said(command)[:80], "system": "Onyx", "hint": instead}
+                place = Place(FILE, command.span)
+                remark = Remark(kind="unknown-command", subject=(self.name,), place=place, facts=facts)
+                self._values.remarks.append(remark)
+        self._others = noted
+
     def _remark_halves(self) -> None:
         """Remark priorities with PFC and no lossless buffer, and those with the buffer and without PFC."""
         settings = self._settings
@@ -139,11 +157,12 @@ class _Device:
             lossless = {index for index, buffer in one.groups.items() if buffer.headroom is not None}
             pooled |= {priority for priority, group in one.group_of.items() if group in lossless}
         for missing, has, lacks, words in (
-            (paused - pooled, "PFC", "lossless buffer", ("dcb", "priority-flow-control", "priority")),
-            (pooled - paused, "a lossless buffer", "PFC", ("traffic", "pool")),
+            (paused - pooled, "PFC", "lossless buffer", {"dcb", "priority-flow-control", "priority"}),
+            (pooled - paused, "a lossless buffer", "PFC", {"type", "lossless"}),
         ):
             if missing:
-                command = next((one for one in self._script.commands if one.starts(*words)), self._script.commands[0])
+                commands = self._script.commands
+                command = next((one for one in commands if words <= {*one.words}), commands[0])
                 what = f"priority {', '.join(map(str, sorted(missing)))}"
                 facts = {"what": what, "has": has, "lacks": lacks}
                 place = Place(FILE, command.span)
