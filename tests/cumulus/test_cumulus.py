@@ -6,10 +6,11 @@ import pytest
 
 import nodrop
 from legacy import findings, notes, port, qos, read, remarks, same
+from nodrop.fabric.bridging import Vlan, VlanMember
 from nodrop.fabric.fabric import Management, Port
 from nodrop.fabric.qos import PfcWatchdog, Scheduler
 from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.states import Unknown, known
+from nodrop.fabric.states import UNKNOWN, Unknown, known
 from nodrop.platforms import reader
 from nodrop.platforms.cumulus.features import ports_of
 from nodrop.platforms.cumulus.places import where
@@ -116,7 +117,7 @@ def test_links_and_addresses() -> None:
     )
 
 
-def test_bonds_are_read_and_vlans_are_not_known() -> None:
+def test_bonds_and_the_vlans_of_a_bridge_are_read() -> None:
     reading = read(
         "cumulus",
         interfaces=f"{STANZAS}auto bond1\niface bond1\n  bond-slaves swp1 swp2\n  clag-id 1\n"
@@ -126,8 +127,68 @@ def test_bonds_are_read_and_vlans_are_not_known() -> None:
     (bond,) = known(reading.device.port_channels)
     assert (bond.name, bond.members) == ("bond1", ("swp1", "swp2"))
     assert isinstance(bond.mtu_bytes, Unknown)
-    assert isinstance(reading.device.vlans, Unknown)
+    assert known(reading.device.vlans) == (
+        Vlan(id=1, members=(VlanMember(interface="bond1", tagged=False),)),
+        Vlan(
+            id=10,
+            members=(VlanMember(interface="bond1", tagged=True),),
+            mtu_bytes=UNKNOWN,
+            addresses=("10.9.0.1/24",),
+        ),
+        Vlan(id=20, members=(VlanMember(interface="bond1", tagged=True),)),
+    )
     assert (notes(reading), reading.remarks) == ([], ())
+
+
+def bridge_of(text: str) -> dict[int, list[tuple[str, bool]]]:
+    """Of each VLAN, its members and whether they tag; the bridge stands before the text."""
+    head = "iface br\n  bridge-vlan-aware yes\n  bridge-vids 10-11\n  bridge-pvid 5\n"
+    reading = read("cumulus", interfaces=f"{head}{text}")
+    assert (notes(reading), reading.remarks) == ([], ())
+    return {vlan.id: [(one.interface, one.tagged) for one in vlan.members] for vlan in known(reading.device.vlans)}
+
+
+def test_ports_of_a_bridge_are_in_the_vlans_that_they_say_or_in_all_of_it() -> None:
+    ports = (
+        "  bridge-ports swp1 swp2 swp3 swp4 vni10\niface swp1\n  bridge-access 10\n"
+        "iface swp2\n  bridge-vids 11 12\n  bridge-pvid 7\niface swp3\n  bridge-allow-untagged no\n"
+        "iface swp4\niface vni10\n  vxlan-id 10\n  bridge-access 10\n"
+    )
+    assert bridge_of(ports) == {
+        5: [("swp4", False)],
+        7: [("swp2", False)],
+        10: [("swp1", False), ("swp3", True), ("swp4", True)],
+        11: [("swp2", True), ("swp3", True), ("swp4", True)],
+        12: [("swp2", True)],
+    }
+
+
+def test_a_glob_of_ports_means_those_that_are_there() -> None:
+    stanzas = "".join(f"iface swp{panel}\n" for panel in (1, 2, 9))
+    assert bridge_of(f"  bridge_ports glob swp1-3\n{stanzas}")[5] == [("swp1", False), ("swp2", False)]
+
+
+def test_an_interface_over_the_bridge_is_the_switch_in_a_vlan() -> None:
+    text = "  bridge-ports swp1\niface br.10\n  address 10.9.0.1/24\n  vrf RED\niface up\n  vlan-id 11\n"
+    reading = read(
+        "cumulus",
+        interfaces=f"iface br\n  bridge-vlan-aware yes\n  bridge-vids 10 11\n{text}"
+        "  vlan-raw-device br\n  address 10.9.1.1/24\n",
+    )
+    found = {vlan.id: (vlan.addresses, vlan.vrf) for vlan in known(reading.device.vlans)}
+    assert found == {1: ((), None), 10: (("10.9.0.1/24",), "RED"), 11: (("10.9.1.1/24",), None)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "iface br10\n  bridge-ports swp1.10 swp2.10\n",
+        "".join(f"iface br{one}\n  bridge-vlan-aware yes\n  bridge-ports swp{one}\n" for one in (1, 2)),
+        "iface swp1\n  bridge-access 10\n",
+    ],
+)
+def test_vlans_are_not_known_where_a_bridge_does_not_tell_them(text: str) -> None:
+    assert isinstance(read("cumulus", interfaces=text).device.vlans, Unknown)
 
 
 def test_classification() -> None:

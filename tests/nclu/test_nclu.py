@@ -6,11 +6,12 @@ import pytest
 
 import nodrop
 from legacy import findings, line_at, notes, port, qos, read, remarks, same
+from nodrop.fabric.bridging import Vlan, VlanMember
 from nodrop.fabric.fabric import Management
 from nodrop.fabric.qos import Scheduler
 from nodrop.fabric.reading import DeviceReading
 from nodrop.fabric.routing import BgpNeighbor, StaticRoute
-from nodrop.fabric.states import Unknown, known
+from nodrop.fabric.states import UNKNOWN, Unknown, known
 from nodrop.platforms import reader
 from nodrop.platforms.nclu.places import where
 
@@ -88,7 +89,39 @@ def test_bonds() -> None:
     channels = known(reading.device.port_channels)
     assert [(one.name, one.members) for one in channels] == [("bond1", ("swp1", "swp2")), ("bond2", ("swp3",))]
     assert [one.name for one in reading.device.interfaces] == ["swp1", "swp2", "swp3"]
-    assert isinstance(reading.device.vlans, Unknown) is False
+    assert known(reading.device.vlans) == (Vlan(id=10, members=(VlanMember(interface="bond1", tagged=False),)),)
+
+
+def test_vlans_of_the_bridge() -> None:
+    reading = nclu(
+        "net add bridge bridge ports swp1-2,bond1,vni10\nnet add bridge bridge vids 10,20\n"
+        "net add bridge bridge pvid 5\n"
+        "net add bond bond1 bond slaves swp9\nnet add bond bond1 bridge vids 20\nnet add bond bond1 bridge pvid 7\n"
+        "net add interface swp2 bridge access 10\nnet add vlan 10 ip address 10.9.0.1/24\nnet add vlan 10 vrf RED\n"
+        "net add vlan 10 ip address-virtual 00:00:5e:00:01:01 10.9.0.254/24\n"
+    )
+    assert (notes(reading), remarks(reading)) == ([], [])
+    found = {vlan.id: [(one.interface, one.tagged) for one in vlan.members] for vlan in known(reading.device.vlans)}
+    assert found == {
+        5: [("swp1", False)],
+        7: [("bond1", False)],
+        10: [("swp1", True), ("swp2", False)],
+        20: [("bond1", True), ("swp1", True)],
+    }
+    (gateway,) = (vlan for vlan in known(reading.device.vlans) if vlan.id == 10)
+    assert (gateway.addresses, gateway.vrf, gateway.mtu_bytes) == (("10.9.0.1/24",), "RED", UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    "text", ["net add bridge a ports swp1\nnet add bridge b ports swp2\n", "net add bridge a vlan-aware no\n"]
+)
+def test_several_bridges_do_not_tell_their_vlans(text: str) -> None:
+    assert isinstance(nclu(text).device.vlans, Unknown)
+
+
+def test_what_is_taken_from_the_bridge_is_gone() -> None:
+    text = "net add bridge bridge ports swp1,swp2\nnet add bridge bridge vids 10\nnet del bridge bridge vids 10\n"
+    assert [vlan.id for vlan in known(nclu(text).device.vlans)] == [1]
 
 
 def test_sessions_are_deleted_too() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.bridging import PortChannel
+from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.reading import DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
@@ -47,7 +47,7 @@ class Translation:
     weighs: bool = False
     """Whether shares of the scheduler are weights, which may add up to anything."""
     bridged: bool = False
-    """Whether the files have bridges or VLANs, which are not told apart."""
+    """Whether the files have bridges of which it is not known what VLANs they have: several, or one without any."""
     serves: bool = False
     """Whether the files name the servers that the switch uses."""
     others: list[tuple[Place, str]] = field(default_factory=list)
@@ -157,6 +157,8 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
     )
     if found.bridged:
         device = changed(device, vlans=UNKNOWN)
+    elif not isinstance(device.vlans, Unknown):
+        device = changed(device, vlans=tuple(_vlan(device.name, each, found, derived) for each in device.vlans))
     if not isinstance(device.port_channels, Unknown):
         channels = tuple(_channel(reading.device.name, each, found, derived) for each in device.port_channels)
         device = changed(device, port_channels=channels)
@@ -175,6 +177,13 @@ def _channel(device: str, channel: PortChannel, found: Translation, derived: dic
     if found.of_5 or not derived.pop(subject, ""):
         return channel
     return changed(channel, mtu_bytes=UNKNOWN)
+
+
+def _vlan(device: str, vlan: Vlan, found: Translation, derived: dict[Subject, str]) -> Vlan:
+    subject = (device, "@vlans", vlan.key, "mtu_bytes")
+    if found.of_5 or not derived.pop(subject, ""):
+        return vlan
+    return changed(vlan, mtu_bytes=UNKNOWN)
 
 
 def _note(device: str, displays: Mapping[str, str], place: Place, message: str) -> Note:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from nodrop.fabric.reading import Place
 from nodrop.formats.places import shown
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.cumulus import bridges
+from nodrop.platforms.cumulus.bridges import Stanza
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows
 
@@ -23,6 +25,11 @@ _IGNORED = (
     "gateway",    "accept", "bpdu", "evpn", "scope", "tunnel", "ptm", "pim", "metric", "adaptive", "lldp", "ethtool",
 )  # fmt: skip
 """How settings begin that are not in the model."""
+_BRIDGING = frozenset({
+    "bridge-access", "bridge-allow-untagged", "bridge-ports", "bridge-pvid", "bridge-vids", "bridge-vlan-aware",
+    "vlan-id", "vlan-raw-device",
+})  # fmt: skip
+"""Settings of which bridges are made when all stanzas are read."""
 _ATTRIBUTES = frozenset({
     "address", "address-virtual", "alias", "bond-lacp-bypass-allow", "bond-lacp-rate", "bond-miimon", "bond-min-links",
     "bond-mode", "bond-slaves", "bond-use-carrier", "bond-xmit-hash-policy", "bridge-access", "bridge-ageing",
@@ -40,6 +47,7 @@ class Interfaces:
 
     def __init__(self, found: Translation) -> None:
         self._found = found
+        self._stanzas: dict[str, Stanza] = {}
         self.names: set[str] = set()
 
     def take(self, text: str, file: str = INTERFACES) -> None:
@@ -57,12 +65,14 @@ class Interfaces:
                     self._attribute(name, words, place)
             else:
                 self._found.ignore(place, f"line {shown(line)}")
+        bridges.take(self._stanzas, self._found)
 
     def _stanza(self, words: Sequence[str], place: Place) -> tuple[str, ...]:
         if words[0] != "iface" or len(words) < 2:
             return ()
         found = tuple(name for name in _names(words[1]) if _NAME.fullmatch(name))
         for name in found:
+            self._stanzas.setdefault(name, Stanza(place))
             self.names.add(name)
             if nvue_port(name) or name in ("lo", "eth0"):
                 self._found.add(f"interface {name} type {_kind(name)}", place, f"iface {name}")
@@ -74,14 +84,15 @@ class Interfaces:
         key, value = words[0].replace("_", "-"), words[1] if len(words) > 1 else ""
         own = f"interface {name}"
         said = f"{key} of {name}"
+        self._stanzas[name].settings.setdefault(key, []).append((words[1:], place))
         named = nvue_port(name) is not None or name in ("lo", "eth0")
         if key not in _ATTRIBUTES and (meant := slip(key, _ATTRIBUTES)):
             self._found.unknown(place, " ".join(words), "ifupdown2", f"`{words[0]}`: did you mean `{meant}`?")
         elif key == "bond-slaves":
             for member in words[1:]:
                 self._found.add(f"{own} bond member {_safe(member)}", place, said)
-        elif key in ("bridge-ports", "vlan-id", "bridge-access", "bridge-vids"):
-            self._found.bridged = True
+        elif key in _BRIDGING:
+            pass
         elif not named or not value:
             if not key.startswith((*_IGNORED, "address", "alias", "mtu", "vrf")):
                 self._found.ignore(place, f"setting {shown(key)} of {name}")

@@ -54,6 +54,7 @@ _WORDS = _ELSEWHERE | _PORT_ELSEWHERE | {
 """Words that a slip may mean."""
 _OF_CLASSES = frozenset({"dscp", "ecn", "lossless", "pfc", "qos", "roce", "storage-optimized", "traffic"})
 _CLASSES = "`net add roce lossless`, and before 4.4 `net add interface swp1 storage-optimized pfc`"
+_TUNNELS = ("vni", "vxlan")
 _BGP_ELSEWHERE = ("graceful-restart", "timers", "always-compare-med", "log-neighbor-changes", "cluster-id")
 
 
@@ -86,6 +87,10 @@ class _Reader:
         self._asn: tuple[str, Place] | None = None
         self._bgp: list[tuple[str, str, Place, str]] = []
         """Of each command of BGP: the address family, FRR's command, where it is, and what is said."""
+        self._bridged: list[tuple[str, Place, str]] = []
+        """What is said of the bridge and its ports, its name left open: a port may be told before the bridge is."""
+        self._bridges: set[str] = set()
+        self._tunnels: set[str] = set()
         self.stray: list[tuple[Place, str]] = []
 
     def take(self, words: Sequence[str], place: Place) -> None:
@@ -98,11 +103,13 @@ class _Reader:
             case ["del", "all"]:
                 self._found.lines.clear()
                 self._found.frr.clear()
+                self._bridged.clear()
                 self._bgp.clear()
                 self._asn = None
             case ["del", *rest]:
                 gone = " ".join(("net", "add", *rest))
                 self._found.lines[:] = [one for one in self._found.lines if not f"{one.said} ".startswith(f"{gone} ")]
+                self._bridged[:] = [one for one in self._bridged if not f"{one[2]} ".startswith(f"{gone} ")]
                 self._bgp[:] = [one for one in self._bgp if not f"{one[3]} ".startswith(f"{gone} ")]
                 if rest[:2] in (["bgp"], ["bgp", "autonomous-system"]):
                     self._asn = None
@@ -126,6 +133,10 @@ class _Reader:
         """Add what is told to FRR, and what was no command."""
         for place, line in self.stray:
             self._found.ignore(place, f"line {shown(line)}")
+        self._found.bridged = len(self._bridges) > 1
+        name = next(iter(self._bridges), "bridge")
+        for command, where, said in self._bridged:
+            self._found.add(command.format(bridge=_safe(name)), where, said)
         if self._asn is None:
             return
         number, place = self._asn
@@ -150,10 +161,16 @@ class _Reader:
                 self._members(name, ",".join(members), place, said)
             case ["clag", "port", "bond", name, "interface", members, *_]:
                 self._members(name, members, place, said)
+            case ["bond", name, "bridge", *rest]:
+                self._bridge_port(name, rest, place, said)
+            case ["vxlan", name, *_]:
+                self._tunnels.add(name)
+            case ["bridge", name, *rest]:
+                self._bridge(name, rest, place, said)
+            case ["vlan", numbers, *rest]:
+                self._vlan(numbers, rest, place, said)
             case ["bond", name, *_]:
                 self._found.add(f"interface {_safe(name)} bond mode lacp", place, said)
-            case [("vlan" | "bridge"), *_]:
-                self._found.bridged = True
             case ["hostname", name]:
                 self._found.add(f"system hostname {_safe(name)}", place, said)
             case ["time", "ntp", "server", server, *_]:
@@ -211,8 +228,8 @@ class _Reader:
                 commands = [f"link breakout {_safe(value)}"]
             case ["breakout", value]:
                 commands = [f"link breakout {_safe(value)}"]
-            case ["bridge", *_]:
-                self._found.bridged = True
+            case ["bridge", *rest]:
+                self._bridge_port(names, rest, place, said)
             case ["storage-optimized", *rest]:
                 self._roce(names, rest[:1] == ["pfc"], place, said)
             case [word, *_] if word in _PORT_ELSEWHERE or word in ("link", "vxlan"):
@@ -222,6 +239,51 @@ class _Reader:
         for command in commands:
             self._found.add(f"{own} {command}", place, said)
         return True
+
+    def _bridge(self, name: str, words: list[str], place: Place, said: str) -> None:
+        """Take a setting of the bridge, which is aware of VLANs unless it is told not to be."""
+        self._bridges.add(name)
+        match words:
+            case ["ports", *listed]:
+                for port in _ports(",".join(listed)).split(","):
+                    if port and port not in self._tunnels and not port.startswith(_TUNNELS):
+                        self._bridged.append((f"interface {port} bridge domain {{bridge}}", place, said))
+            case ["vids", *listed]:
+                self._bridged.append((f"bridge domain {{bridge}} vlan {_safe(','.join(listed))}", place, said))
+            case ["pvid", number]:
+                self._bridged.append((f"bridge domain {{bridge}} untagged {_safe(number)}", place, said))
+            case ["vlan-aware", "no"]:
+                self._bridges.add("")
+
+    def _bridge_port(self, names: str, words: list[str], place: Place, said: str) -> None:
+        """Take what a port or a bond says of the bridge; saying it puts it there."""
+        own = f"interface {_safe(names)} bridge domain {{bridge}}"
+        match words:
+            case ["access", number]:
+                self._bridged.append((f"{own} access {_safe(number)}", place, said))
+            case ["vids", *listed]:
+                self._bridged.append((f"{own} vlan {_safe(','.join(listed))}", place, said))
+            case ["pvid", number]:
+                self._bridged.append((f"{own} untagged {_safe(number)}", place, said))
+            case ["allow-untagged", "no"]:
+                self._bridged.append((f"{own} untagged none", place, said))
+
+    def _vlan(self, numbers: str, words: list[str], place: Place, said: str) -> None:
+        """Take the switch's own interface in a VLAN; with it, the VLAN is one of the bridge."""
+        for number in filter(str.isdecimal, numbers.split(",")):
+            own = f"interface vlan{number}"
+            self._bridged.append((f"bridge domain {{bridge}} vlan {number}", place, said))
+            commands = [f"{own} type svi", f"{own} vlan {number}"]
+            match words:
+                case [("ip" | "ipv6"), ("address" | "add"), address, *_]:
+                    commands.append(f"{own} ip address {_safe(address)}")
+                case ["vrf", name]:
+                    commands.append(f"{own} ip vrf {_safe(name)}")
+                case ["mtu", size]:
+                    commands.append(f"{own} link mtu {_safe(size)}")
+                case ["alias", *text]:
+                    commands.append(f"{own} description '{' '.join(text).replace(chr(39), '')}'")
+            self._bridged += [(command.replace("{", "").replace("}", ""), place, said) for command in commands]
 
     def _members(self, bond: str, members: str, place: Place, said: str) -> None:
         for member in members.split(","):

@@ -1,0 +1,110 @@
+"""VLAN-aware bridges and VLAN interfaces of /etc/network/interfaces, as settings of the one bridge that they mean.
+
+Source: Cumulus Linux 3.7, 4.4 and 5.9, VLAN-aware Bridge Mode (a port carries all VLANs of its bridge with tags and
+VLAN 1 without, unless it has a list or is an access port) and Traditional Bridge Mode (a bridge is one broadcast
+domain, whose VLAN, if any, its ports' names say).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nodrop.fabric.reading import Place
+from nodrop.platforms.translating import Translation
+
+_LIST = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?")
+_SVI = re.compile(r"vlan([0-9]{1,4})")
+_PORT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,30}")
+"""A port of a bridge: a switch port or a bond; with a dot it is a VLAN of one, as traditional bridges have them."""
+_OF_PORT = {"bridge-access": "access", "bridge-pvid": "untagged", "bridge-vids": "vlan"}
+_OF_VLAN = {"address": "ip address", "vrf": "ip vrf", "mtu": "link mtu"}
+
+Settings = Mapping[str, Sequence[tuple[Sequence[str], Place]]]
+"""By key, the words of each line after it and the line's place."""
+
+
+@dataclass(slots=True)
+class Stanza:
+    """What the file says of an interface."""
+
+    place: Place
+    settings: dict[str, list[tuple[Sequence[str], Place]]] = field(default_factory=dict)
+
+    def word(self, key: str) -> str:
+        """Return the first word after a key, nothing where there is none."""
+        return next((words[0] for words, _ in self.settings.get(key, ()) if words), "")
+
+
+def take(stanzas: Mapping[str, Stanza], found: Translation) -> None:
+    """Add what the bridges mean; where they are not one that is aware of VLANs, the VLANs are not known."""
+    bridges = {name: one for name, one in stanzas.items() if "bridge-ports" in one.settings}
+    aware = {name for name, one in bridges.items() if one.word("bridge-vlan-aware") == "yes"}
+    tells = any(set(_OF_PORT) & {*one.settings} for one in stanzas.values())
+    if bridges.keys() - aware or len(aware) > 1 or (tells and not aware):
+        found.bridged = True
+        return
+    for name in aware:
+        _bridge(name, bridges[name], stanzas, found)
+        for vlan, one in stanzas.items():
+            _vlan(vlan, name, one, found)
+
+
+def _bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], found: Translation) -> None:
+    for words, place in bridge.settings.get("bridge-vids", ()):
+        found.add(f"bridge domain {name} vlan {_numbers(words)}", place, f"bridge-vids of {name}")
+    if bridge.word("bridge-pvid"):
+        words, place = bridge.settings["bridge-pvid"][0]
+        found.add(f"bridge domain {name} untagged {_numbers(words)}", place, f"bridge-pvid of {name}")
+    for words, place in bridge.settings["bridge-ports"]:
+        for port in _ports(words, stanzas):
+            own = stanzas.get(port, Stanza(place))
+            if "vxlan-id" in own.settings:
+                continue
+            found.add(f"interface {port} bridge domain {name}", place, f"bridge-ports of {name}")
+            for key, word in _OF_PORT.items():
+                for values, where in own.settings.get(key, ()):
+                    found.add(
+                        f"interface {port} bridge domain {name} {word} {_numbers(values)}", where, f"{key} of {port}"
+                    )
+            if own.word("bridge-allow-untagged") == "no":
+                where = own.settings["bridge-allow-untagged"][0][1]
+                found.add(
+                    f"interface {port} bridge domain {name} untagged none", where, f"bridge-allow-untagged of {port}"
+                )
+
+
+def _ports(words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str]:
+    """Return the ports that a list names; after `glob`, those with a stanza that a range such as swp1-3 has."""
+    if words[:1] != ["glob"]:
+        return [word for word in words if _PORT.fullmatch(word) and word != "none"]
+    ports = []
+    for word in words[1:]:
+        head = re.fullmatch(r"([A-Za-z]+)\[?([0-9]{1,4})-([0-9]{1,4})\]?", word)
+        span = range(int(head[2]), min(int(head[3]), 4096) + 1) if head else ()
+        ports += [f"{head[1]}{number}" for number in span if f"{head[1]}{number}" in stanzas] if head else [word]
+    return ports
+
+
+def _vlan(name: str, bridge: str, stanza: Stanza, found: Translation) -> None:
+    """Add the switch's own interface in a VLAN: `vlan10`, `bridge.10`, or any with a vlan-id over the bridge."""
+    below, _, number = name.partition(".")
+    named = _SVI.fullmatch(name)
+    over = stanza.word("vlan-raw-device") == bridge
+    stated = stanza.word("vlan-id") if over else number if below == bridge else named[1] if named else ""
+    if not stated.isdecimal() or len(stated) > 4:
+        return
+    own = f"interface vlan{int(stated)}"
+    found.add(f"{own} type svi", stanza.place, f"iface {name}")
+    found.add(f"{own} vlan {int(stated)}", stanza.place, f"iface {name}")
+    for key, command in _OF_VLAN.items():
+        for words, place in stanza.settings.get(key, ()):
+            for word in words[:1]:
+                safe = re.sub(r"[^A-Za-z0-9_.,:/%-]", "", word) or "-"
+                found.add(f"{own} {command} {safe}", place, f"{key} of {name}")
+
+
+def _numbers(words: Sequence[str]) -> str:
+    """Return a list of VLANs as one word; what is no number stays, to be told."""
+    parts = [part for word in words for part in word.split(",") if part]
+    kept = [part if _LIST.fullmatch(part) else re.sub(r"[^A-Za-z0-9_.-]", "", part) or "-" for part in parts]
+    return ",".join(kept) or "-"
