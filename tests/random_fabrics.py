@@ -28,7 +28,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
 from nodrop.platforms.sonic.releases import RELEASES
-from random_routing import bgps, static_routes
+from random_routing import bgps, static_routes, vrf_bgps
 
 told = st.sampled_from(['row 4, "left"', "noc <noc@example.net>", "é\\u0041", "}},"])
 
@@ -376,6 +376,7 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         vlans=draw(vlans([*names_of_ports, *(channel.name for channel in channels)])),
         management=draw(maybe(managements)),
         bgp=bgp,
+        vrf_bgp=draw(vrf_bgps(bgp)),
         static_routes=() if bgp is None else draw(static_routes),
         buffer_model="dynamic" if computes else "traditional",
         dynamic_buffers=dynamic,

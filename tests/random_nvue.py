@@ -19,6 +19,7 @@ from nodrop.fabric.qos import (
     WredProfile,
 )
 from nodrop.fabric.routing import (
+    AsPathList,
     Bgp,
     BgpNeighbor,
     CommunityList,
@@ -34,7 +35,7 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
-from random_routing import LISTS, asns, maybe, prefix_rules, rows
+from random_routing import LISTS, SHARED, as_path_lists, asns, maybe, prefix_rules, redistributions, rows
 
 OF_MEANING = frozenset({"lossless-half-configured", "shares-exceed-whole"})
 """Kinds of remarks about what settings come to, which those of switches that nobody would design may."""
@@ -269,9 +270,14 @@ def links(draw: st.DrawFn, version: str) -> dict[str, Any]:
 
 
 @st.composite
-def route_maps(draw: st.DrawFn, prefixes: Sequence[PrefixList], communities: Sequence[CommunityList]) -> Any:
+def route_maps(
+    draw: st.DrawFn,
+    prefixes: Sequence[PrefixList],
+    communities: Sequence[CommunityList],
+    paths: Sequence[AsPathList],
+) -> Any:
     matches: dict[str, Sequence[str]] = {
-        "as-path": ("PATHS", "7"),
+        "as-path": [one.name for one in paths],
         "community": [one.name for one in communities],
         "ip next-hop prefix-list": [one.name for one in prefixes if one.family == "ipv4"],
         "ip address prefix-list": [one.name for one in prefixes if one.family == "ipv4"],
@@ -324,8 +330,9 @@ community_rules = st.lists(st.tuples(st.sampled_from(["permit", "deny"]), commun
 
 
 @st.composite
-def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbor, ...]:
+def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[PrefixList]) -> tuple[BgpNeighbor, ...]:
     policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
+    listed = maybe(st.sampled_from([one.name for one in prefixes])) if prefixes else st.none()
     ends = draw(some(["10.1.0.1", "10.1.0.3", "2001:db8::1", "swp1", "swp3s1"], 4))
     return tuple(
         BgpNeighbor(
@@ -337,13 +344,21 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbo
             active=draw(st.booleans()),
             import_policy=draw(policy),
             export_policy=draw(policy),
+            import_prefix_list=draw(listed),
+            export_prefix_list=draw(listed),
             bfd=draw(st.booleans()),
+            next_hop_self=draw(st.booleans()),
+            update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "lo"]))),
+            ebgp_multihop=draw(maybe(st.integers(1, 255))),
             allowas_in=draw(maybe(st.integers(1, 10))),
             ipv6=Ipv6Unicast(
                 active=draw(st.booleans()),
                 import_policy=draw(policy),
                 export_policy=draw(policy),
+                import_prefix_list=draw(listed),
+                export_prefix_list=draw(listed),
                 allowas_in=draw(maybe(st.integers(1, 10))),
+                next_hop_self=draw(st.booleans()),
             ),
             extended_next_hop=not end.startswith("swp") and draw(st.booleans()),
         )
@@ -353,21 +368,47 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbo
 
 @st.composite
 def bgps(draw: st.DrawFn) -> Bgp:
-    prefixes = draw(prefix_lists())
+    prefixes, paths = draw(prefix_lists()), draw(as_path_lists())
     lists = tuple(CommunityList(name=name, rules=tuple(draw(community_rules))) for name in sorted(draw(some(LISTS, 2))))
-    policies = draw(route_maps(prefixes, lists))
+    shared = {
+        "session_dscp": None,
+        "prefix_lists": prefixes,
+        "community_lists": lists,
+        "as_path_lists": paths,
+        "route_maps": draw(route_maps(prefixes, lists, paths)),
+    }
+    return draw(processes(None, draw(maybe(st.just("10.0.0.1"))), draw(st.booleans()), shared))
+
+
+@st.composite
+def processes(draw: st.DrawFn, vrf: str | None, router_id: str | None, drained: bool, shared: dict[str, Any]) -> Bgp:
+    """The process of a VRF with what those of all VRFs share."""
     return Bgp(
         asn=draw(asns),
-        router_id=draw(maybe(st.just("10.0.0.1"))),
+        vrf=vrf,
+        router_id=router_id,
         networks=(*draw(some(V4_PREFIXES, 2).map(ordered)), *draw(some(V6_PREFIXES, 2).map(ordered))),
+        redistributions=draw(redistributions(shared["route_maps"])),
         maximum_paths_ipv6=draw(maybe(st.integers(1, 128))),
         maximum_paths=draw(maybe(st.integers(1, 128))),
         multipath_relax=draw(st.booleans()),
-        graceful_shutdown=draw(st.booleans()),
-        prefix_lists=prefixes,
-        community_lists=lists,
-        route_maps=policies,
-        neighbors=draw(neighbors(policies)),
+        compare_router_id=draw(st.booleans()),
+        always_compare_med=draw(st.booleans()),
+        graceful_shutdown=drained,
+        neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"])),
+        **shared,
+    )
+
+
+@st.composite
+def vrf_bgps(draw: st.DrawFn, bgp: Bgp | None) -> tuple[Bgp, ...]:
+    """Processes of other VRFs than that of `bgp`, with its lists and maps; none without it."""
+    if bgp is None:
+        return ()
+    shared = {name: getattr(bgp, name) for name in SHARED}
+    return tuple(
+        draw(processes(vrf, bgp.router_id and "10.0.0.7", bgp.graceful_shutdown, shared))
+        for vrf in sorted(draw(some(["BLUE", "RED", "x-1"], 2)), key=natural)
     )
 
 
@@ -450,6 +491,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         loopbacks=draw(st.just(()) | st.tuples(st.builds(Loopback, name=st.just("lo"), addresses=addresses(version)))),
         management=draw(maybe(managements(version))),
         bgp=own_bgp,
+        vrf_bgp=draw(vrf_bgps(own_bgp)),
         static_routes=draw(static_routes()),
         buffer_model="dynamic",
         dynamic_buffers=effects.dynamic_buffers(dynamic_th) if pausing else None,

@@ -6,19 +6,23 @@ from typing import Any
 from hypothesis import strategies as st
 
 from nodrop.fabric.routing import (
+    AsPathList,
     Bgp,
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
     PrefixList,
     PrefixRule,
+    Redistribution,
     RouteMap,
     RouteMapRule,
     StaticRoute,
 )
+from nodrop.fabric.subject import natural
 
 PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
 PREFIXES6 = ("2001:db8::/32", "fd00::1/128", "::/0")
+SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
 LISTS = ("A", "FABRIC", "GSHUT", "own_1", "x.y-z")
 asns = st.sampled_from([1, 65000, 4200000000, 4294967294])
 clean_texts = st.lists(
@@ -73,8 +77,32 @@ def community_lists(draw: st.DrawFn) -> tuple[CommunityList, ...]:
 
 
 @st.composite
+def as_path_lists(draw: st.DrawFn) -> tuple[AsPathList, ...]:
+    """Lists of AS paths, each line another, for FRR keeps one of two that are alike."""
+    paths = st.sampled_from([".*", "^$", "^65000_", "_65001 65002$", "_(65000|65001)_", "^[0-9]+$"])
+    rules = st.lists(
+        st.tuples(st.sampled_from(["permit", "deny"]), paths), min_size=1, max_size=2, unique_by=lambda one: one[1]
+    )
+    return tuple(AsPathList(name=name, rules=tuple(draw(rules))) for name in rows(draw, LISTS, 2))
+
+
+@st.composite
+def redistributions(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[Redistribution, ...]:
+    """Routes of other sources, sorted by family and source."""
+    policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
+    keys = st.tuples(st.sampled_from(["ipv4", "ipv6"]), st.sampled_from(["connected", "kernel", "static"]))
+    return tuple(
+        Redistribution(family=family, source=source, policy=draw(policy))
+        for family, source in sorted(draw(st.sets(keys, max_size=3)))
+    )
+
+
+@st.composite
 def route_maps(
-    draw: st.DrawFn, prefixes: Sequence[PrefixList], communities: Sequence[CommunityList]
+    draw: st.DrawFn,
+    prefixes: Sequence[PrefixList],
+    communities: Sequence[CommunityList],
+    paths: Sequence[AsPathList] = (),
 ) -> tuple[RouteMap, ...]:
     v4 = [one.name for one in prefixes if one.family == "ipv4"]
     options: list[st.SearchStrategy[Any]] = [st.just(("tag", "7"))]
@@ -82,6 +110,7 @@ def route_maps(
     options += [st.just(("ip next-hop prefix-list", name)) for name in v4]
     options += [st.just(("ipv6 address prefix-list", one.name)) for one in prefixes if one.family == "ipv6"]
     options += [st.just(("community", one.name)) for one in communities]
+    options += [st.just(("as-path", one.name)) for one in paths]
     settings = st.sampled_from(
         [
             ("local-preference", "0"),
@@ -112,7 +141,9 @@ def route_maps(
 
 
 @st.composite
-def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbor, ...]:
+def neighbors(
+    draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[PrefixList] = ()
+) -> tuple[BgpNeighbor, ...]:
     """Sessions to addresses and over interfaces, each once, in any order."""
     ends = draw(
         st.lists(
@@ -120,6 +151,8 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbo
         )
     )
     policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
+    listed = {family: [one.name for one in prefixes if one.family == family] for family in ("ipv4", "ipv6")}
+    v4, v6 = (maybe(st.sampled_from(names)) if names else st.none() for names in listed.values())
     return tuple(
         BgpNeighbor(
             address=None if end.startswith("Eth") else end,
@@ -130,13 +163,21 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbo
             active=draw(st.booleans()),
             import_policy=draw(policy),
             export_policy=draw(policy),
+            import_prefix_list=draw(v4),
+            export_prefix_list=draw(v4),
             bfd=draw(st.booleans()),
+            next_hop_self=draw(st.booleans()),
+            update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "Loopback0"]))),
+            ebgp_multihop=draw(maybe(st.integers(1, 255))),
             allowas_in=draw(maybe(st.integers(1, 10))),
             ipv6=Ipv6Unicast(
                 active=draw(st.booleans()),
                 import_policy=draw(policy),
                 export_policy=draw(policy),
+                import_prefix_list=draw(v6),
+                export_prefix_list=draw(v6),
                 allowas_in=draw(maybe(st.integers(1, 10))),
+                next_hop_self=draw(st.booleans()),
             ),
             extended_next_hop=not end.startswith("Eth") and draw(st.booleans()),
         )
@@ -146,27 +187,53 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap]) -> tuple[BgpNeighbo
 
 @st.composite
 def _bgps(draw: st.DrawFn) -> Bgp:
-    prefixes, communities = draw(prefix_lists()), draw(community_lists())
-    policies = draw(route_maps(prefixes, communities))
+    prefixes, communities, paths = draw(prefix_lists()), draw(community_lists()), draw(as_path_lists())
+    policies = draw(route_maps(prefixes, communities, paths))
+    shared = {
+        "session_dscp": draw(maybe(st.integers(0, 63))),
+        "prefix_lists": prefixes,
+        "community_lists": communities,
+        "as_path_lists": paths,
+        "route_maps": policies,
+    }
+    return draw(_processes(None, shared))
+
+
+@st.composite
+def _processes(draw: st.DrawFn, vrf: str | None, shared: dict[str, Any]) -> Bgp:
+    """The process of a VRF with what those of all VRFs share."""
     return Bgp(
         asn=draw(asns),
+        vrf=vrf,
         router_id=draw(maybe(st.just("10.0.0.1"))),
         networks=tuple(
             network
             for prefixes_of in (PREFIXES, PREFIXES6)
             for network in draw(st.lists(st.sampled_from(prefixes_of), max_size=2, unique=True))
         ),
+        redistributions=draw(redistributions(shared["route_maps"])),
         maximum_paths=draw(maybe(st.integers(1, 256))),
         maximum_paths_ipv6=draw(maybe(st.integers(1, 256))),
         multipath_relax=draw(st.booleans()),
-        session_dscp=draw(maybe(st.integers(0, 63))),
+        compare_router_id=draw(st.booleans()),
+        always_compare_med=draw(st.booleans()),
+        requires_policy=draw(st.booleans()),
+        import_check=draw(st.booleans()),
         default_ipv4_unicast=draw(st.booleans()),
         graceful_shutdown=draw(st.booleans()),
-        prefix_lists=prefixes,
-        community_lists=communities,
-        route_maps=policies,
-        neighbors=draw(neighbors(policies)),
+        neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"])),
+        **shared,
     )
+
+
+@st.composite
+def vrf_bgps(draw: st.DrawFn, bgp: Bgp | None) -> tuple[Bgp, ...]:
+    """Processes of other VRFs than that of `bgp`, with its lists and maps; none without it."""
+    if bgp is None:
+        return ()
+    shared = {name: getattr(bgp, name) for name in SHARED}
+    chosen = draw(st.sets(st.sampled_from(["BLUE", "Vrf-a", "Vrf2"]), max_size=2))
+    return tuple(draw(_processes(vrf, shared)) for vrf in sorted(chosen, key=natural))
 
 
 bgps = _bgps()

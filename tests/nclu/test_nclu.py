@@ -10,7 +10,7 @@ from nodrop.fabric.bridging import Vlan, VlanMember
 from nodrop.fabric.fabric import Management
 from nodrop.fabric.qos import Scheduler
 from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.routing import BgpNeighbor, StaticRoute
+from nodrop.fabric.routing import AsPathList, BgpNeighbor, Redistribution, StaticRoute
 from nodrop.fabric.states import UNKNOWN, Unknown, known
 from nodrop.platforms import reader
 from nodrop.platforms.nclu.places import where
@@ -165,6 +165,8 @@ def test_routing() -> None:
         "net add bgp neighbor 10.1.0.3 remote-as 65101\nnet add bgp ipv4 unicast neighbor 10.1.0.3 route-map IN in\n"
         "net add bgp ipv4 unicast network 10.2.0.0/24\nnet add bgp ipv4 unicast redistribute connected\n"
         "net add bgp vrf red autonomous-system 65009\nnet add bgp l2vpn evpn advertise-all-vni\n"
+        "net add bgp vrf red redistribute static route-map IN\nnet add bgp vrf red neighbor 10.9.0.1 remote-as 65010\n"
+        "net add routing as-path access-list OWN permit ^$\nnet add bgp always-compare-med\n"
         "net add routing route-map IN permit 10 match ip address prefix-list ALL\n"
         "net add routing prefix-list ipv4 ALL seq 10 permit 10.0.0.0/8 le 32\n"
         "net add routing route 0.0.0.0/0 192.0.2.1 vrf mgmt\n"
@@ -172,6 +174,13 @@ def test_routing() -> None:
     bgp = known(reading.device.bgp)
     assert bgp is not None
     assert (bgp.asn, bgp.router_id, bgp.multipath_relax, bgp.networks) == (65001, "10.0.0.1", True, ("10.2.0.0/24",))
+    assert (bgp.requires_policy, bgp.always_compare_med) == (False, True)
+    assert bgp.redistributions == (Redistribution(source="connected"),)
+    assert bgp.as_path_lists == (AsPathList(name="OWN", rules=(("permit", "^$"),)),)
+    (red,) = known(reading.device.vrf_bgp)
+    assert (red.vrf, red.asn, red.always_compare_med) == ("red", 65009, False)
+    assert red.redistributions == (Redistribution(source="static", policy="IN"),)
+    assert red.neighbors == (BgpNeighbor(address="10.9.0.1", remote_asn=65010),)
     assert bgp.neighbors == (
         BgpNeighbor(interface="swp1", remote_asn="external"),
         BgpNeighbor(interface="swp2", remote_asn="external"),

@@ -11,11 +11,13 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile
 from nodrop.fabric.fabric import Collector, Device, Loopback, Management, Trimming
 from nodrop.fabric.qos import Queue, Scheduler
 from nodrop.fabric.routing import (
+    AsPathList,
     Bgp,
     BgpNeighbor,
     CommunityList,
     PrefixList,
     PrefixRule,
+    Redistribution,
     RouteMap,
     RouteMapRule,
     StaticRoute,
@@ -115,6 +117,46 @@ CASES: dict[str, tuple[Change, str, str]] = {
         device(buffer_model="traditional"),
         "buffer_model",
         "NVUE works headroom out by itself: its buffer model is dynamic",
+    ),
+    "sessions that need policies": (
+        bgp(requires_policy=True),
+        "bgp/requires_policy",
+        "NVUE has no setting for it: sessions pass routes without policies",
+    ),
+    "networks without routes": (
+        bgp(import_check=False),
+        "bgp/import_check",
+        "NVUE has no setting for it: networks are announced if there is a route",
+    ),
+    "BGP of a VRF as that of the default one": (
+        bgp(vrf="RED"),
+        "bgp/vrf",
+        "the process of another VRF is in `vrf_bgp`",
+    ),
+    "BGP of the default VRF among the others": (
+        device(vrf_bgp=(Bgp(asn=1),)),
+        "vrf_bgp/default",
+        "the process of the default VRF is `bgp`",
+    ),
+    "a VRF drained by itself": (
+        device(vrf_bgp=(Bgp(asn=1, vrf="RED", graceful_shutdown=True),)),
+        "vrf_bgp/RED/prefix_lists",
+        "NVUE has this once for all VRFs",
+    ),
+    "BGP in a VRF alone": (
+        device(bgp=None, vrf_bgp=(Bgp(asn=1, vrf="RED"),)),
+        "vrf_bgp",
+        "are written beside the process of the default VRF, of which there is none",
+    ),
+    "redistribution twice": (
+        bgp(redistributions=(Redistribution(source="static"), Redistribution(source="static"))),
+        "bgp/redistributions",
+        "ipv4-static is there twice",
+    ),
+    "a list of AS paths without rules": (
+        bgp(as_path_lists=(AsPathList(name="A", rules=()),)),
+        "bgp/as_path_lists/A/rules",
+        "a list without rules is no list",
     ),
     "loopback": (
         device(loopbacks=(Loopback(name="Loopback0", addresses=()),)),

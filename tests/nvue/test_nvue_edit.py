@@ -16,6 +16,7 @@ from nodrop.fabric.compare import differences
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.qos import COLORS, PfcWatchdog, Scheduler, WredColor, WredProfile
+from nodrop.fabric.routing import Redistribution
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse, text
 from nodrop.formats.yaml_edit import Node, compose, data_of
@@ -155,6 +156,29 @@ qos:
             "@neighbors/10.1.0.1/enabled",
             False,
             ["nv set vrf default router bgp neighbor 10.1.0.1 shutdown on"],
+        ),
+        (
+            "@bgp/redistributions",
+            (Redistribution(source="connected", policy="IN"),),
+            [
+                "nv set vrf default router bgp address-family ipv4-unicast redistribute connected enable on",
+                "nv set vrf default router bgp address-family ipv4-unicast redistribute connected route-map IN",
+            ],
+        ),
+        (
+            "@neighbors/10.1.0.1/ebgp_multihop",
+            2,
+            ["nv set vrf default router bgp neighbor 10.1.0.1 multihop-ttl 2"],
+        ),
+        (
+            "@neighbors/10.1.0.1/update_source",
+            "lo",
+            ["nv set vrf default router bgp neighbor 10.1.0.1 update-source lo"],
+        ),
+        (
+            "@bgp/always_compare_med",
+            True,
+            ["nv set vrf default router bgp path-selection med compare-always on"],
         ),
         ("@static_routes/10.2.0.0%2F24", None, ["nv unset vrf default router static 10.2.0.0/24"]),
     ],

@@ -201,6 +201,60 @@ def test_the_text_at_a_place(subject: str, text: str) -> None:
     assert (place.file, cut(place)) == (FILE, text)
 
 
+ROUTED = """
+router:
+  bgp: {autonomous-system: 65001, enable: on}
+  policy:
+    as-path-list: {OWN: {rule: {'10': {action: permit, aspath-exp: .*}}}}
+vrf:
+  default:
+    router:
+      bgp:
+        enable: on
+        address-family:
+          ipv4-unicast: {enable: on, redistribute: {connected: {enable: on, route-map: A}, static: {enable: on}}}
+        path-selection: {routerid-compare: on}
+        neighbor: {10.0.0.1: {remote-as: 65003, multihop-ttl: 7}}
+  RED:
+    router:
+      bgp:
+        autonomous-system: 65100
+        enable: on
+        neighbor:
+          10.0.0.1:
+            remote-as: 65002
+            update-source: lo
+            multihop-ttl: 3
+            address-family: {ipv6-unicast: {enable: on, policy: {inbound: {prefix-list: SIX}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("@bgp/redistributions/ipv4-connected/policy", "A"),
+        ("@bgp/redistributions/ipv4-static", "static"),
+        ("@bgp/redistributions/ipv6-static", "bgp"),
+        ("@bgp/compare_router_id", "on"),
+        ("@bgp/as_path_lists/OWN", "OWN"),
+        ("@neighbors/10.0.0.1/ebgp_multihop", "7"),
+        ("@vrf_bgp/RED/asn", "65100"),
+        ("@vrf_bgp/RED/neighbors/10.0.0.1", "10.0.0.1"),
+        ("@vrf_bgp/RED/neighbors/10.0.0.1/remote_asn", "65002"),
+        ("@vrf_bgp/RED/neighbors/10.0.0.1/update_source", "lo"),
+        ("@vrf_bgp/RED/neighbors/10.0.0.1/ebgp_multihop", "3"),
+        ("@vrf_bgp/RED/neighbors/10.0.0.1/ipv6/import_prefix_list", "SIX"),
+        ("@vrf_bgp/RED/router_id", "bgp"),
+        ("@vrf_bgp/BLUE", "bgp"),
+    ],
+)
+def test_the_text_of_routing_in_several_vrfs(subject: str, text: str) -> None:
+    document = state(ROUTED)
+    place = where(parse(subject), document)
+    assert place is not None
+    assert cut(place, document) == text
+
+
 def test_what_the_macro_does_stands_at_its_mode() -> None:
     macro = state("interface:\n  swp1-32: {type: swp}\nqos:\n  roce:\n    enable: on\n    mode: lossless")
     for subject in ("swp7/qos/pfc_priorities", "swp7/qos/dscp_to_tc/25", "swp7/qos/queues/0/wred"):

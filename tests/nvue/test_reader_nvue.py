@@ -1,14 +1,20 @@
 """Files as they are read: lists and ranges in keys, both dialects, several `set`s, traps of YAML, `nv set` lines."""
 
+from typing import Any
+
 import pytest
 from startup import device, port, qos, read, state
 
 from nodrop.fabric.fabric import Collector, Loopback, Management, Port, Trimming
 from nodrop.fabric.routing import (
+    AsPathList,
+    Bgp,
     BgpNeighbor,
     CommunityList,
+    Ipv6Unicast,
     PrefixList,
     PrefixRule,
+    Redistribution,
     RouteMap,
     RouteMapRule,
     StaticRoute,
@@ -220,6 +226,124 @@ def test_both_dialects_say_the_same(body: str, version: str) -> None:
         BgpNeighbor(address="10.1.0.11", remote_asn=65002),
     )
     assert qos(found).pfc_priorities == (3,)
+
+
+POLICIES = """
+router:
+  bgp: {autonomous-system: 65001, $ON, router-id: 10.0.0.1}
+  policy:
+    as-path-list:
+      OWN: {rule: {'20': {action: deny, aspath-exp: .*}, '10': {action: permit, aspath-exp: ^65000_}}}
+    prefix-list:
+      ALL: {rule: {'10': {action: permit, match: {0.0.0.0/0: {max-prefix-len: 32}}}}}
+    route-map:
+      IN:
+        rule:
+          '10': {action: {permit: {}}, match: {as-path-list: OWN}}
+          '20': {action: {deny: {}}, match: {as-path-list: NONE}}
+vrf:
+  default:
+    router:
+      bgp:
+        $ON
+        address-family:
+          ipv4-unicast:
+            $ON
+            redistribute:
+              static: {$ON, route-map: IN}
+              connected: {$ON, route-map: none}
+              kernel: {$OFF}
+          ipv6-unicast: {$ON, redistribute: {connected: {$ON, route-map: LOST}}}
+        path-selection: {routerid-compare: $FLAG, med: {compare-always: $FLAG}}
+        neighbor:
+          10.9.0.1:
+            remote-as: 65009
+            type: numbered
+            update-source: lo
+            multihop-ttl: 3
+            address-family:
+              ipv4-unicast:
+                nexthop-setting: self
+                policy: {inbound: {prefix-list: ALL}, outbound: {prefix-list: GONE, route-map: IN}}
+              ipv6-unicast: {$ON, nexthop-setting: auto, policy: {inbound: {prefix-list: none}}}
+          10.9.0.2: {remote-as: external, type: numbered, multihop-ttl: auto, capabilities: {source-address: 10.0.0.1}}
+  RED:
+    router:
+      bgp:
+        $ON
+        autonomous-system: 65100
+        neighbor: {swp1: {remote-as: external, type: unnumbered}}
+        address-family: {ipv4-unicast: {$ON, redistribute: {connected: {$ON}}}}
+  BLUE: {router: {bgp: {$OFF, autonomous-system: 65200}}}
+  GREEN: {router: {bgp: {$ON, router-id: 10.0.0.7}}}
+"""
+SPELT = {
+    "5.14.0": {"$ON": "enable: on", "$OFF": "enable: off", "$FLAG": "on"},
+    "5.16.0": {"$ON": "state: enabled", "$OFF": "state: disabled", "$FLAG": "enabled"},
+}
+
+
+def policies(version: str) -> str:
+    """The same in the dialect of a release."""
+    text = POLICIES
+    for word, spelt in SPELT[version].items():
+        text = text.replace(word, spelt)
+    return text
+
+
+@pytest.mark.parametrize("version", sorted(SPELT))
+def test_what_policies_need_in_both_dialects(version: str) -> None:
+    reading = read(state(policies(version), version))
+    bgp = reading.device.bgp
+    assert isinstance(bgp, Bgp)
+    assert bgp.redistributions == (
+        Redistribution(source="connected"),
+        Redistribution(source="static", policy="IN"),
+        Redistribution(source="connected", family="ipv6", policy="LOST"),
+    )
+    assert (bgp.compare_router_id, bgp.always_compare_med, bgp.requires_policy, bgp.import_check) == (
+        True,
+        True,
+        False,
+        True,
+    )
+    assert bgp.as_path_lists == (AsPathList(name="OWN", rules=(("permit", "^65000_"), ("deny", ".*"))),)
+    assert bgp.neighbors == (
+        BgpNeighbor(
+            address="10.9.0.1",
+            remote_asn=65009,
+            update_source="lo",
+            ebgp_multihop=3,
+            next_hop_self=True,
+            import_prefix_list="ALL",
+            export_prefix_list="GONE",
+            export_policy="IN",
+            ipv6=Ipv6Unicast(active=True),
+        ),
+        BgpNeighbor(address="10.9.0.2", remote_asn="external", update_source="10.0.0.1"),
+    )
+    shared: Any = {"prefix_lists": bgp.prefix_lists, "as_path_lists": bgp.as_path_lists, "route_maps": bgp.route_maps}
+    assert reading.device.vrf_bgp == (
+        Bgp(asn=65001, vrf="GREEN", router_id="10.0.0.7", default_ipv4_unicast=UNKNOWN, **shared),
+        Bgp(
+            asn=65100,
+            vrf="RED",
+            router_id="10.0.0.1",
+            default_ipv4_unicast=UNKNOWN,
+            redistributions=(Redistribution(source="connected"),),
+            neighbors=(BgpNeighbor(interface="swp1", remote_asn="external"),),
+            **shared,
+        ),
+    )
+    assert sorted((one.facts["kind"], one.facts["name"]) for one in reading.remarks) == [
+        ("as-path-list", "NONE"),
+        ("prefix-list", "GONE"),
+        ("route-map", "LOST"),
+    ]
+
+
+def test_processes_of_vrfs_with_an_automatic_number_are_not_known() -> None:
+    assert device("vrf: {RED: {router: {bgp: {enable: on, autonomous-system: leaf}}}}").vrf_bgp is UNKNOWN
 
 
 def test_sessions_take_over_from_their_group_and_policies_are_read() -> None:

@@ -321,7 +321,7 @@ def test_what_a_queue_has_for_itself_is_read() -> None:
 
 
 def test_what_no_file_says_is_not_known() -> None:
-    bgp = "router: {bgp: {autonomous-system: 65001}}\nvrf: {default: {router: {bgp: {enable: on}}}}"
+    bgp = "router: {bgp: {autonomous-system: 65001}}\nvrf: {default: &on {router: {bgp: {enable: on}}}, RED: *on}"
     found, unsaid = device(f"{ONE_PORT}{bgp}"), not_carried("nvue")
     paths = {path: tuple(0 if part == "*" else part for part in path.split("/")) for path in unsaid}
     assert {path: random_values.at(found, steps) for path, steps in paths.items()} == dict.fromkeys(unsaid, UNKNOWN)

@@ -8,7 +8,7 @@ from configs import NAME, read, read_bundle, stock
 
 from nodrop import platforms
 from nodrop.fabric.compare import differences
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse
 
@@ -90,7 +90,12 @@ def test_sessions_between_asics_and_line_cards_count() -> None:
 FRAMEWORK: dict[str, Any] = {
     "BGP_GLOBALS": {
         "default": {"local_asn": "65001", "router_id": "10.1.0.1", "load_balance_mp_relax": "true"},
-        "Vrf1": {"local_asn": "65009"},
+        "Vrf1": {
+            "local_asn": "65009",
+            "network_import_check": "false",
+            "always_compare_med": "true",
+            "external_compare_router_id": "true",
+        },
     },
     "BGP_GLOBALS_AF": {"default|ipv4_unicast": {"max_ebgp_paths": "64"}},
     "BGP_GLOBALS_AF_NETWORK": {"default|ipv4_unicast|10.1.0.1/32": {}, "default|ipv6_unicast|fc00::/64": {}},
@@ -99,9 +104,21 @@ FRAMEWORK: dict[str, Any] = {
     "BGP_NEIGHBOR": {
         "default|Ethernet0": {"peer_group_name": "SPINES"},
         "default|10.0.0.2": {"asn": "65003", "name": "spine2", "admin_status": "down"},
-        "Vrf1|10.0.0.9": {"asn": "65003"},
+        "Vrf1|10.0.0.9": {
+            "asn": "65003",
+            "local_addr": "Loopback0",
+            "ebgp_multihop": "true",
+            "ebgp_multihop_ttl": "2",
+        },
+    },
+    "ROUTE_REDISTRIBUTE": {
+        "default|static|bgp|ipv6": {},
+        "default|connected|bgp|ipv4": {"route_map": ["LO"]},
+        "default|ospf|bgp|ipv4": {},
+        "Vrf2|connected|bgp|ipv4": {},
     },
     "BGP_NEIGHBOR_AF": {
+        "Vrf1|10.0.0.9|ipv4_unicast": {"nhself": "true", "prefix_list_in": "P"},
         "default|Ethernet0|ipv6_unicast": {"admin_status": "up", "route_map_in": ["IN6"]},
         "default|10.0.0.2|ipv4_unicast": {
             "admin_status": "up",
@@ -122,8 +139,13 @@ def test_what_frrcfgd_makes() -> None:
         asn=65001,
         router_id="10.1.0.1",
         networks=("10.1.0.1/32", "fc00::/64"),
+        redistributions=(
+            Redistribution(source="connected", policy="LO"),
+            Redistribution(source="static", family="ipv6"),
+        ),
         maximum_paths=64,
         multipath_relax=True,
+        requires_policy=True,
         default_ipv4_unicast=False,
         neighbors=(
             BgpNeighbor(
@@ -146,7 +168,28 @@ def test_what_frrcfgd_makes() -> None:
         ),
     )
     assert list(differences(reading.device.bgp, expected)) == []
-    assert not [subject for subject in reading.derived if "@bgp" in subject]
+    assert [subject for subject in reading.derived if "@bgp" in subject] == [(NAME, "@bgp", "requires_policy")]
+    red = BgpNeighbor(
+        address="10.0.0.9",
+        remote_asn=65003,
+        active=False,
+        update_source="Loopback0",
+        ebgp_multihop=2,
+        import_prefix_list="P",
+        next_hop_self=True,
+    )
+    assert reading.device.vrf_bgp == (
+        Bgp(
+            asn=65009,
+            vrf="Vrf1",
+            always_compare_med=True,
+            compare_router_id=True,
+            requires_policy=True,
+            import_check=False,
+            default_ipv4_unicast=False,
+            neighbors=(red,),
+        ),
+    )
 
 
 def test_frrcfgd_without_an_asn_makes_nothing() -> None:

@@ -15,11 +15,14 @@ from nodrop.fabric.compare import differences, project
 from nodrop.fabric.fabric import Counter, Device, Loopback, Management, Port, Trimming
 from nodrop.fabric.qos import PfcWatchdog, PriorityGroup, Queue, Scheduler, WredColor, WredProfile
 from nodrop.fabric.routing import (
+    AsPathList,
+    Bgp,
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
     PrefixList,
     PrefixRule,
+    Redistribution,
     RouteMap,
     RouteMapRule,
     StaticRoute,
@@ -66,6 +69,8 @@ THRICE = f"{QOS}/priority_groups/3/buffer/headroom/computed"
 NO_MTU = "a port has one: without a field it is the switch's default"
 NO_SIZE = "only the dynamic buffer model computes a pool's size"
 HALF = "has half of a character, which no file can hold"
+NO_RULES = "a list without rules is no list"
+CONNECTED = Redistribution(source="connected")
 PEER_ASN = "bgp/neighbors/10.0.0.1/remote_asn"
 PRIORITIES = "are not priorities from 0 to 7 in order"
 REFUSED = [
@@ -248,6 +253,35 @@ REFUSED = [
     ("bgp/session_dscp", -1, "bgp/session_dscp", "is not from 0 to 63"),
     ("bgp/router_id", "", "bgp/router_id", f"'' {WORD}"),
     ("bgp/networks", ("fc00::/64", "10.0.0.0/8"), "bgp/networks", "those of IPv6 are written behind those of IPv4"),
+    ("bgp/vrf", "RED", "bgp/vrf", "the process of another VRF is in `vrf_bgp`"),
+    ("bgp/requires_policy", UNKNOWN, "bgp/requires_policy", "is unknown, and a configuration cannot say so"),
+    ("bgp/redistributions", (CONNECTED, CONNECTED), "bgp/redistributions", "ipv4-connected is there twice"),
+    ("bgp/redistributions", (replace(CONNECTED, family="ipv6"), CONNECTED), "bgp/redistributions", ORDER),
+    (
+        "bgp/redistributions",
+        (replace(CONNECTED, policy="a b"),),
+        "bgp/redistributions/ipv4-connected/policy",
+        f"'a b' {WORD}",
+    ),
+    (
+        "bgp/as_path_lists",
+        (AsPathList(name="A", rules=(("permit", "rm -rf"),)),),
+        "bgp/as_path_lists/A/rules",
+        "'rm -rf' is no expression of AS paths",
+    ),
+    ("bgp/as_path_lists", (AsPathList(name="A", rules=()),), "bgp/as_path_lists/A/rules", NO_RULES),
+    ("bgp/as_path_lists", (AsPathList(name="a b", rules=(("permit", "1"),)),), "bgp/as_path_lists/0", f"'a b' {WORD}"),
+    (
+        "bgp/neighbors",
+        (replace(PEER, ebgp_multihop=0),),
+        "bgp/neighbors/10.0.0.1/ebgp_multihop",
+        "is not from 1 to 255",
+    ),
+    ("vrf_bgp", UNKNOWN, "vrf_bgp", "is unknown, and a configuration cannot say so"),
+    ("vrf_bgp", (Bgp(asn=1),), "vrf_bgp/default", "the process of the default VRF is `bgp`"),
+    ("vrf_bgp", (Bgp(asn=1, vrf="RED", session_dscp=1),), "vrf_bgp/RED/session_dscp", "FRR has this once for all VRFs"),
+    ("vrf_bgp", (Bgp(asn=1, vrf="B"), Bgp(asn=1, vrf="A")), "vrf_bgp", ORDER),
+    ("vrf_bgp", (Bgp(asn=1, vrf="a b"),), "vrf_bgp/a b/vrf", f"'a b' {WORD}"),
     ("bgp/maximum_paths_ipv6", 0, "bgp/maximum_paths_ipv6", "is not from 1 to 514"),
     (
         "bgp/neighbors",
@@ -300,7 +334,7 @@ REFUSED = [
         "'a\\x7f' is not one line of words one space apart",
     ),
     ("bgp/neighbors", (replace(PEER, import_policy="a b"),), "bgp/neighbors/10.0.0.1/import_policy", f"'a b' {WORD}"),
-    ("bgp/prefix_lists/0/rules", (), "bgp/prefix_lists/FABRIC/rules", "a list without rules is no list"),
+    ("bgp/prefix_lists/0/rules", (), "bgp/prefix_lists/FABRIC/rules", NO_RULES),
     (
         "bgp/prefix_lists",
         tuple(PrefixList(name="a", family=family, rules=(RULE,)) for family in ("ipv6", "ipv4")),

@@ -154,7 +154,8 @@ NOT_SAID = re.compile(
     r"name|platform|interfaces|bgp|bgp/neighbors"
     r"|.*/(name|index|sequence|group|family|address|interface|key)"  # what a row is called, not what it says
     r"|.*/link_local|.*/neighbors/.*/(enabled|bfd|ipv6|ipv6/active|extended_next_hop)"  # true without a word
-    r"|dual_tor|.*/computed|.*/wred/(yellow|red|green)"  # these too
+    r"|.*/neighbors/.*/next_hop_self|bgp/(compare_router_id|always_compare_med|requires_policy|import_check)"
+    r"|dual_tor|.*/computed|.*/wred/(yellow|red|green)"
 )
 SAID = [name for name in facts() if not NOT_SAID.fullmatch(name)]
 
@@ -352,6 +353,60 @@ def without(*keys: str) -> dict[str, str]:
 )
 def test_a_missing_part_has_the_nearest_row_for_a_place(subject: str, missing: tuple[str, ...], text: str) -> None:
     texts = without(*missing)
+    place = where(parse(subject), texts)
+    assert place is not None
+    assert cut(place, texts) == text
+
+
+ROUTED = """\
+bgp as-path access-list OWN permit .*
+router bgp 65001
+ neighbor 10.0.0.1 remote-as 65003
+ no bgp network import-check
+ bgp bestpath as-path multipath-relax
+ bgp bestpath compare-routerid
+ redistribute connected
+ neighbor 10.0.0.1 route-map A in
+ neighbor 10.0.0.1 prefix-list A in
+ neighbor 10.0.0.1 ebgp-multihop 7
+ address-family ipv6
+  redistribute connected route-map A
+exit
+router bgp 65100 vrf RED
+ neighbor 10.0.0.1 remote-as 65002
+ neighbor 10.0.0.1 update-source lo
+ address-family ipv4
+  network 10.0.0.0/8
+  neighbor 10.0.0.1 prefix-list A out
+"""
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("@bgp/as_path_lists/OWN", "bgp as-path access-list OWN permit .*"),
+        ("@bgp/import_check", "no bgp network import-check"),
+        ("@bgp/requires_policy", "router bgp 65001"),
+        ("@bgp/compare_router_id", "bgp bestpath compare-routerid"),
+        ("@bgp/redistributions/ipv4-connected", "redistribute connected"),
+        ("@bgp/redistributions/ipv6-connected/policy", "redistribute connected route-map A"),
+        ("@bgp/networks/0", "router bgp 65001"),
+        ("@neighbors/10.0.0.1", "neighbor 10.0.0.1 remote-as 65003"),
+        ("@neighbors/10.0.0.1/import_policy", "neighbor 10.0.0.1 route-map A in"),
+        ("@neighbors/10.0.0.1/import_prefix_list", "neighbor 10.0.0.1 prefix-list A in"),
+        ("@neighbors/10.0.0.1/export_prefix_list", "neighbor 10.0.0.1 remote-as 65003"),
+        ("@neighbors/10.0.0.1/ebgp_multihop", "neighbor 10.0.0.1 ebgp-multihop 7"),
+        ("@vrf_bgp/RED", "router bgp 65100 vrf RED"),
+        ("@vrf_bgp/RED/asn", "router bgp 65100 vrf RED"),
+        ("@vrf_bgp/RED/networks/0", "network 10.0.0.0/8"),
+        ("@vrf_bgp/RED/neighbors/10.0.0.1", "neighbor 10.0.0.1 remote-as 65002"),
+        ("@vrf_bgp/RED/neighbors/10.0.0.1/update_source", "neighbor 10.0.0.1 update-source lo"),
+        ("@vrf_bgp/RED/neighbors/10.0.0.1/export_prefix_list", "neighbor 10.0.0.1 prefix-list A out"),
+        ("@vrf_bgp/RED/as_path_lists/OWN", "bgp as-path access-list OWN permit .*"),
+    ],
+)
+def test_the_command_of_routing_in_several_vrfs(subject: str, text: str) -> None:
+    texts = {"frr.conf": ROUTED}
     place = where(parse(subject), texts)
     assert place is not None
     assert cut(place, texts) == text

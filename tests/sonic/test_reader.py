@@ -105,6 +105,7 @@ NOTHING = Device(
     tunnels=UNKNOWN,
     management=UNKNOWN,
     bgp=UNKNOWN,
+    vrf_bgp=UNKNOWN,
     static_routes=UNKNOWN,
     buffer_model=UNKNOWN,
     hwsku=UNKNOWN,

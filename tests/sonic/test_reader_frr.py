@@ -7,12 +7,14 @@ from configs import NAME, read, stock
 
 from nodrop.fabric.reading import DeviceReading
 from nodrop.fabric.routing import (
+    AsPathList,
     Bgp,
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
     PrefixList,
     PrefixRule,
+    Redistribution,
     RouteMap,
     RouteMapRule,
     StaticRoute,
@@ -237,7 +239,14 @@ def test_two_blocks_of_one_process_are_one() -> None:
     [
         "router bgp",
         "router bgp ²",
-        "router bgp 65000 vrf Vrf-a",
+        "router bgp 65000 view A",
+        "router bgp 65000 vrf",
+        "bgp as-path access-list A permit",
+        "bgp as-path access-list A seq x permit 1",
+        "bgp as-path access-list A allow 1",
+        "frr defaults",
+        "frr defaults spine",
+        "frr version",
         "router ospf",
         "nonsense",
         "ip prefix-list",
@@ -280,16 +289,199 @@ def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> N
         "neighbor 10.0.0.1 route-map A both",
         "neighbor 10.0.0.1 allowas-in origin",
         "neighbor 10.0.0.1 description",
-        "neighbor 10.0.0.1 timers 1 3",
+        "neighbor 10.0.0.1 prefix-list A",
+        "neighbor 10.0.0.1 prefix-list A both",
+        "neighbor 10.0.0.1 next-hop-self force",
+        "neighbor 10.0.0.1 update-source",
+        "neighbor 10.0.0.1 ebgp-multihop x",
+        "neighbor 10.0.0.1 maximum-prefix 100",
+        "no neighbor 10.0.0.1 send-community",
+        "neighbor 10.0.0.1 passive",
+        "redistribute ospf",
+        "redistribute connected metric 5",
+        "redistribute connected route-map",
+        "network 10.0.0.0/8 route-map A",
+        "aggregate-address 10.0.0.0/8",
+        "no",
         "maximum-paths x",
         "address-family l2vpn evpn",
-        "bgp bestpath compare-routerid",
+        "bgp bestpath med missing-as-worst",
+        "bgp bestpath as-path confed",
+        "bgp listen range 10.0.0.0/8 peer-group A",
     ],
 )
 def test_a_command_of_bgp_that_is_not_understood_is_noted_with_its_line(line: str) -> None:
     reading = read(None, f"router bgp 65000\n {line}\n")
     assert notes(reading) == [(line, 2)]
-    assert reading.device.bgp == Bgp(asn=65000)
+    assert reading.device.bgp == Bgp(asn=65000, requires_policy=True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bgp log-neighbor-changes",
+        "no bgp log-neighbor-changes",
+        "bgp graceful-restart restart-time 240",
+        "bgp suppress-fib-pending",
+        "bgp deterministic-med",
+        "bgp listen limit 200",
+        "timers bgp 3 9",
+        "coalesce-time 10000",
+        "neighbor 10.0.0.1 timers 1 3",
+        "neighbor 10.0.0.1 timers connect 10",
+        "no neighbor 10.0.0.1 timers 1 3",
+        "neighbor 10.0.0.1 advertisement-interval 0",
+        "neighbor 10.0.0.1 soft-reconfiguration inbound",
+        "neighbor 10.0.0.1 send-community both",
+        "neighbor 10.0.0.1 maximum-prefix 100 90 warning-only",
+        "neighbor 10.0.0.1 capability dynamic",
+    ],
+)
+def test_what_changes_no_route_is_passed_over(line: str) -> None:
+    reading = read(None, f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n {line}\n")
+    assert reading.notes == ()
+    neighbor = BgpNeighbor(address="10.0.0.1", remote_asn=1)
+    assert reading.device.bgp == Bgp(asn=65000, requires_policy=True, neighbors=(neighbor,))
+
+
+@pytest.mark.parametrize(
+    ("text", "asks", "checks"),
+    [
+        ("router bgp 1\n", True, True),
+        ("frr defaults traditional\nrouter bgp 1\n", True, True),
+        ("frr defaults datacenter\nrouter bgp 1\n", False, True),
+        ("router bgp 1\nfrr defaults datacenter\n", True, True),
+        ("frr version 7.3.1\nrouter bgp 1\n", False, False),
+        ("frr version 7.3.1\nfrr defaults datacenter\nrouter bgp 1\n", False, True),
+        ("frr version 7.4\nrouter bgp 1\n", True, True),
+        ("frr version 10.4.1\nrouter bgp 1\n no bgp ebgp-requires-policy\n", False, True),
+        ("frr defaults datacenter\nrouter bgp 1\n bgp ebgp-requires-policy\n", True, True),
+        ("router bgp 1\n no bgp network import-check\n", True, False),
+        ("frr version 7.2\nrouter bgp 1\n bgp network import-check\n", False, True),
+    ],
+)
+def test_what_is_not_said_follows_profile_and_version(text: str, asks: bool, checks: bool) -> None:
+    """FRRouting bgpd/bgp_vty.c, BGP_EBGP_REQUIRES_POLICY and BGP_IMPORT_CHECK."""
+    found = bgp(text)
+    assert (found.requires_policy, found.import_check) == (asks, checks)
+
+
+def test_routes_of_other_sources_are_redistributed() -> None:
+    reading = read(
+        stock(),
+        "router bgp 1\n redistribute static route-map S\n address-family ipv6\n  redistribute connected\n"
+        "  redistribute kernel route-map NONE\n address-family ipv4\n  redistribute connected\nroute-map S permit 10\n",
+    )
+    assert reading.device.bgp.redistributions == (
+        Redistribution(source="connected"),
+        Redistribution(source="static", policy="S"),
+        Redistribution(source="connected", family="ipv6"),
+        Redistribution(source="kernel", family="ipv6", policy="NONE"),
+    )
+    assert [dict(one.facts) for one in reading.remarks if one.kind == "dangling-reference"] == [
+        {"kind": "route map", "name": "NONE", "field": "redistribute kernel route-map NONE"}
+    ]
+
+
+def test_lists_of_as_paths_go_by_their_numbers() -> None:
+    reading = read(
+        stock(),
+        "bgp as-path access-list A permit ^65000_\nbgp as-path access-list A seq 3 deny _65001 65002$\n"
+        "ip as-path access-list OLD permit .*\nrouter bgp 1\nroute-map R permit 10\n match as-path A\n"
+        "route-map R permit 20\n match as-path NONE\n",
+    )
+    assert reading.device.bgp.as_path_lists == (
+        AsPathList(name="A", rules=(("deny", "_65001 65002$"), ("permit", "^65000_"))),
+        AsPathList(name="OLD", rules=(("permit", ".*"),)),
+    )
+    assert [dict(one.facts) for one in reading.remarks if one.kind == "dangling-reference"] == [
+        {"kind": "AS path list", "name": "NONE", "field": "match as-path NONE"}
+    ]
+
+
+def test_rules_go_by_their_numbers_and_the_later_of_a_number_counts() -> None:
+    found = bgp(
+        "router bgp 1\nip prefix-list A seq 20 permit any\nip prefix-list A seq 5 deny 10.0.0.0/8\n"
+        "ip prefix-list A deny 11.0.0.0/8\nip prefix-list A seq 20 deny any\n"
+        "route-map R permit 20\nroute-map R permit 10\n match tag 3\n set tag 1\nroute-map R permit 10\n set tag 2\n"
+    )
+    (prefixes,), (policy,) = found.prefix_lists, found.route_maps
+    assert [(rule.sequence, rule.action, rule.prefix) for rule in prefixes.rules] == [
+        (5, "deny", "10.0.0.0/8"),
+        (20, "deny", "any"),
+        (25, "deny", "11.0.0.0/8"),
+    ]
+    assert policy.rules == (
+        RouteMapRule(sequence=10, action="permit", matches=(("tag", "3"),), sets=(("tag", "2"),)),
+        RouteMapRule(sequence=20, action="permit"),
+    )
+
+
+def test_prefix_lists_of_sessions_are_those_of_the_family() -> None:
+    reading = read(
+        stock(),
+        "ip prefix-list A permit any\nrouter bgp 1\n neighbor G peer-group\n neighbor G prefix-list A out\n"
+        " neighbor 10.0.0.1 remote-as 2\n neighbor 10.0.0.1 peer-group G\n neighbor 10.0.0.1 prefix-list B in\n"
+        " address-family ipv6\n  neighbor 10.0.0.1 prefix-list A in\n",
+    )
+    (found,) = reading.device.bgp.neighbors
+    assert (found.import_prefix_list, found.export_prefix_list) == ("B", "A")
+    assert (found.ipv6.import_prefix_list, found.ipv6.export_prefix_list) == ("A", None)
+    assert [(one.facts["kind"], one.facts["name"]) for one in reading.remarks if one.kind == "dangling-reference"] == [
+        ("prefix list", "B"),
+        ("IPv6 prefix list", "A"),
+    ]
+
+
+def test_how_a_session_is_opened_and_whose_next_hop_it_passes_on() -> None:
+    found = neighbors(
+        " neighbor 10.0.0.1 remote-as 2\n neighbor 10.0.0.1 update-source lo\n neighbor 10.0.0.1 ebgp-multihop\n"
+        " neighbor 10.0.0.2 remote-as 2\n neighbor 10.0.0.2 update-source 10.9.0.1\n"
+        " neighbor 10.0.0.2 ebgp-multihop 3\n neighbor 10.0.0.2 next-hop-self\n"
+        " address-family ipv6\n  neighbor 10.0.0.1 next-hop-self\n"
+    )
+    assert found == (
+        BgpNeighbor(
+            address="10.0.0.1",
+            remote_asn=2,
+            update_source="lo",
+            ebgp_multihop=255,
+            ipv6=Ipv6Unicast(next_hop_self=True),
+        ),
+        BgpNeighbor(address="10.0.0.2", remote_asn=2, update_source="10.9.0.1", ebgp_multihop=3, next_hop_self=True),
+    )
+
+
+def test_what_decides_between_routes() -> None:
+    found = bgp("router bgp 1\n bgp bestpath compare-routerid\n bgp always-compare-med\n")
+    assert (found.compare_router_id, found.always_compare_med) == (True, True)
+
+
+def test_processes_of_vrfs_have_sessions_of_their_own_and_the_lists_of_all() -> None:
+    text = (
+        "ip prefix-list A permit any\nrouter bgp 1\n neighbor 10.0.0.1 remote-as 2\nrouter bgp 9 vrf RED\n"
+        " bgp router-id 10.0.0.9\n neighbor 10.0.0.1 remote-as 3\n address-family ipv4\n  redistribute connected\n"
+        "  neighbor 10.0.0.1 prefix-list A in\nrouter bgp 1 vrf BLUE\n bgp graceful-shutdown\n"
+        "router bgp 1 vrf default\n network 10.0.0.0/8\n"
+    )
+    device = read(None, text).device
+    assert device.bgp is not None
+    lists = device.bgp.prefix_lists
+    assert [one.name for one in lists] == ["A"]
+    assert (device.bgp.networks, device.bgp.neighbors[0].remote_asn) == (("10.0.0.0/8",), 2)
+    red = BgpNeighbor(address="10.0.0.1", remote_asn=3, import_prefix_list="A")
+    assert device.vrf_bgp == (
+        Bgp(asn=1, vrf="BLUE", requires_policy=True, graceful_shutdown=True, prefix_lists=lists),
+        Bgp(
+            asn=9,
+            vrf="RED",
+            router_id="10.0.0.9",
+            redistributions=(Redistribution(source="connected"),),
+            requires_policy=True,
+            prefix_lists=lists,
+            neighbors=(red,),
+        ),
+    )
 
 
 def test_a_match_that_is_not_understood_is_noted_and_the_rest_counts() -> None:

@@ -169,6 +169,9 @@ class Device:
     tunnels: tuple[Tunnel, ...] | Unknown = ()
     management: Management | None | Unknown = None
     bgp: Bgp | None | Unknown = None
+    """The BGP process of the default VRF."""
+    vrf_bgp: tuple[Bgp, ...] | Unknown = ()
+    """Those of other VRFs, sorted by VRF."""
     static_routes: tuple[StaticRoute, ...] | Unknown = ()
     buffer_model: Literal["dynamic", "traditional"] | None | Unknown = None
     dynamic_buffers: DynamicBuffers | None | Unknown = None

@@ -37,6 +37,14 @@ class CommunityList:
 
 
 @value
+class AsPathList:
+    """A named list of AS paths: (action, FRR's regular expression as spelt) per line."""
+
+    name: str
+    rules: tuple[tuple[Action, str], ...]
+
+
+@value
 class RouteMapRule:
     """One entry of a route map: all of `matches` must hold, then `sets` apply.
 
@@ -68,6 +76,20 @@ class StaticRoute:
 
 
 @value
+class Redistribution:
+    """Routes of another source that BGP originates, in one address family; those that `policy` lets pass."""
+
+    source: Literal["connected", "static", "kernel"]
+    family: Literal["ipv4", "ipv6"] = "ipv4"
+    policy: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The row's name in a subject: family and source."""
+        return f"{self.family}-{self.source}"
+
+
+@value
 class Ipv6Unicast:
     """What a BGP session does with IPv6 unicast; policies as those of BgpNeighbor, which are for IPv4 unicast."""
 
@@ -75,14 +97,18 @@ class Ipv6Unicast:
     """Whether the session carries IPv6 unicast."""
     import_policy: str | None = None
     export_policy: str | None = None
+    import_prefix_list: str | None = None
+    export_prefix_list: str | None = None
     allowas_in: int | None = None
+    next_hop_self: bool = False
 
 
 @value
 class BgpNeighbor:
     """A BGP session: to an `address`, or over an `interface` (unnumbered); exactly one of the two is set.
 
-    `import_policy` and `export_policy` name route maps of IPv4 unicast; None means that there is no policy.
+    `import_policy` and `export_policy` name route maps of IPv4 unicast, `import_prefix_list` and `export_prefix_list`
+    its prefix lists, which a route has to pass too; None means that there is no policy.
     """
 
     address: str | None = None
@@ -94,8 +120,16 @@ class BgpNeighbor:
     """Whether the session carries IPv4 unicast."""
     import_policy: str | None = None
     export_policy: str | None = None
+    import_prefix_list: str | None = None
+    export_prefix_list: str | None = None
     bfd: bool = False
     allowas_in: int | None = None
+    next_hop_self: bool = False
+    """Whether routes of IPv4 unicast are passed on with the session's own address as their next hop."""
+    update_source: str | None = None
+    """The address or the interface from which the session is opened; None is that of the route to the other end."""
+    ebgp_multihop: int | None = None
+    """The most hops to a neighbor in another AS; None is one, the far end of a link."""
     ipv6: Ipv6Unicast = Ipv6Unicast()
     extended_next_hop: bool = False
     """Whether IPv4 prefixes may have IPv6 next hops (RFC 8950) on a session to an address; one over an interface
@@ -109,15 +143,29 @@ class BgpNeighbor:
 
 @value
 class Bgp:
-    """A device's BGP process. `networks` are the prefixes that it originates, those of IPv4 first."""
+    """The BGP process of a VRF. `networks` are the prefixes that it originates, those of IPv4 first.
+
+    `redistributions` are sorted by family and source. Lists and maps are the device's: every process has all of them.
+    """
 
     asn: int
+    vrf: str | None = None
+    """None is the default VRF."""
     router_id: str | None = None
     networks: tuple[str, ...] = ()
+    redistributions: tuple[Redistribution, ...] = ()
     maximum_paths: int | None = None
     """Equal paths of IPv4 unicast."""
     maximum_paths_ipv6: int | None = None
     multipath_relax: bool = False
+    compare_router_id: bool = False
+    """Whether the lower router id, and not the older route, decides between routes that are equal otherwise."""
+    always_compare_med: bool = False
+    """Whether MEDs of routes from different neighboring ASes are compared."""
+    requires_policy: bool | Unknown = False
+    """Whether a session to another AS without policies passes nothing (RFC 8212)."""
+    import_check: bool | Unknown = True
+    """Whether a prefix of `networks` is originated only while the routing table has it."""
     session_dscp: int | None = None
     """DSCP of BGP's own packets; None is the daemon's own choice, CS6 (48) in FRR."""
     default_ipv4_unicast: bool | Unknown = True
@@ -125,5 +173,11 @@ class Bgp:
     """Whether the device marks all it sends with GRACEFUL_SHUTDOWN, so that others route around it (RFC 8326)."""
     prefix_lists: tuple[PrefixList, ...] = ()
     community_lists: tuple[CommunityList, ...] = ()
+    as_path_lists: tuple[AsPathList, ...] = ()
     route_maps: tuple[RouteMap, ...] = ()
     neighbors: tuple[BgpNeighbor, ...] | Unknown = ()
+
+    @property
+    def key(self) -> str:
+        """The process's name in a subject: its VRF."""
+        return self.vrf or "default"

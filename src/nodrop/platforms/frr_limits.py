@@ -3,9 +3,13 @@
 The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c): vtysh refuses a file that leaves them.
 """
 
+import re
+
 from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
+from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
 from nodrop.fabric.states import known
+from nodrop.fabric.subject import natural
+from nodrop.platforms.frr_words import is_address
 from nodrop.platforms.sayable import Plain, check_rows, on_one_line, refuse
 
 MATCHES = (
@@ -29,46 +33,63 @@ SETS = (
 )
 """What a route map can match and set, as far as the model goes."""
 
-_PLAIN = Plain("matches", "sets", description=on_one_line)
+SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
+"""What is said once for the processes of all VRFs."""
+
+_PLAIN = Plain("matches", "sets", "as_path_lists", description=on_one_line)
+_PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
+"""What FRR takes in a regular expression of AS paths (bgpd/bgp_filter.c, config_bgp_aspath_validate)."""
 _LARGEST = 2**32 - 1
 _LARGEST_SEQUENCE = 65535
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 
 
-def is_address(key: str) -> bool:
-    """Whether FRR takes a neighbor's name for an address rather than an interface."""
-    return ":" in key or (key.replace(".", "").isdecimal() and key.isascii())
+def check(device: Device) -> tuple[Bgp, ...]:
+    """Return the device's BGP processes, that of the default VRF first.
 
-
-def check(device: Device) -> Bgp:
-    """Return the device's BGP process; Unsupported where FRR has no command for a part of the routing."""
-    bgp = known(device.bgp)
+    Unsupported where FRR has no command for a part of the routing.
+    """
+    bgp, others = known(device.bgp), known(device.vrf_bgp)
     if bgp is None:
         raise refuse(["bgp"], "without BGP there is no frr.conf")
     _PLAIN.check(bgp, "bgp")
     _PLAIN.check(device.static_routes, "static_routes")
-    _check_numbers(bgp)
-    if list(bgp.networks) != sorted(bgp.networks, key=lambda network: ":" in network):
-        raise refuse(["bgp", "networks"], "those of IPv6 are written behind those of IPv4")
+    check_rows(others, "vrf_bgp", order=lambda one: natural(one.key))
+    _check_process(bgp, "bgp")
+    if bgp.vrf is not None:
+        raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
+    _check_range(bgp.session_dscp, 0, 63, "bgp", "session_dscp")
     _check_prefix_lists(bgp.prefix_lists)
     _check_community_lists(bgp.community_lists)
+    _check_as_path_lists(bgp.as_path_lists)
     _check_route_maps(bgp.route_maps)
-    check_rows(known(bgp.neighbors), "bgp", "neighbors", order=lambda _: 0)
+    for one in others:
+        path = ("vrf_bgp", one.key)
+        _PLAIN.check(one, *path)
+        if one.vrf is None or one.vrf == "default":
+            raise refuse(path, "the process of the default VRF is `bgp`")
+        for name in SHARED:
+            if getattr(one, name) != getattr(bgp, name):
+                raise refuse((*path, name), "FRR has this once for all VRFs")
+        _check_process(one, *path)
+    return bgp, *others
+
+
+def _check_process(bgp: Bgp, *path: object) -> None:
+    _check_range(bgp.asn, 1, _LARGEST, *path, "asn")
+    _check_range(bgp.maximum_paths, 1, 514, *path, "maximum_paths")
+    _check_range(bgp.maximum_paths_ipv6, 1, 514, *path, "maximum_paths_ipv6")
+    if list(bgp.networks) != sorted(bgp.networks, key=lambda network: ":" in network):
+        raise refuse((*path, "networks"), "those of IPv6 are written behind those of IPv4")
+    check_rows(bgp.redistributions, *path, "redistributions")
+    check_rows(known(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
     for neighbor in known(bgp.neighbors):
-        _check_neighbor(neighbor)
-    return bgp
+        _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
 
 
 def _check_range(value: int | None, low: int, high: int, *path: object) -> None:
     if value is not None and not low <= value <= high:
         raise refuse(path, f"is not from {low} to {high}")
-
-
-def _check_numbers(bgp: Bgp) -> None:
-    _check_range(bgp.asn, 1, _LARGEST, "bgp", "asn")
-    _check_range(bgp.maximum_paths, 1, 514, "bgp", "maximum_paths")
-    _check_range(bgp.maximum_paths_ipv6, 1, 514, "bgp", "maximum_paths_ipv6")
-    _check_range(bgp.session_dscp, 0, 63, "bgp", "session_dscp")
 
 
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
@@ -96,6 +117,18 @@ def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
             raise refuse(path, "a rule names a community, and a list has a rule")
 
 
+def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
+    check_rows(lists, "bgp", "as_path_lists")
+    _PLAIN.check(tuple(one.name for one in lists), "bgp", "as_path_lists")
+    for one in lists:
+        path = ("bgp", "as_path_lists", one.name, "rules")
+        if not one.rules:
+            raise refuse(path, "a list without rules is no list")
+        for _, expression in one.rules:
+            if not _PATHS.fullmatch(expression) or on_one_line(expression):
+                raise refuse(path, f"{expression!r} is no expression of AS paths")
+
+
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
     check_rows(maps, "bgp", "route_maps")
     for one in maps:
@@ -114,8 +147,7 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
                         raise refuse((*where, name), reason)
 
 
-def _check_neighbor(neighbor: BgpNeighbor) -> None:
-    path = ("bgp", "neighbors", neighbor.key)
+def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     if neighbor.remote_asn is None:
         raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
     if (neighbor.address is None) == (neighbor.interface is None):
@@ -127,5 +159,6 @@ def _check_neighbor(neighbor: BgpNeighbor) -> None:
         _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
     _check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
     _check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
+    _check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
     if neighbor.extended_next_hop and neighbor.interface is not None:
         raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")

@@ -100,9 +100,9 @@ def read(
     reading = reader.read(name, [(held, text.encode())] if text else [])
     displays = {source.name: source.display for source in sources}
     device, derived = _device(platform, reading, found)
-    routing = frr.read("\n".join(line for line, _ in found.frr))
+    routing = frr.read("\n".join(line for line, _ in found.frr), frr.DATACENTER)
     if found.routes:
-        device = changed(device, bgp=routing.bgp, static_routes=routing.static_routes)
+        device = changed(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
     notes = [_note(device.name, displays, place, said) for place, said in found.others]
     for note in reading.notes:
         place = found.lines[(note.line or 1) - 1].place
@@ -150,6 +150,7 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
         platform=platform,
         interfaces=tuple(ports),
         bgp=UNKNOWN,
+        vrf_bgp=UNKNOWN,
         static_routes=UNKNOWN,
         hash_seed=UNKNOWN,
         gnmi_port=UNKNOWN,
@@ -206,7 +207,7 @@ def where(found: Translation) -> Callable[[Subject], Place | None]:
     routing = frr.where("\n".join(line for line, _ in found.frr))
 
     def find(subject: Subject) -> Place | None:
-        if subject[1:] and subject[1] in ("@bgp", "@neighbors", "@static_routes"):
+        if subject[1:] and subject[1] in ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes"):
             span = routing(subject[1:])
             if span is not None:
                 return found.frr[span.line - 1][1]

@@ -55,7 +55,7 @@ _WORDS = _ELSEWHERE | _PORT_ELSEWHERE | {
 _OF_CLASSES = frozenset({"dscp", "ecn", "lossless", "pfc", "qos", "roce", "storage-optimized", "traffic"})
 _CLASSES = "`net add roce lossless`, and before 4.4 `net add interface swp1 storage-optimized pfc`"
 _TUNNELS = ("vni", "vxlan")
-_BGP_ELSEWHERE = ("graceful-restart", "timers", "always-compare-med", "log-neighbor-changes", "cluster-id")
+_BGP_ELSEWHERE = ("graceful-restart", "timers", "log-neighbor-changes", "cluster-id")
 
 
 def translated(text: str) -> Translation:
@@ -84,9 +84,10 @@ def translated(text: str) -> Translation:
 class _Reader:
     def __init__(self, found: Translation) -> None:
         self._found = found
-        self._asn: tuple[str, Place] | None = None
-        self._bgp: list[tuple[str, str, Place, str]] = []
-        """Of each command of BGP: the address family, FRR's command, where it is, and what is said."""
+        self._asns: dict[str, tuple[str, Place]] = {}
+        """Of each VRF with BGP, the default one empty: its AS number, and where it is said."""
+        self._bgp: list[tuple[str, str, str, Place, str]] = []
+        """Of each command of BGP: the VRF, the address family, FRR's command, where it is, and what is said."""
         self._bridged: list[tuple[str, Place, str]] = []
         """What is said of the bridge and its ports, its name left open: a port may be told before the bridge is."""
         self._bridges: set[str] = set()
@@ -105,14 +106,16 @@ class _Reader:
                 self._found.frr.clear()
                 self._bridged.clear()
                 self._bgp.clear()
-                self._asn = None
+                self._asns.clear()
             case ["del", *rest]:
                 gone = " ".join(("net", "add", *rest))
                 self._found.lines[:] = [one for one in self._found.lines if not f"{one.said} ".startswith(f"{gone} ")]
                 self._bridged[:] = [one for one in self._bridged if not f"{one[2]} ".startswith(f"{gone} ")]
-                self._bgp[:] = [one for one in self._bgp if not f"{one[3]} ".startswith(f"{gone} ")]
+                self._bgp[:] = [one for one in self._bgp if not f"{one[4]} ".startswith(f"{gone} ")]
                 if rest[:2] in (["bgp"], ["bgp", "autonomous-system"]):
-                    self._asn = None
+                    self._asns.pop("", None)
+                elif rest[:2] == ["bgp", "vrf"] and rest[3:4] in ([], ["autonomous-system"]):
+                    self._asns.pop("".join(rest[2:3]), None)
             case [("commit" | "pending" | "abort" | "show" | "example" | "rollback" | "help"), *_]:
                 pass
             case _:
@@ -137,12 +140,14 @@ class _Reader:
         name = next(iter(self._bridges), "bridge")
         for command, where, said in self._bridged:
             self._found.add(command.format(bridge=_safe(name)), where, said)
-        if self._asn is None:
-            return
-        number, place = self._asn
-        self._found.frr.append((f"router bgp {number}", place))
-        groups = [one for one in self._bgp if one[1].endswith(" peer-group")]
-        for family, line, where, _ in (*groups, *(one for one in self._bgp if one not in groups)):
+        for vrf, (number, place) in self._asns.items():
+            own = [one[1:] for one in self._bgp if one[0] == vrf]
+            self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own)
+
+    def _process(self, head: str, place: Place, commands: Sequence[tuple[str, str, Place, str]]) -> None:
+        self._found.frr.append((head, place))
+        groups = [one for one in commands if one[1].endswith(" peer-group")]
+        for family, line, where, _ in (*groups, *(one for one in commands if one not in groups)):
             if family:
                 self._found.frr.append((f" address-family {family}", where))
                 self._found.frr.append((f"  {line}", where))
@@ -184,7 +189,8 @@ class _Reader:
             case ["roce", ("lossless" | "lossy") as mode]:
                 self._roce("", mode == "lossless", place, said)
             case ["bgp", *rest]:
-                return self._in_bgp(rest, place, said)
+                vrf = rest[1] if rest[:1] == ["vrf"] and len(rest) > 2 else ""
+                return self._in_bgp(_safe(vrf) if vrf else "", rest[2:] if vrf else rest, place, said)
             case ["routing", *rest]:
                 return self._routing(rest, place)
             case [word, *_]:
@@ -300,33 +306,31 @@ class _Reader:
         for kind in ("congestion-control", *(("pfc",) if pauses else ())) if ports else ():
             self._found.add(f"interface {ports} qos {kind} profile {profile}", place, said)
 
-    def _in_bgp(self, words: list[str], place: Place, said: str) -> bool:
+    def _in_bgp(self, vrf: str, words: list[str], place: Place, said: str) -> bool:
         match words:
-            case ["vrf", *_] | ["l2vpn", *_] | ["evpn", *_] | ["listen", *_] | ["redistribute", *_]:
+            case ["l2vpn", *_] | ["evpn", *_] | ["listen", *_]:
                 return True
             case ["autonomous-system", number]:
-                self._asn = _safe(number), place
+                self._asns[vrf] = _safe(number), place
             case ["router-id", address]:
-                self._bgp.append(("", f"bgp router-id {_safe(address).partition('/')[0]}", place, said))
-            case [("bestpath" | "default"), *_]:
-                self._bgp.append(("", f"bgp {' '.join(words)}", place, said))
-            case [("ipv4" | "ipv6") as family, "unicast", "redistribute", *_]:
-                return bool(family)
+                self._bgp.append((vrf, "", f"bgp router-id {_safe(address).partition('/')[0]}", place, said))
+            case [("bestpath" | "default" | "always-compare-med"), *_]:
+                self._bgp.append((vrf, "", f"bgp {' '.join(words)}", place, said))
             case [("ipv4" | "ipv6") as family, "unicast", *rest]:
-                self._each(f"{family} unicast", rest, place, said)
-            case [("neighbor" | "network" | "maximum-paths"), *_]:
-                self._each("", words, place, said)
+                self._each(vrf, f"{family} unicast", rest, place, said)
+            case [("neighbor" | "network" | "maximum-paths" | "redistribute"), *_]:
+                self._each(vrf, "", words, place, said)
             case [word, *_]:
                 return word in _BGP_ELSEWHERE
         return True
 
-    def _each(self, family: str, words: list[str], place: Place, said: str) -> None:
+    def _each(self, vrf: str, family: str, words: list[str], place: Place, said: str) -> None:
         """Add a command for each neighbor that it names."""
         if words[:1] != ["neighbor"] or len(words) < 2:
-            self._bgp.append((family, " ".join(words), place, said))
+            self._bgp.append((vrf, family, " ".join(words), place, said))
             return
         for name in _written_out(words[1]):
-            self._bgp.append((family, " ".join(("neighbor", name, *words[2:])), place, said))
+            self._bgp.append((vrf, family, " ".join(("neighbor", name, *words[2:])), place, said))
 
     def _routing(self, words: list[str], place: Place) -> bool:
         frr = self._found.frr
@@ -335,12 +339,16 @@ class _Reader:
                 frr.append((f"ip route {' '.join((prefix, hop, *rest))}", place))
             case ["prefix-list", ("ipv4" | "ipv6") as family, *rest]:
                 frr.append((f"{'ip' if family == 'ipv4' else 'ipv6'} prefix-list {' '.join(rest)}", place))
+            case ["as-path", "access-list", *rest]:
+                frr.append((f"bgp as-path access-list {' '.join(rest)}", place))
             case ["route-map", name, action, number, *rest]:
                 frr.append((f"route-map {name} {action} {number}", place))
                 if rest:
                     frr.append((f" {' '.join(rest)}", place))
+            case ["defaults", profile]:
+                frr.append((f"frr defaults {profile}", place))
             case [word, *_]:
-                return word in ("log", "defaults", "service", "agentx", "line", "password", "enable", "zebra")
+                return word in ("log", "service", "agentx", "line", "password", "enable", "zebra")
         return True
 
 

@@ -16,7 +16,20 @@ from nodrop.platforms.nvue.tree import Path
 from nodrop.platforms.nvue.writer import routing
 from nodrop.units import show_speed
 
-_ENTITIES = frozenset({"community-list", "match", "neighbor", "prefix-list", "route-map", "rule", "static", "via"})
+_ENTITIES = frozenset(
+    {
+        "as-path-list",
+        "community-list",
+        "match",
+        "neighbor",
+        "prefix-list",
+        "redistribute",
+        "route-map",
+        "rule",
+        "static",
+        "via",
+    }
+)
 """Parents of keys that are taken away with all that is said of them."""
 
 
@@ -200,7 +213,7 @@ def _trimming(draft: Draft, before: Any, after: Any) -> None:
 
 def _routing(draft: Draft, old: Device, new: Device) -> None:
     """Let routing be what it is to be: the difference of the statements that are written for both."""
-    if not _moved(old.bgp, new.bgp) and not _moved(old.static_routes, new.static_routes):
+    if not any(_moved(getattr(old, name), getattr(new, name)) for name in ("bgp", "vrf_bgp", "static_routes")):
         return
     before, after = (dict(_statements(draft, device)) for device in (old, new))
     for path in [path for path in before if path not in after]:
@@ -211,11 +224,11 @@ def _routing(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
-    routes = those_known(device.static_routes)
+    routes, others = those_known(device.static_routes), those_known(device.vrf_bgp)
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     if bgp is not None and bgp.neighbors is UNKNOWN:
         bgp = changed(bgp, neighbors=())
-    for text in routing(changed(device, version=draft.release, bgp=bgp, static_routes=routes)):
+    for text in routing(changed(device, version=draft.release, bgp=bgp, vrf_bgp=others, static_routes=routes)):
         for line in text.splitlines():
             for mark in (" ~ ", " = "):
                 head, found, value = line.partition(mark)

@@ -47,7 +47,7 @@ def description(text: str) -> str | None:
 
 _PLAIN = Plain(
     "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines", "hash_fields",
-    "default_ipv4_unicast", "matches", "sets",
+    "default_ipv4_unicast", "as_path_lists", "matches", "sets",
     description=description, snmp_location=description, snmp_contact=description,
 )  # fmt: skip
 """What no file says, and what has a check of its own."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
+from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware.naming import nvue_port
@@ -35,6 +35,9 @@ SETS = {
 }
 """What a route map can set, in FRR's words and in NVUE's, in the order of a file."""
 
+SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
+"""What is said once for the processes of all VRFs."""
+
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 _RESERVED = frozenset({"none", "auto", "null", "any", "all"})
 _COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
@@ -50,9 +53,36 @@ def check(device: Device) -> None:
     _check_routes(known(device.static_routes))
     if isinstance(device.extra_lines, tuple) and device.extra_lines:
         raise refuse(["extra_lines"], "NVUE writes the routing daemon's configuration by itself")
-    bgp = known(device.bgp)
+    bgp, others = known(device.bgp), known(device.vrf_bgp)
     if bgp is not None:
-        _check_bgp(bgp)
+        if bgp.vrf is not None:
+            raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
+        if bgp.session_dscp is not None:
+            raise refuse(["bgp", "session_dscp"], "NVUE has no setting for the DSCP of BGP's own packets")
+        _check_prefix_lists(bgp.prefix_lists)
+        _check_community_lists(bgp.community_lists)
+        _check_as_path_lists(bgp.as_path_lists)
+        _check_route_maps(bgp.route_maps)
+        _check_process(bgp, "bgp")
+    check_rows(others, "vrf_bgp", order=lambda one: natural(one.key))
+    for one in others:
+        if bgp is None:
+            raise refuse(["vrf_bgp"], "are written beside the process of the default VRF, of which there is none")
+        _check_other(one, bgp)
+
+
+def _check_other(one: Bgp, bgp: Bgp) -> None:
+    """Check the process of a VRF of its own."""
+    path = ("vrf_bgp", one.key)
+    _check_name(one.key, *path)
+    if one.key == "default":
+        raise refuse(path, "the process of the default VRF is `bgp`")
+    for name in (*SHARED, "graceful_shutdown"):
+        if getattr(one, name) != getattr(bgp, name):
+            raise refuse((*path, name), "NVUE has this once for all VRFs")
+    if one.router_id is None and bgp.router_id is not None:
+        raise refuse((*path, "router_id"), "a VRF without a router id has that of the switch")
+    _check_process(one, *path)
 
 
 def _check_range(value: int | None, low: int, high: int, *path: object) -> None:
@@ -91,21 +121,24 @@ def via_type(next_hop: str) -> str:
     return "ipv4-address" if next_hop.replace(".", "").isdecimal() else "interface"
 
 
-def _check_bgp(bgp: Bgp) -> None:
-    if bgp.session_dscp is not None:
-        raise refuse(["bgp", "session_dscp"], "NVUE has no setting for the DSCP of BGP's own packets")
-    _check_range(bgp.asn, 1, _LARGEST, "bgp", "asn")
-    _check_range(bgp.maximum_paths, 1, _MOST_PATHS, "bgp", "maximum_paths")
-    _check_range(bgp.maximum_paths_ipv6, 1, _MOST_PATHS, "bgp", "maximum_paths_ipv6")
-    check_distinct(bgp.networks, "bgp", "networks")
-    _check_order(bgp.networks, lambda network: (":" in network, network), "bgp", "networks")
-    _check_prefix_lists(bgp.prefix_lists)
-    _check_community_lists(bgp.community_lists)
-    _check_route_maps(bgp.route_maps)
+def _check_process(bgp: Bgp, *path: object) -> None:
+    if known(bgp.requires_policy):
+        raise refuse((*path, "requires_policy"), "NVUE has no setting for it: sessions pass routes without policies")
+    if not known(bgp.import_check):
+        raise refuse((*path, "import_check"), "NVUE has no setting for it: networks are announced if there is a route")
+    _check_range(bgp.asn, 1, _LARGEST, *path, "asn")
+    _check_range(bgp.maximum_paths, 1, _MOST_PATHS, *path, "maximum_paths")
+    _check_range(bgp.maximum_paths_ipv6, 1, _MOST_PATHS, *path, "maximum_paths_ipv6")
+    check_distinct(bgp.networks, *path, "networks")
+    _check_order(bgp.networks, lambda network: (":" in network, network), *path, "networks")
+    check_rows(bgp.redistributions, *path, "redistributions")
+    for row in bgp.redistributions:
+        if row.policy is not None:
+            _check_name(row.policy, *path, "redistributions", row.key, "policy")
     neighbors = known(bgp.neighbors)
-    check_rows(neighbors, "bgp", "neighbors", order=lambda one: natural(one.key))
+    check_rows(neighbors, *path, "neighbors", order=lambda one: natural(one.key))
     for neighbor in neighbors:
-        _check_neighbor(neighbor)
+        _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
 
 
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
@@ -144,6 +177,18 @@ def _check_communities(communities: tuple[str, ...], *path: object) -> None:
             raise refuse(path, f"{community!r} is no community")
         if (name := known_communities.name(community)) != community:
             raise refuse(path, f"{community} is read back by its name, {name}")
+
+
+def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
+    check_rows(lists, "bgp", "as_path_lists")
+    for one in lists:
+        path = ("bgp", "as_path_lists", one.name)
+        _check_name(one.name, *path)
+        if not one.rules:
+            raise refuse((*path, "rules"), "a list without rules is no list")
+        for _, expression in one.rules:
+            if reason := on_one_line(expression):
+                raise refuse((*path, "rules"), reason)
 
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
@@ -205,8 +250,7 @@ def _check_number(value: str, least: int, *path: object) -> None:
         raise refuse(path, f"{value!r} is not from {least} to {_LARGEST}")
 
 
-def _check_neighbor(neighbor: BgpNeighbor) -> None:
-    path = ("bgp", "neighbors", neighbor.key)
+def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     if neighbor.remote_asn is None:
         raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
     if (neighbor.address is None) == (neighbor.interface is None):
@@ -217,10 +261,11 @@ def _check_neighbor(neighbor: BgpNeighbor) -> None:
         raise refuse((*path, "interface"), f"{neighbor.interface} is no port of the switch")
     if isinstance(neighbor.remote_asn, int):
         _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
+    _check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
     if neighbor.extended_next_hop and neighbor.interface is not None:
         raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")
     for inside, carried in (((), neighbor), (("ipv6",), neighbor.ipv6)):
         _check_range(carried.allowas_in, 1, 10, *path, *inside, "allowas_in")
-        for name in ("import_policy", "export_policy"):
+        for name in ("import_policy", "export_policy", "import_prefix_list", "export_prefix_list"):
             if (policy := getattr(carried, name)) is not None:
                 _check_name(policy, *path, *inside, name)

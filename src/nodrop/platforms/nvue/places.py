@@ -1,6 +1,6 @@
 """Where a subject stands in an NVUE file: the reverse of the reader, for findings only."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from nodrop.errors import InputProblems
 from nodrop.fabric.qos import COLORS
@@ -10,10 +10,10 @@ from nodrop.formats.places import Span
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
+from nodrop.platforms.nvue.places_routing import ROUTING, at, routing_paths
 from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths
 from nodrop.platforms.nvue.read_ports import Ports, is_address
 from nodrop.platforms.nvue.read_qos import GLOBAL
-from nodrop.platforms.nvue.read_routing import BGP, FAMILIES
 from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM, SNMP, server_nodes
 from nodrop.platforms.nvue.read_values import FILE, Config
 from nodrop.platforms.nvue.tree import Path, Tree
@@ -41,32 +41,6 @@ _POOLS = {
 }
 _HEADROOM = {"size_bytes": "port-buffer", "xoff_bytes": "xoff-threshold", "xon_bytes": "xon-threshold"}
 _TRIMMING = {"size_bytes": "size", "dscp": "remark", "tc": "switch-priority", "queue": "switch-priority"}
-_BGP_FIELDS: Mapping[str, tuple[Path, ...]] = {
-    "asn": ((*BGP, "autonomous-system"), ("router", "bgp", "autonomous-system")),
-    "router_id": ((*BGP, "router-id"), ("router", "bgp", "router-id")),
-    "graceful_shutdown": (("router", "bgp", "graceful-shutdown"),),
-    "maximum_paths": ((*BGP, *FAMILIES[0], "multipaths", "ebgp"),),
-    "maximum_paths_ipv6": ((*BGP, *FAMILIES[1], "multipaths", "ebgp"),),
-    "multipath_relax": ((*BGP, "path-selection", "multipath", "aspath-ignore"),),
-}
-_NEIGHBOR: Mapping[str, tuple[Path, ...]] = {
-    "remote_asn": (("remote-as",),),
-    "description": (("description",),),
-    "extended_next_hop": (("capabilities", "extended-nexthop"),),
-    "active": ((*FAMILIES[0], "state"), (*FAMILIES[0], "enable")),
-    "import_policy": ((*FAMILIES[0], "policy", "inbound", "route-map"),),
-    "export_policy": ((*FAMILIES[0], "policy", "outbound", "route-map"),),
-    "enabled": (("shutdown",),),
-    "bfd": (("bfd", "enable"), ("bfd", "profile"), ("bfd",)),
-    "allowas_in": ((*FAMILIES[0], "aspath", "allow-my-asn", "occurrences"), (*FAMILIES[0], "aspath", "allow-my-asn")),
-}
-_POLICIES = {"prefix_lists": "prefix-list", "community_lists": "community-list", "route_maps": "route-map"}
-_POLICY_FIELDS: Mapping[str, tuple[Path, ...]] = {
-    "action": (("action",),),
-    "prefix": (("match",),),
-    "matches": (("match",),),
-    "sets": (("set",),),
-}
 _SERVERS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog", "@dns_servers": "dns"}
 _SNMP = {"@snmp_location": "system-location", "@snmp_contact": "system-contact"}
 _PFC_PARTS = frozenset(
@@ -181,10 +155,8 @@ class _Finder:
             yield from self._management_paths(key, part[1:])
         elif head in _SERVERS:
             yield from self._server_paths(head, key)
-        elif head == "@static_routes":
-            yield from self._route_paths(key, field)
-        elif head in ("@bgp", "@neighbors"):
-            yield from self._bgp_paths(part if head == "@bgp" else ("neighbors", *part))
+        elif head in ROUTING:
+            yield from routing_paths(self._top, head, part)
 
     def _macro(self) -> Iterator[Path]:
         yield ("qos", "roce", "mode")
@@ -213,7 +185,7 @@ class _Finder:
             if is_address(address)
         ]
         if field == "addresses":
-            yield from _at("".join(rest[:1]), found)
+            yield from at("".join(rest[:1]), found)
             yield from found
         if field == "vrf":
             yield ("interface", name, "vrf")
@@ -227,56 +199,8 @@ class _Finder:
             for server in self._top.below(*path).texts("server")
         ]
         found.sort(key=lambda path: path[-1])
-        yield from _at(key, found)
+        yield from at(key, found)
         yield from (path[:-1] for path in found)
-
-    def _route_paths(self, key: str, field: str) -> Iterator[Path]:
-        routes = [
-            ("vrf", vrf, "router", "static", prefix, "via", hop)
-            for vrf, inside in self._top.below("vrf").items()
-            for prefix, route in inside.below("router", "static").items()
-            for hop in route.texts("via")
-        ]
-        routes.sort(key=lambda path: (path[4], path[6]))
-        for path in _at(key, routes):
-            yield path[:5] if field == "prefix" else path
-        yield ("vrf", "default", "router", "static")
-
-    def _bgp_paths(self, part: Path) -> Iterator[Path]:
-        field, key, *rest = (*part, "", "")
-        if field in _BGP_FIELDS:
-            yield from _BGP_FIELDS[field]
-        elif field == "networks":
-            node = self._top.below(*BGP)
-            own = [
-                (*BGP, *family, "network", one) for family in FAMILIES for one in node.below(*family).texts("network")
-            ]
-            own.sort(key=lambda path: (":" in path[-1], path[-1]))
-            yield from _at(key, own)
-        elif field == "neighbors" and key:
-            yield from self._neighbor_paths(key, *rest)
-        elif field in _POLICIES:
-            kind, name = _POLICIES[field], key
-            inner = [word for word in rest if word]
-            if len(inner) > 1 and inner[0] == "rules":
-                rule: Path = ("router", "policy", kind, name, "rule", inner[1])
-                for word in _POLICY_FIELDS.get("".join(inner[2:3]), ()):
-                    yield (*rule, *word)
-                yield rule
-            yield ("router", "policy", kind, name)
-        yield BGP
-        yield ("router", "bgp")
-
-    def _neighbor_paths(self, key: str, field: str, *inside: str) -> Iterator[Path]:
-        neighbor = (*BGP, "neighbor", key)
-        group = self._top.below(*BGP, "neighbor", key).text("peer-group")
-        for node in (neighbor, (*BGP, "peer-group", group or "")):
-            if field == "ipv6":
-                own = (path[2:] for path in _NEIGHBOR.get("".join(inside[:1]), ()) if path[:2] == FAMILIES[0])
-                yield from ((*node, *FAMILIES[1], *path) for path in own)
-                yield (*node, *FAMILIES[1])
-            yield from ((*node, *path) for path in _NEIGHBOR.get(field, ()))
-        yield neighbor
 
     def _port_paths(self, port: str, part: Path) -> Iterator[Path]:
         own: Path = ("interface", port)
@@ -391,8 +315,3 @@ class _Finder:
             yield from ((*own, word) for word in words)
         for kind in kinds.get(what, ("egress-scheduler", "congestion-control", "egress-shaper")):
             yield ("qos", kind, self._bound(port, kind), "traffic-class", *([index] if index else ()))
-
-
-def _at(position: str, rows: Sequence[Path]) -> Sequence[Path]:
-    """Return the row at a position, if there is one."""
-    return rows[int(position) :][:1] if position.isascii() and position.isdecimal() and len(position) < 6 else ()

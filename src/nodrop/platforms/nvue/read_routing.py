@@ -1,16 +1,19 @@
-"""BGP of the default VRF, the policies that it uses, and static routes."""
+"""BGP of every VRF, the policies that it uses, and static routes."""
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from nodrop.fabric.routing import (
     Action,
+    AsPathList,
     Bgp,
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
     PrefixList,
     PrefixRule,
+    Redistribution,
     RouteMap,
     RouteMapRule,
     StaticRoute,
@@ -22,7 +25,13 @@ from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.tree import Path
 
-BGP: Path = ("vrf", "default", "router", "bgp")
+DEFAULT = "default"
+SOURCES: Mapping[str, Literal["connected", "static", "kernel"]] = {
+    "connected": "connected",
+    "kernel": "kernel",
+    "static": "static",
+}
+"""Whose routes BGP may originate, as far as the model goes."""
 FAMILIES: tuple[Path, ...] = (("address-family", "ipv4-unicast"), ("address-family", "ipv6-unicast"))
 _MAX_ASN = 2**32 - 1
 _MAX_SEQUENCE = 65535
@@ -39,8 +48,18 @@ _MATCHES = {
     "tag": "tag",
 }
 _SETS = {"ip-nexthop": "ip next-hop", "as-path-prepend": "as-path prepend"}
-_LISTS = {"ip-prefix-list": "prefix-list", "ip-nexthop-list": "prefix-list", "community-list": "community-list"}
+_LISTS = {
+    "ip-prefix-list": "prefix-list",
+    "ip-nexthop-list": "prefix-list",
+    "community-list": "community-list",
+    "as-path-list": "as-path-list",
+}
 """Of what kind of list a match names one, so that a name that leads nowhere is found."""
+
+
+def process(vrf: str) -> Path:
+    """Return the path of a VRF's BGP process."""
+    return "vrf", vrf, "router", "bgp"
 
 
 class RoutingReader:
@@ -53,34 +72,69 @@ class RoutingReader:
         self._policy = self._top.below("router", "policy")
 
     def bgp(self) -> Bgp | None | Unknown:
-        """Return the BGP process; None where none runs, UNKNOWN where its AS number is not a plain one."""
-        node, shared = self._top.below(*BGP), self._top.below("router", "bgp")
+        """Return the default VRF's process; None where none runs, UNKNOWN where its AS number is not a plain one."""
+        return self._process(DEFAULT)
+
+    def vrf_bgp(self) -> tuple[Bgp, ...] | Unknown:
+        """Return those of other VRFs; UNKNOWN where an AS number is not a plain one."""
+        vrfs = [vrf for vrf, inside in self._top.below("vrf").items() if inside.below("router").has("bgp")]
+        made = []
+        for vrf in sorted(vrfs, key=natural):
+            bgp = None if vrf == DEFAULT else self._process(vrf)
+            if isinstance(bgp, Unknown):
+                return UNKNOWN
+            made += [bgp] if bgp is not None else []
+        return tuple(made)
+
+    def _process(self, vrf: str) -> Bgp | None | Unknown:
+        node, shared = self._top.below(*process(vrf)), self._top.below("router", "bgp")
         if not node or _on(node) is False or _on(shared) is False:
             return None
         asn = _asn(node) or _asn(shared)
         if asn is None:
             return UNKNOWN
-        family = node.below(*FAMILIES[0])
-        relax = node.below("path-selection", "multipath").flag("aspath-ignore")
+        family, selection = node.below(*FAMILIES[0]), node.below("path-selection")
+        relax = selection.below("multipath").flag("aspath-ignore")
         return Bgp(
             asn=asn,
-            router_id=node.text("router-id") or shared.text("router-id"),
+            vrf=None if vrf == DEFAULT else vrf,
+            router_id=_router_id(node) or _router_id(shared),
             networks=tuple(network for _, network in sorted(_networks(node))),
+            redistributions=tuple(self._redistributions(node)),
             maximum_paths=family.below("multipaths").integer("ebgp", 1, 256),
             maximum_paths_ipv6=node.below(*FAMILIES[1], "multipaths").integer("ebgp", 1, 256),
             multipath_relax=relax is True,
+            compare_router_id=selection.flag("routerid-compare") is True,
+            always_compare_med=selection.below("med").flag("compare-always") is True,
             default_ipv4_unicast=UNKNOWN,
             graceful_shutdown=shared.flag("graceful-shutdown") is True,
-            prefix_lists=tuple(self._prefix_lists()),
-            community_lists=tuple(self._community_lists()),
-            route_maps=tuple(self._route_maps()),
+            **self._policies,
             neighbors=tuple(self._neighbors(node)),
         )
+
+    @cached_property
+    def _policies(self) -> dict[str, Any]:
+        """The lists and maps, which the processes of all VRFs share."""
+        return {
+            "prefix_lists": tuple(self._prefix_lists()),
+            "community_lists": tuple(self._community_lists()),
+            "as_path_lists": tuple(self._as_path_lists()),
+            "route_maps": tuple(self._route_maps()),
+        }
+
+    def _redistributions(self, bgp: View) -> Iterator[Redistribution]:
+        families: tuple[tuple[Path, Literal["ipv4", "ipv6"]], ...] = ((FAMILIES[0], "ipv4"), (FAMILIES[1], "ipv6"))
+        for path, family in families:
+            rows = bgp.below(*path, "redistribute")
+            for word, source in SOURCES.items():
+                if rows.has(word) and _on(rows.below(word)) is not False:
+                    policy = self._named(rows.below(word), "route-map", "route-map")
+                    yield Redistribution(source=source, family=family, policy=policy)
 
     def static_routes(self) -> tuple[StaticRoute, ...]:
         """Return the static routes of every VRF, sorted by prefix and next hop."""
         found = [
-            StaticRoute(prefix=_prefix(prefix), next_hop=hop, vrf=None if vrf == "default" else vrf)
+            StaticRoute(prefix=_prefix(prefix), next_hop=hop, vrf=None if vrf == DEFAULT else vrf)
             for vrf, inside in self._top.below("vrf").items()
             for prefix, route in inside.below("router", "static").items()
             for hop in route.texts("via")
@@ -132,21 +186,29 @@ class RoutingReader:
             **self._of_family(ipv4),
             "bfd": any(_has_bfd(node.below("bfd")) for node in nodes),
             "ipv6": Ipv6Unicast(active=_first(map(_on, ipv6)) is True, **self._of_family(ipv6)),
+            "update_source": _first(_source(node) for node in nodes),
+            "ebgp_multihop": _first(_hops(node) for node in nodes),
             "extended_next_hop": _first(node.below("capabilities").text("extended-nexthop") for node in nodes) in _ON,
         }
 
     def _of_family(self, families: list[View]) -> dict[str, Any]:
         return {
-            "import_policy": _first(self._policy_of(family, "inbound") for family in families),
-            "export_policy": _first(self._policy_of(family, "outbound") for family in families),
+            **{
+                f"{way}_{field}": _first(self._named(family.below("policy", bound), word, word) for family in families)
+                for field, word in (("policy", "route-map"), ("prefix_list", "prefix-list"))
+                for way, bound in (("import", "inbound"), ("export", "outbound"))
+            },
+            "next_hop_self": _first(family.text("nexthop-setting") for family in families) in ("self", "force"),
             "allowas_in": _first(_allowed(family.below("aspath", "allow-my-asn")) for family in families),
         }
 
-    def _policy_of(self, family: View, way: str) -> str | None:
-        node = family.below("policy", way)
-        name = node.text("route-map")
-        if name is not None and not self._policy.below("route-map").has(name):
-            self._dangling("route-map", name, (*node.path, "route-map"))
+    def _named(self, node: View, word: str, kind: str) -> str | None:
+        """Return the list or map that a setting names, with a remark where there is none of that name."""
+        name = node.text(word)
+        if name == "none":
+            return None
+        if name is not None and not self._policy.below(kind).has(name):
+            self._dangling(kind, name, (*node.path, word))
         return name
 
     def _dangling(self, kind: str, name: str, path: Path) -> None:
@@ -187,6 +249,14 @@ class RoutingReader:
                 for _, rule in self._rules("community-list", name)
             ]
             yield CommunityList(name=name, rules=tuple(rules))
+
+    def _as_path_lists(self) -> Iterator[AsPathList]:
+        for name in sorted(self._policy.texts("as-path-list")):
+            rules: list[tuple[Action, str]] = [
+                (rule.word("action", _ACTIONS) or "permit", rule.text("aspath-exp") or "")
+                for _, rule in self._rules("as-path-list", name)
+            ]
+            yield AsPathList(name=name, rules=tuple(rules))
 
     def _route_maps(self) -> Iterator[RouteMap]:
         for name in sorted(self._policy.below("route-map").node):
@@ -239,6 +309,20 @@ def _on(node: View) -> bool | None:
 def _asn(node: View) -> int | None:
     text = node.text("autonomous-system")
     return None if text in ("none", "leaf", "spine") else node.integer("autonomous-system", 1, _MAX_ASN)
+
+
+def _router_id(node: View) -> str | None:
+    text = node.text("router-id")
+    return None if text in ("none", "auto") else text
+
+
+def _source(node: View) -> str | None:
+    """Return from where a session is opened; releases before 5.3 call it a capability."""
+    return node.text("update-source") or node.below("capabilities").text("source-address")
+
+
+def _hops(node: View) -> int | None:
+    return None if node.text("multihop-ttl") in (None, "auto") else node.integer("multihop-ttl", 1, 255)
 
 
 def _number(node: View, key: str) -> int | None:

@@ -161,6 +161,7 @@ class _Device:
             tunnels=tunnels(top),
             management=management(ports),
             bgp=routing.bgp(),
+            vrf_bgp=routing.vrf_bgp(),
             static_routes=routing.static_routes(),
             buffer_model="dynamic",
             counters=UNKNOWN,

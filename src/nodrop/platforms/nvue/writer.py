@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from nodrop.fabric.fabric import Device, Fabric, Interface, Port
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.routing import BgpNeighbor, Ipv6Unicast, RouteMapRule
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, RouteMapRule
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
@@ -319,8 +319,9 @@ _Prefixes = list[tuple[str, list[tuple[str, str]]]]
 
 
 def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
-    """Return (VRF, its static routes) in the order of a file, the default one in any case."""
+    """Return (VRF, its static routes) in the order of a file: the default one in any case, and those with BGP."""
     found: dict[str, dict[str, list[tuple[str, str]]]] = {"default": {}}
+    found |= {bgp.key: {} for bgp in known(device.vrf_bgp)}
     for route in known(device.static_routes):
         prefixes = found.setdefault(route.vrf or "default", {})
         prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop)))
@@ -364,15 +365,14 @@ class _Routes:
 
 def routing(device: Device) -> Iterator[str]:
     """Yield the statements about routing: those below `router`, those below `vrf`."""
-    bgp = known(device.bgp)
-    names = {
-        "bgp": bgp,
-        "say": _Routes(device),
-        "families": [] if bgp is None else list(frr.families(bgp)),
-        "bfd": bgp is not None and any(one.bfd for one in known(bgp.neighbors)),
-    }
-    yield _rendered("router", **names)
-    yield _rendered("vrf", **names)
+    bgp, say = known(device.bgp), _Routes(device)
+    running = () if bgp is None else (bgp, *known(device.vrf_bgp))
+    processes: dict[str, list[tuple[Bgp, list[frr.Family]]]] = {vrf: [] for vrf, _ in say.vrfs}
+    for one in running:
+        processes[one.key].append((one, list(frr.families(one))))
+    bfd = any(session.bfd for one in running for session in known(one.neighbors))
+    yield _rendered("router", bgp=bgp, say=say, bfd=bfd)
+    yield _rendered("vrf", say=say, processes=processes)
 
 
 def _services(device: Device, design: _Design) -> str:

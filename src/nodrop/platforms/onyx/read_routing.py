@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 
 from nodrop.fabric.routing import StaticRoute
-from nodrop.platforms.frr_reader import Routing
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.values import changed
+from nodrop.platforms.frr_reader import DATACENTER, Routing
 from nodrop.platforms.frr_reader import read as read_frr
 from nodrop.platforms.onyx.commands import Command
 
@@ -52,7 +54,9 @@ def read(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
             *(f" {spelt}" for spelt, _ in inside if spelt not in groups),
         ]
         sources += [None] * (1 + len(groups)) + [command for spelt, command in inside if spelt not in groups]
-    found = read_frr("\n".join(lines))
+    found = read_frr("\n".join(lines), DATACENTER)
+    if found.bgp is not None:
+        found.bgp = changed(found.bgp, import_check=UNKNOWN)
     for statement in found.not_understood:
         source = sources[statement.line - 1]
         others += [source] if source is not None and source not in others else []

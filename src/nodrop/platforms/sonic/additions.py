@@ -36,7 +36,7 @@ def routing(text: str, device: Device) -> str:
 
     def read(written: str) -> tuple[object, ...]:
         found = frr.read(written)
-        return found.bgp, found.static_routes, found.hostname
+        return found.bgp, found.vrf_bgp, found.static_routes, found.hostname
 
     return extras.merged_lines(device, text, read)
 

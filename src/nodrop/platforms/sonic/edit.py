@@ -32,6 +32,7 @@ _ROUTING = "the routing daemon's own file says it, which is not edited: change f
 _BY_HAND: Mapping[str, str] = {
     "@bgp": _ROUTING,
     "@neighbors": _ROUTING,
+    "@vrf_bgp": _ROUTING,
     "@static_routes": _ROUTING,
     "@extra": "it is no field of the model: change the table itself",
     "@extra_lines": _ROUTING,

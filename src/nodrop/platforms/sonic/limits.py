@@ -35,7 +35,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_CABLE_M = 999_999
 _LARGEST_PORT = 65_535
 _PLAIN = Plain(
-    "bgp", "static_routes", "link_pause", "side", "port", "extra", "extra_lines",
+    "bgp", "vrf_bgp", "static_routes", "link_pause", "side", "port", "extra", "extra_lines",
     description=quotable, snmp_location=on_one_line, snmp_contact=on_one_line,
 )  # fmt: skip
 """Routing is for frr.conf to say, the far end of a cable for no file; ports and additions have their own checks."""
@@ -87,11 +87,11 @@ def _check_device(device: Device) -> Switch:
         raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
     if not device.interfaces:
         raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
-    for name in ("bgp", "static_routes"):
+    for name in ("bgp", "vrf_bgp", "static_routes"):
         if isinstance(getattr(device, name), Unknown):
             raise refuse([name], UNKNOWN_FACT)
-    if device.bgp is None and device.static_routes:
-        raise refuse(["static_routes"], "are written into frr.conf, which a device without BGP does not have")
+        if device.bgp is None and getattr(device, name):
+            raise refuse([name], "are written into frr.conf, which a device without BGP does not have")
     if (trimming := known(device.trimming)) is not None and trimming.queue is None:
         raise refuse(["trimming", "queue"], "trimming needs a queue")
     if (dscps := known(device.switch_dscp_to_tc)) is not None:

@@ -182,6 +182,8 @@ class _Finder:
             yield from self._static_paths(part)
         elif head in ("@bgp", "@neighbors"):
             yield from self._bgp_paths(head, part)
+        elif head == "@vrf_bgp":
+            yield ("BGP_GLOBALS", "".join(part[:1]))
 
     def _bgp_paths(self, head: str, part: Path) -> Iterator[Path]:
         """Yield where the tables say what of BGP the text of FRR does not."""

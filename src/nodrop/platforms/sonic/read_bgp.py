@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import natural
 from nodrop.platforms.frr import Routing
-from nodrop.platforms.frr_limits import is_address
+from nodrop.platforms.frr_words import is_address
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.frr_text import FrrText
 
@@ -25,13 +26,19 @@ DERIVED = {
     "maximum_paths_ipv6": f"bgpcfgd's templates say maximum-paths {MAXIMUM_PATHS} (constants.yml)",
     "multipath_relax": "bgpcfgd's templates say bestpath as-path multipath-relax (bgpd.main.conf.j2)",
     "default_ipv4_unicast": "bgpcfgd's templates say no bgp default ipv4-unicast (bgpd.main.conf.j2)",
+    "requires_policy": "bgpcfgd's templates say no bgp ebgp-requires-policy (bgpd.main.conf.j2)",
     "networks": "bgpcfgd advertises Loopback0 and the networks of VLANs (bgpd.main.conf.j2)",
 }
 """What no table says of a BGP process that bgpcfgd makes, by field, and why it is so."""
 
+FRAMEWORK_DERIVED = {"requires_policy": "no table says so, and FRR's own default is bgp ebgp-requires-policy"}
+"""The same of one that frrcfgd makes."""
+
 SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
 """Tables of which bgpcfgd makes sessions; BGP_PEER_RANGE, BGP_MONITORS and BGP_SENTINELS are opened by others."""
 _DEFAULT = "default"
+_MOST_HOPS = 255
+"""Where `ebgp_multihop` comes without a number (bgpd.conf.db.nbr_or_peer.j2)."""
 _IPV4, _IPV6 = "ipv4_unicast", "ipv6_unicast"
 _TRUE = ("true", "up")
 
@@ -41,23 +48,35 @@ def framework(localhost: Row) -> bool:
     return localhost.get("frr_mgmt_framework_config") == "true"
 
 
-def bgp(
+def routing(
     config: Config, localhost: Row, text: FrrText | None, said: Routing | None
-) -> tuple[Bgp | None | Unknown, Mapping[str, str]]:
-    """Return BGP as FRR's text says it, with the sessions that bgpcfgd adds to it, else as the tables make it.
+) -> tuple[dict[str, Any], Mapping[str, str]]:
+    """Return what of a device is routing: as FRR's text says it, with the sessions that bgpcfgd adds, else the tables.
 
-    With it come the fields that no table says, and why they are so. Where FRR keeps files of one's own that are not
-    given, BGP is not known.
+    With it come the fields of BGP that no table says, and why they are so. Where FRR keeps files of one's own that are
+    not given, BGP is not known.
     """
-    made = _framework_bgp(config) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
+    reasons: Mapping[str, str] = {}
+    made = _framework_bgp(config, _DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
+    bgp: Bgp | None | Unknown = made
+    vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
     if text and said and text.says_bgp:
-        return _with_sessions(said.bgp, made) if _own_files(localhost) else said.bgp, {}
-    if _own_files(localhost) or not config.whole:
-        return UNKNOWN, {}
-    return made, {} if made is None or framework(localhost) else DERIVED
+        bgp = _with_sessions(said.bgp, made) if _own_files(localhost) else said.bgp
+        vrf_bgp = said.vrf_bgp
+    elif _own_files(localhost) or not config.whole:
+        bgp = UNKNOWN
+    elif framework(localhost):
+        reasons = {} if made is None else FRAMEWORK_DERIVED
+        others = (_framework_bgp(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
+        vrf_bgp = tuple(one for one in others if one is not None and one.vrf is not None)
+    else:
+        reasons = {} if made is None else DERIVED
+        vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSIONS[0])) else ()
+    routes = _static_routes(config, localhost, text, said)
+    return {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes}, reasons
 
 
-def static_routes(
+def _static_routes(
     config: Config, localhost: Row, text: FrrText | None, said: Routing | None
 ) -> tuple[StaticRoute, ...] | Unknown:
     """Return the static routes of FRR's text and those that the daemons add, one for each next hop."""
@@ -131,6 +150,7 @@ def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
             if is_address(address):
                 family = "ipv6" if ":" in address else "ipv4"
                 allowed = own if table == SESSIONS[0] else None
+                itself = table == SESSIONS[0] and row.get("nhopself", "0") not in ("0", "")
                 yield BgpNeighbor(
                     address=address,
                     remote_asn=config.integer((table, address), row, "asn"),
@@ -138,23 +158,27 @@ def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
                     enabled=row.get("admin_status", usual) != "down",
                     active=family == "ipv4",
                     allowas_in=allowed if family == "ipv4" else None,
-                    ipv6=Ipv6Unicast(active=True, allowas_in=allowed) if family == "ipv6" else Ipv6Unicast(),
+                    next_hop_self=itself and family == "ipv4",
+                    ipv6=Ipv6Unicast(active=True, allowas_in=allowed, next_hop_self=itself)
+                    if family == "ipv6"
+                    else Ipv6Unicast(),
                 )
 
 
-def _framework_bgp(config: Config) -> Bgp | None:
-    row = config.rows("BGP_GLOBALS").get(_DEFAULT, {})
-    keys = ("BGP_GLOBALS", _DEFAULT)
-    asn = config.integer(keys, row, "local_asn")
+def _framework_bgp(config: Config, vrf: str) -> Bgp | None:
+    """Return the process of a VRF; FRR asks for policies on sessions to other ASes, and no table tells it not to."""
+    row = config.rows("BGP_GLOBALS").get(vrf, {})
+    asn = config.integer(("BGP_GLOBALS", vrf), row, "local_asn")
     if asn is None:
         return None
-    families = [f"{_DEFAULT}|{family}" for family in (_IPV4, _IPV6)]
+    families = [f"{vrf}|{family}" for family in (_IPV4, _IPV6)]
     paths = [
         config.integer(("BGP_GLOBALS_AF", key), config.rows("BGP_GLOBALS_AF").get(key, {}), "max_ebgp_paths")
         for key in families
     ]
     return Bgp(
         asn=asn,
+        vrf=None if vrf == _DEFAULT else vrf,
         router_id=row.get("router_id"),
         networks=tuple(
             key.removeprefix(f"{family}|")
@@ -162,24 +186,37 @@ def _framework_bgp(config: Config) -> Bgp | None:
             for key in config.rows("BGP_GLOBALS_AF_NETWORK")
             if key.startswith(f"{family}|")
         ),
+        redistributions=tuple(sorted(_redistributions(config, vrf), key=lambda one: (one.family, one.source))),
         maximum_paths=paths[0],
         maximum_paths_ipv6=paths[1],
         multipath_relax=row.get("load_balance_mp_relax") == "true",
+        compare_router_id=row.get("external_compare_router_id") == "true",
+        always_compare_med=row.get("always_compare_med") == "true",
+        requires_policy=True,
+        import_check=row.get("network_import_check") != "false",
         default_ipv4_unicast=row.get("default_ipv4_unicast") == "true",
         graceful_shutdown=row.get("graceful_shutdown") == "true",
-        neighbors=tuple(_framework_sessions(config, row.get("default_ipv4_unicast") == "true")),
+        neighbors=tuple(_framework_sessions(config, vrf, row.get("default_ipv4_unicast") == "true")),
     )
 
 
-def _framework_sessions(config: Config, unicast: bool) -> Iterator[BgpNeighbor]:
+def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
+    for key, row in config.rows("ROUTE_REDISTRIBUTE").items():
+        match key.split("|"):
+            case [one, ("connected" | "static" | "kernel") as source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf:
+                policy = row.get("route_map", "").split(",")[0] or None
+                yield Redistribution(source=source, family=family, policy=policy)
+
+
+def _framework_sessions(config: Config, vrf: str, unicast: bool) -> Iterator[BgpNeighbor]:
     groups = {
         key.partition("|")[2]: _said(config, "BGP_PEER_GROUP", key, row)
         for key, row in config.rows("BGP_PEER_GROUP").items()
-        if key.startswith(f"{_DEFAULT}|")
+        if key.startswith(f"{vrf}|")
     }
     for key, row in config.rows("BGP_NEIGHBOR").items():
-        vrf, _, name = key.partition("|")
-        if vrf == _DEFAULT and name:
+        inside, _, name = key.partition("|")
+        if inside == vrf and name:
             inherited = dict(groups.get(row.get("peer_group_name", ""), {}))
             inherited.pop("description", None)
             own = _said(config, "BGP_NEIGHBOR", key, row)
@@ -193,12 +230,16 @@ _WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "admin_status": ("enabled", lambda word: word not in ("false", "down")),
     "bfd": ("bfd", lambda word: word == "true"),
     "peer_type": ("remote_asn", str),
+    "local_addr": ("update_source", str),
     "capability_ext_nexthop": ("extended_next_hop", lambda word: word == "true"),
 }
 _FAMILY_WORDS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "admin_status": ("active", lambda word: word in _TRUE),
     "route_map_in": ("import_policy", lambda names: names.split(",")[0]),
     "route_map_out": ("export_policy", lambda names: names.split(",")[0]),
+    "prefix_list_in": ("import_prefix_list", str),
+    "prefix_list_out": ("export_prefix_list", str),
+    "nhself": ("next_hop_self", lambda word: word == "true"),
 }
 
 
@@ -206,6 +247,8 @@ def _said(config: Config, table: str, key: str, row: Row) -> dict[str, Any]:
     """Return the fields of a session that a row, and those of its address families, say."""
     found: dict[str, Any] = {"remote_asn": config.integer((table, key), row, "asn")} if "asn" in row else {}
     found |= {field: read(row[word]) for word, (field, read) in _WORDS.items() if word in row}
+    if row.get("ebgp_multihop") == "true":
+        found["ebgp_multihop"] = config.integer((table, key), row, "ebgp_multihop_ttl") or _MOST_HOPS
     ipv6 = _said_of_family(config, f"{table}_AF", f"{key}|{_IPV6}")
     return found | _said_of_family(config, f"{table}_AF", f"{key}|{_IPV4}") | ({"ipv6": ipv6} if ipv6 else {})
 

@@ -20,7 +20,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
-from nodrop.platforms.sonic.read_bgp import bgp, static_routes
+from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.read_bridging import bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
@@ -132,7 +132,7 @@ class _Device:
 
     def _device(self) -> Device:
         config = self._config
-        routing, reasons = bgp(config, self._localhost, self._frr, self._routing)
+        routes, reasons = routing(config, self._localhost, self._frr, self._routing)
         self._derived |= {(self.name, "@bgp", field): reason for field, reason in reasons.items()}
         qos = qos_reader(config)
         dynamic = self._buffer_model()
@@ -151,8 +151,7 @@ class _Device:
             **bridging(config, self._derived),
             **overlays(config, self._localhost),
             management=management(config),
-            bgp=routing,
-            static_routes=static_routes(config, self._localhost, self._frr, self._routing),
+            **routes,
             buffer_model=dynamic,
             dynamic_buffers=qos.dynamic,
             buffer_pools=pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),

@@ -1,0 +1,149 @@
+"""Where a part of the routing stands in an FRR configuration."""
+
+from collections.abc import Callable, Iterator
+
+from nodrop.fabric.subject import Subject
+from nodrop.formats.frr import Statement, parse, walk
+from nodrop.formats.places import Span
+
+
+def where(text: str) -> Callable[[Subject], Span | None]:
+    """Return a function that finds the line of a subject (without its device) in an FRR configuration."""
+    statements = list(walk(parse(text)))
+
+    def find(subject: Subject) -> Span | None:
+        return next((found.span for found in _candidates(statements, subject)), None)
+
+    return find
+
+
+_NEIGHBOR_WORDS = {
+    "remote_asn": "remote-as",
+    "import_policy": "in",
+    "export_policy": "out",
+    "enabled": "shutdown",
+    "active": "activate",
+    "allowas_in": "allowas-in",
+    "extended_next_hop": "extended-nexthop",
+    "next_hop_self": "next-hop-self",
+    "update_source": "update-source",
+    "ebgp_multihop": "ebgp-multihop",
+}
+_LISTED = {"import_prefix_list": "in", "export_prefix_list": "out"}
+"""Prefix lists of a session and the way of its routes; route maps go the same ways."""
+_BGP_WORDS = {
+    "asn": ("router", "bgp"),
+    "router_id": ("bgp", "router-id"),
+    "maximum_paths": ("maximum-paths",),
+    "maximum_paths_ipv6": ("maximum-paths",),
+    "multipath_relax": ("bgp", "bestpath", "as-path"),
+    "compare_router_id": ("bgp", "bestpath", "compare-routerid"),
+    "always_compare_med": ("bgp", "always-compare-med"),
+    "requires_policy": ("bgp", "ebgp-requires-policy"),
+    "import_check": ("bgp", "network", "import-check"),
+    "session_dscp": ("bgp", "session-dscp"),
+    "graceful_shutdown": ("bgp", "graceful-shutdown"),
+    "default_ipv4_unicast": ("bgp", "default"),
+    "networks": ("network",),
+}
+_POLICIES = {
+    "prefix_lists": (("ip", "prefix-list"), ("ipv6", "prefix-list")),
+    "community_lists": (("bgp", "community-list"),),
+    "as_path_lists": (("bgp", "as-path", "access-list"), ("ip", "as-path", "access-list")),
+    "route_maps": (("route-map",),),
+}
+
+_Found = tuple[tuple[Statement, ...], Statement]
+
+
+def _in_ipv6(found: _Found) -> bool:
+    """Whether a command stands in the family of IPv6."""
+    return any(outer.starts("address-family", "ipv6") for outer in found[0])
+
+
+def _candidates(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
+    """Yield the commands that say the subject, the most exact first."""
+    head, *rest = subject or ("",)
+    if head == "@static_routes":
+        routes = [one for _, one in statements if one.words[:2] in (("ip", "route"), ("ipv6", "route"))]
+        yield from (one for one in routes if rest[:1] and rest[0] == one.words[2])
+        yield from routes
+    elif head == "@vrf_bgp":
+        yield from _in_process(_of_process(statements, "".join(rest[:1])), rest[1:])
+    elif head in ("@bgp", "@neighbors"):
+        yield from _in_process(_of_process(statements, None), rest if head == "@bgp" else ["neighbors", *rest])
+    if head in ("@bgp", "@static_routes", "@neighbors"):
+        yield from (one for _, one in statements if one.starts("router", "bgp"))
+
+
+def _of_process(statements: list[_Found], vrf: str | None) -> list[_Found]:
+    """Return the commands of the process of a VRF, and those of no process."""
+
+    def belongs(found: _Found) -> bool:
+        block = (*found[0], found[1])[0]
+        other = block.words[4] if block.words[3:4] == ("vrf",) and len(block.words) > 4 else None
+        return not block.starts("router", "bgp") or (None if other == "default" else other) == vrf
+
+    return list(filter(belongs, statements))
+
+
+def _in_process(statements: list[_Found], part: list[str]) -> Iterator[Statement]:
+    """Yield the commands that say a part of a process, then the process itself."""
+    field, key, *rest = (*part, "", "")
+    if field == "neighbors" and key:
+        yield from _in_neighbor(statements, key, [word for word in rest if word])
+    elif field == "redistributions":
+        family, _, source = key.partition("-")
+        every = [found for found in statements if found[1].starts("redistribute")]
+        said = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) != (family == "ipv6"))]
+        yield from (one for one in said if one.starts("redistribute", source))
+        yield from said
+    elif field in _BGP_WORDS:
+        last = field != "maximum_paths_ipv6"
+        words = _BGP_WORDS[field]
+        every = [found for found in statements if found[1].starts(*words) or found[1].starts("no", *words)]
+        every = [found for found in every if field != "networks" or len(found[1].words) == 2]
+        said = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) == last)]
+        yield from said[int(key) :] if key.isascii() and key.isdecimal() else ()
+        yield from said
+    elif field in _POLICIES:
+        yield from _in_policies(statements, field, part[1:])
+    yield from (one for _, one in statements if one.starts("router", "bgp"))
+
+
+def _in_neighbor(statements: list[_Found], key: str, part: list[str]) -> Iterator[Statement]:
+    """Yield the commands of a session that say a part of it, then all of them."""
+    ipv6 = part[:1] == ["ipv6"]
+    field = "".join(part[1:2] if ipv6 else part[:1])
+    every = [found for found in statements if _is_of_neighbor(found[1], key)]
+    own = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) != ipv6)]
+    if field in _LISTED:
+        yield from (one for one in own if "prefix-list" in one.words[2:3] and _LISTED[field] in one.words[4:5])
+    elif word := _NEIGHBOR_WORDS.get(field, field):
+        said = [one for one in own if word in (*one.words[2:4], *one.words[4:5])]
+        yield from (one for one in said if word not in ("in", "out") or "route-map" in one.words)
+        yield from said
+    yield from own
+
+
+def _is_of_neighbor(command: Statement, key: str) -> bool:
+    words = command.words[1:] if command.words[0] == "no" else command.words
+    return words[:2] == ("neighbor", key)
+
+
+def _in_policies(statements: list[_Found], kind: str, part: list[str]) -> Iterator[Statement]:
+    """Yield the commands of a list or map: of the rule that is named, then of the whole."""
+    name, _, rule, field, *_ = (*part, "", "", "", "")
+    every = [found for found in statements if any(found[1].starts(*words) for words in _POLICIES[kind])]
+    own = [one for _, one in every if name in one.words[1:4]]
+    if kind == "route_maps" and field in ("matches", "sets"):
+        word = "match" if field == "matches" else "set"
+        inside = [one for outer, one in statements if outer and outer[-1] in own and outer[-1].words[-1] == rule]
+        lines = [one for one in inside if one.words[0] == word]
+        position = (*part, "")[4]
+        yield from lines[int(position) :] if position.isascii() and position.isdecimal() else lines
+    elif kind == "community_lists":
+        yield from own[int(rule) :] if rule.isascii() and rule.isdecimal() else ()
+    yield from (one for one in own if rule and rule in one.words)
+    yield from own
+    yield from (one for _, one in every)

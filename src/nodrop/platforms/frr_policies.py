@@ -1,0 +1,150 @@
+"""Prefix lists, community lists, AS path lists and route maps of an FRR configuration, and what names them.
+
+FRR keeps the rules of a list in the order of their numbers; a rule without one comes 5 behind the last (lib/filter.c,
+bgpd/bgp_clist.c, bgpd/bgp_filter.c). A route map's entry that is opened again goes on, and a second match or set of a
+kind takes the place of the first (lib/routemap.c).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from nodrop.fabric.routing import (
+    Action,
+    AsPathList,
+    CommunityList,
+    PrefixList,
+    PrefixRule,
+    RouteMap,
+    RouteMapRule,
+)
+from nodrop.formats.frr import Statement
+from nodrop.platforms.frr_limits import MATCHES, SETS
+from nodrop.platforms.frr_words import NotUnderstood, action, number
+
+PREFIXES = {"ip": "prefix list", "ipv4": "prefix list", "ipv6": "IPv6 prefix list"}
+"""What a list of an address family's prefixes is called where it is missing."""
+_STEP = 5
+
+
+class Policies:
+    """The lists and maps of a device, put together command by command."""
+
+    def __init__(self, others: list[Statement]) -> None:
+        self._others = others
+        self._prefix_lists: dict[tuple[str, str], dict[int, PrefixRule]] = {}
+        self._community_lists: dict[str, list[Any]] = {}
+        self._as_path_lists: dict[str, dict[int, tuple[Action, str]]] = {}
+        self._route_maps: dict[str, dict[int, RouteMapRule]] = {}
+        self._references: list[tuple[Statement, str, str]] = []
+
+    def refer(self, statement: Statement, kind: str, name: str) -> None:
+        """Keep that a command names a list or map."""
+        self._references.append((statement, kind, name))
+
+    def undefined(self) -> list[tuple[Statement, str, str]]:
+        """Return (command, kind, name) of every reference to a list or map that is not there."""
+        defined: dict[str, Iterable[str]] = {
+            "prefix list": {name for family, name in self._prefix_lists if family != "ipv6"},
+            "IPv6 prefix list": {name for family, name in self._prefix_lists if family == "ipv6"},
+            "route map": self._route_maps,
+            "community list": self._community_lists,
+            "AS path list": self._as_path_lists,
+        }
+        return [found for found in self._references if found[2] not in defined[found[1]]]
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a BGP process that hold them."""
+        return {
+            "prefix_lists": tuple(
+                PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=_in_order(rules))
+                for (family, name), rules in sorted(self._prefix_lists.items())
+            ),
+            "community_lists": tuple(
+                CommunityList(name=name, rules=tuple(rules)) for name, rules in sorted(self._community_lists.items())
+            ),
+            "as_path_lists": tuple(
+                AsPathList(name=name, rules=_in_order(rules)) for name, rules in sorted(self._as_path_lists.items())
+            ),
+            "route_maps": tuple(
+                RouteMap(name=name, rules=_in_order(rules)) for name, rules in sorted(self._route_maps.items())
+            ),
+        }
+
+    def prefix_list(self, statement: Statement) -> None:
+        """Read a line of a prefix list."""
+        family, _, name, *rest = (*statement.words, "", "")
+        rest = rest[:-2]
+        sequence = 0
+        if rest[:1] == ["seq"] and len(rest) > 1:
+            sequence, rest = number(rest[1]), rest[2:]
+        if len(rest) not in (2, 4, 6):
+            raise NotUnderstood
+        said, prefix, *bounds = rest
+        limits = dict(zip(bounds[::2], map(number, bounds[1::2]), strict=True))
+        if set(limits) - {"ge", "le"}:
+            raise NotUnderstood
+        rules = self._prefix_lists.setdefault((family, name), {})
+        sequence = sequence or max(rules, default=0) // _STEP * _STEP + _STEP
+        rules[sequence] = PrefixRule(
+            sequence=sequence, action=action(said), prefix=prefix, ge=limits.get("ge"), le=limits.get("le")
+        )
+
+    def community_list(self, words: tuple[str, ...]) -> None:
+        """Read a line of a standard community list."""
+        match words:
+            case (_, _, "standard", name, "seq", _, said, *communities):
+                pass
+            case (_, _, "standard", name, said, *communities):
+                pass
+            case (_, _, name, said, *communities) if name.isdecimal():
+                pass
+            case _:
+                raise NotUnderstood
+        if not communities:
+            raise NotUnderstood
+        self._community_lists.setdefault(name, []).append((action(said), tuple(communities)))
+
+    def as_path_list(self, words: tuple[str, ...]) -> None:
+        """Read a line of an AS path list."""
+        match words:
+            case (_, "as-path", "access-list", name, "seq", place, said, *path) if path:
+                sequence = number(place)
+            case (_, "as-path", "access-list", name, said, *path) if path:
+                sequence = max(self._as_path_lists.get(name, ()), default=0) // _STEP * _STEP + _STEP
+            case _:
+                raise NotUnderstood
+        self._as_path_lists.setdefault(name, {})[sequence] = action(said), " ".join(path)
+
+    def route_map(self, statement: Statement) -> None:
+        """Read an entry of a route map with the commands inside it."""
+        _, name, said, place = statement.words
+        sequence, what = number(place), action(said)
+        found: dict[str, dict[str, str]] = {"match": {}, "set": {}}
+        for child in statement.children:
+            kind, _, rest = child.text.partition(" ")
+            known = {"match": MATCHES, "set": SETS}.get(kind, ())
+            attribute = next((one for one in known if rest.startswith(f"{one} ")), None)
+            if attribute is None:
+                self._others.append(child)
+                continue
+            value = rest[len(attribute) + 1 :]
+            found[kind].pop(attribute, None)
+            found[kind][attribute] = value
+            if kind == "match" and attribute.endswith("prefix-list"):
+                self.refer(child, PREFIXES[attribute.partition(" ")[0]], value)
+            elif kind == "match" and attribute == "community":
+                self.refer(child, "community list", value.split()[0])
+            elif kind == "match" and attribute == "as-path":
+                self.refer(child, "AS path list", value)
+        rules = self._route_maps.setdefault(name, {})
+        before = rules.get(sequence)
+        if before is not None:
+            found["match"] = dict(before.matches) | found["match"]
+            found["set"] = dict(before.sets) | found["set"]
+        rules[sequence] = RouteMapRule(
+            sequence=sequence, action=what, matches=tuple(found["match"].items()), sets=tuple(found["set"].items())
+        )
+
+
+def _in_order(rules: dict[int, Any]) -> tuple[Any, ...]:
+    return tuple(rule for _, rule in sorted(rules.items()))
