@@ -316,6 +316,7 @@ def test_ports_beyond_those_that_are_looked_up_are_counted() -> None:
             "pfc default-global switch-priority",
         ),
         ("roce: {}\n  pfc: {default-global: {tx: disable, rx: disable}}", 3, "pfc default-global tx"),
+        ("roce: {mode: lossy}\n  pfc: {default-global: {cable-length: 30}}", 3, "pfc default-global"),
         (
             "roce: {state: enabled}\n  traffic-pool: {default-lossless: {memory-percent: 20}}",
             3,

@@ -164,6 +164,8 @@ def _fill(device: Device, group: PriorityGroup, result: Budget | None, cabled: b
     assert isinstance(group.buffer, BufferProfile)
     settings = device.dynamic_buffers
     threshold = settings.dynamic_th if isinstance(settings, DynamicBuffers) else group.buffer.dynamic_th
+    if group.buffer.static_th_bytes is not None:
+        threshold = None
     return changed(group, buffer=changed(group.buffer, size_bytes=size, headroom=headroom, dynamic_th=threshold))
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.qos import Map, PriorityGroup
 from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.values import changed
 
 PRIORITIES = range(8)
 LOSSY_TH = 3
@@ -22,6 +23,21 @@ PATTERN_MTU_BYTES = 1024
 SMALL_PACKET_PERCENT = 100
 """NVUE's `small-packet-probability` up to Spectrum-5."""
 _UNMAPPED = (None,) * 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotas:
+    """What may be taken of static pools, in bytes; None, or no entry, is a share of a dynamic one."""
+
+    ingress_lossless: int | None = None
+    ingress_lossy: int | None = None
+    egress_lossless: int | None = None
+    egress_lossy: Mapping[int, int] = field(default_factory=dict)
+    lossless_pool: str = "egress_lossless"
+    """Which pool lossless queues take from."""
+
+
+NO_QUOTAS = Quotas()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +54,9 @@ class Limits:
     """By queue, where it is not that of all."""
     lossless_reserved_bytes: int = 0
     lossy_reserved_bytes: Mapping[int, int] = field(default_factory=dict)
+    quotas: Quotas = NO_QUOTAS
+    static_pools: frozenset[str] = frozenset()
+    """Pools of the model whose mode is static."""
 
 
 USUAL = Limits()
@@ -113,6 +132,7 @@ def priority_groups(
     lossy_th: int = LOSSY_TH,
     pool: str = "ingress_lossless",
     stated: StatedHeadroom | None = None,
+    quotas: Quotas = NO_QUOTAS,
 ) -> tuple[PriorityGroup, ...]:
     """Return a port's priority groups: one of its own for each priority that PFC holds for, and 0 for all others.
 
@@ -124,22 +144,31 @@ def priority_groups(
         lossless = BufferProfile(pool=pool, size_bytes=UNKNOWN, dynamic_th=dynamic_th, headroom=headroom)
     else:
         lossless = stated.buffer(pool, dynamic_th)
+    lossy, lossless = _of_quota(lossy, quotas.ingress_lossy), _of_quota(lossless, quotas.ingress_lossless)
     indexes = sorted({0, *pausing})
     return tuple(PriorityGroup(index=index, buffer=lossless if index in pausing else lossy) for index in indexes)
 
 
+def _of_quota(buffer: BufferProfile, quota_bytes: int | None) -> BufferProfile:
+    """Return a buffer that takes a number of bytes, where there is one, and not a share of what is free."""
+    return buffer if quota_bytes is None else changed(buffer, dynamic_th=None, static_th_bytes=quota_bytes)
+
+
 def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUAL) -> BufferProfile:
     """Return what a queue may take: without limit where it is lossless, unless the switch is told otherwise."""
+    quotas = limits.quotas
     if lossless:
-        return BufferProfile(
-            pool="egress_lossless", size_bytes=limits.lossless_reserved_bytes, dynamic_th=limits.egress_lossless
+        share = BufferProfile(
+            pool=quotas.lossless_pool, size_bytes=limits.lossless_reserved_bytes, dynamic_th=limits.egress_lossless
         )
+        return _of_quota(share, quotas.egress_lossless)
     number = -1 if index is None else index
-    return BufferProfile(
+    share = BufferProfile(
         pool="egress_lossy",
         size_bytes=limits.lossy_reserved_bytes.get(number, 0),
         dynamic_th=limits.egress_lossy.get(number, LOSSY_TH),
     )
+    return _of_quota(share, quotas.egress_lossy.get(number))
 
 
 def dynamic_buffers(dynamic_th: int) -> DynamicBuffers:
@@ -150,18 +179,28 @@ def dynamic_buffers(dynamic_th: int) -> DynamicBuffers:
 
 
 def buffer_pools(
-    lossy_percent: int | None, lossless_percent: int | None, memory_bytes: int | Unknown, *, one_ingress: bool = False
+    lossy_percent: int | None,
+    lossless_percent: int | None,
+    memory_bytes: int | Unknown,
+    *,
+    one_ingress: bool = False,
+    static: Collection[str] = (),
 ) -> tuple[BufferPool, ...]:
     """Return the pools, sorted by name: the lossless ones only where something is lossless.
 
     On the way out lossless traffic has no limit but the whole packet memory. With `one_ingress` it shares a pool with
-    the other traffic on the way in.
+    the other traffic on the way in. `static` are names of pools that are not dynamic.
     """
 
     def computed(direction: Literal["ingress", "egress"], kind: str, percent: int | None) -> BufferPool:
         name = f"{direction}_{kind}"
         return BufferPool(
-            name=name, direction=direction, mode="dynamic", size_bytes=UNKNOWN, percentage=percent, computed=True
+            name=name,
+            direction=direction,
+            mode="static" if name in static else "dynamic",
+            size_bytes=UNKNOWN,
+            percentage=percent,
+            computed=True,
         )
 
     lossy = computed("egress", "lossy", lossy_percent), computed("ingress", "lossy", lossy_percent)

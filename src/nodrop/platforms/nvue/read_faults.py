@@ -139,6 +139,8 @@ def _against(qos: View, mode: str) -> Iterator[tuple[tuple[str, ...], str]]:
     ways = [way for way in ("tx", "rx") if pfc.text(way) not in ("disable", "disabled")]
     if mode.startswith("lossy") and pfc.texts("switch-priority") and ways:
         yield ("pfc", GLOBAL, "switch-priority"), f"mode {mode} is one without PFC"
+    elif mode == "lossy" and pfc:
+        yield ("pfc", GLOBAL), "mode lossy is refused as long as there is the profile"
     if mode.startswith("lossless") and not ways:
         yield ("pfc", GLOBAL, "tx"), f"mode {mode} is one with PFC, and neither direction is left"
     if qos.below("traffic-pool", "default-lossless").has("memory-percent"):

@@ -1,7 +1,7 @@
 """The switch's buffers as far as they are said: pools, and how much of them groups and queues may take."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers
 from nodrop.fabric.fabric import Interface
@@ -11,9 +11,10 @@ from nodrop.formats.places import shown
 from nodrop.hardware import switch
 from nodrop.platforms.nvue import effects
 from nodrop.platforms.nvue.read_macro import Defaults
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import View, said
 
 MAX_BYTES = 2**32 - 1
+_LAST_POOL = 15
 
 _ALPHA = re.compile(r"alpha_(?:(0|infinity)|1_(2|4|8|16|32|64|128)|(1|2|4|8|16|32|64))")
 
@@ -24,6 +25,7 @@ def limits(node: View) -> effects.Limits:
     lossy = dict(node.below("egress-lossy-buffer").numbered("traffic-class", 15))
     lossless = node.below("egress-lossless-buffer")
     bulk = node.below("ingress-lossy-buffer", "priority-group", "bulk")
+    static = _static_pools(node)
     return effects.Limits(
         ingress_lossless=_alpha(node.below("ingress-lossless-buffer"), usual.ingress_lossless),
         ingress_lossy=_alpha(bulk, usual.ingress_lossy),
@@ -31,7 +33,61 @@ def limits(node: View) -> effects.Limits:
         egress_lossy={tc: _alpha(inside, effects.LOSSY_TH) for tc, inside in lossy.items()},
         lossless_reserved_bytes=_reserved(lossless),
         lossy_reserved_bytes={tc: _reserved(inside) for tc, inside in lossy.items()},
+        quotas=_quotas(node, static),
+        static_pools=frozenset(f"{way}_lossy" for way, numbers in static.items() if 0 in numbers),
     )
+
+
+def _static_pools(node: View) -> dict[str, frozenset[int]]:
+    """Return the numbers of the service pools that are static, by direction; a mode without a share is remarked."""
+    found: dict[str, frozenset[int]] = {}
+    for way in ("ingress", "egress"):
+        numbers = set()
+        for key in (f"{way}-pool", f"{way}-service-pool"):
+            for number, pool in node.numbered(key, _LAST_POOL):
+                mode = pool.word("mode", {"static": True, "dynamic": False})
+                numbers |= {number} if mode else set()
+                if mode is not None and not pool.has("memory-percent"):
+                    facts = {"pool": f"{key} {number}", "mode": "static" if mode else "dynamic"}
+                    node.config.remark("pool-without-memory", (), (*pool.path, "mode"), **facts)
+        found[way] = frozenset(numbers)
+    return found
+
+
+def _quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.Quotas:
+    """Return what may be taken in bytes; a quota that no static pool is behind is remarked, as it is not programmed."""
+    groups = node.below("ingress-lossy-buffer", "priority-group")
+    lossy = {name: _quota(inside, static["ingress"], 0) for name, inside in groups.items()}
+    classes = node.below("egress-lossy-buffer").numbered("traffic-class", 15)
+    queues = {tc: _quota(inside, static["egress"], 0) for tc, inside in classes}
+    lossless = node.below("egress-lossless-buffer")
+    return effects.Quotas(
+        ingress_lossless=_quota(node.below("ingress-lossless-buffer"), static["ingress"], None),
+        ingress_lossy=lossy.get("bulk"),
+        egress_lossless=_quota(lossless, static["egress"], None),
+        egress_lossy={tc: quota for tc, quota in queues.items() if quota is not None},
+        lossless_pool="egress_lossy" if lossless.text("service-pool") == "0" else "egress_lossless",
+    )
+
+
+def _quota(node: View, static: frozenset[int], usual: int | None) -> int | None:
+    """Return the bytes that a buffer may take where its service pool, or the usual one, is static."""
+    quota = node.integer("shared-bytes", 0, MAX_BYTES, "bytes")
+    if quota is None:
+        return None
+    pool = usual if node.text("service-pool") is None else node.integer("service-pool", 0, _LAST_POOL)
+    if pool in static:
+        return quota
+    facts = {"setting": said((*node.path[3:], "shared-bytes")), "value": str(quota)}
+    node.config.remark("quota-not-programmed", (), (*node.path, "shared-bytes"), **facts)
+    return None
+
+
+def remark_lossy_of(node: View, lossless: Collection[int]) -> None:
+    """Remark limits as a lossy queue of queues that are lossless, which go by those of lossless ones."""
+    for tc, inside in node.below("egress-lossy-buffer").numbered("traffic-class", 15):
+        if tc in lossless and inside:
+            node.config.remark("lossy-limit-of-lossless-class", (), inside.path, tc=str(tc))
 
 
 def _reserved(node: View) -> int:
@@ -51,8 +107,10 @@ def _alpha(node: View, default: int) -> int:
     return -(int(found[2]).bit_length() - 1) if found[2] else int(found[3]).bit_length() - 1
 
 
-def pools(qos: View, defaults: Defaults, model: str | Unknown) -> tuple[tuple[BufferPool, ...], tuple[str, ...]]:
-    """Return the pools, sorted by name, and the names of those whose share is a default."""
+def pools(
+    qos: View, defaults: Defaults, model: str | Unknown, static: Collection[str]
+) -> tuple[tuple[BufferPool, ...], tuple[str, ...]]:
+    """Return the pools, sorted by name, and the names of those whose share is a default; `static` are some names."""
     node = qos.below("traffic-pool")
     stated = {
         name: node.below(name).integer("memory-percent", 1, 100, "percent")
@@ -66,7 +124,11 @@ def pools(qos: View, defaults: Defaults, model: str | Unknown) -> tuple[tuple[Bu
         derived.append("ingress_lossless")
     memory = None if isinstance(model, Unknown) else switch(model).buffer_bytes
     found = effects.buffer_pools(
-        lossy, lossless, UNKNOWN if memory is None else memory, one_ingress=defaults.one_ingress_pool
+        lossy,
+        lossless,
+        UNKNOWN if memory is None else memory,
+        one_ingress=defaults.one_ingress_pool,
+        static=static,
     )
     return found, tuple(derived)
 

@@ -24,7 +24,7 @@ from nodrop.platforms.nvue.read_macro import (
     Share,
 )
 from nodrop.platforms.nvue.read_marking import marking, wred
-from nodrop.platforms.nvue.read_pools import limits, stated_headroom
+from nodrop.platforms.nvue.read_pools import limits, remark_lossy_of, stated_headroom
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.traits import RECOVERY
@@ -102,6 +102,9 @@ class QosReader:
                 self.config.remark("unused-profile", (), ("qos", kind, name), **facts)
         for kind, name in unread:
             self._made(kind, name)
+        priorities: tuple[int, ...] = self._made("pfc", GLOBAL)[0].priorities
+        lossless = effects.lossless_queues(priorities, (*self.queue_of, *(None,) * 8))
+        remark_lossy_of(self.top.below("advance-buffer-config", GLOBAL), lossless)
 
     def _roce(self) -> str | None:
         """Return the macro's mode; None where it is off."""
@@ -171,6 +174,7 @@ class QosReader:
             lossy_th=self.limits.ingress_lossy,
             pool=pool,
             stated=pfc.stated,
+            quotas=self.limits.quotas,
         )
         queues = (*self.queue_of, *(None,) * 8)
         watchdog = self._watchdog(bound, rx, derived)

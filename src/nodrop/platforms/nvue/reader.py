@@ -185,7 +185,7 @@ class _Device:
         settings = dynamic_buffers(device.interfaces, qos.limits)
         if isinstance(settings, DynamicBuffers):
             self._derived[self.name, "@dynamic_buffers"] = _DYNAMIC
-        found, unsaid = pools(qos.top, qos.defaults, device.model)
+        found, unsaid = pools(qos.top, qos.defaults, device.model, qos.limits.static_pools)
         for pool in unsaid:
             self._derived[self.name, "@buffer_pools", pool] = qos.defaults.reason
         polling = qos.polling_ms
