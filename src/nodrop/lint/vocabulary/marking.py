@@ -6,11 +6,9 @@ from nodrop.fabric.buffers import BufferPool
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.qos import QosProfile, Queue, WredColor, WredProfile
 from nodrop.fabric.states import Unknown, known
-from nodrop.hardware import switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import misplaced_tcs
-from nodrop.platforms.traits import traits
 
 _Pools = tuple[BufferPool, ...] | Unknown
 """The buffer pools of a switch; a queue's limit is not known without them."""
@@ -97,17 +95,6 @@ def mark_start(color: WredColor | None) -> str:
     if color is not None and color.min_percent is not None:
         return f"{color.min_percent} % of what the queue may take"
     return "none" if color is None or color.min_bytes is None else units.show_bytes(color.min_bytes)
-
-
-@word("function", rests_on=("models",))
-def ignores_percentages(platform: str, model: str, wred: WredProfile) -> bool:
-    """Whether a profile marks by what the queue may take on a chip that has no such marking."""
-    if wred.green.min_percent is None or model not in switches():
-        return False
-    try:
-        return switch(model).asic not in traits(platform).relative_marking
-    except KeyError:
-        return False
 
 
 @word("function", rests_on=("classes",))
