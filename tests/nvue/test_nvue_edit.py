@@ -336,7 +336,14 @@ def test_steps_tell_what_they_do_to_the_switch(
         (
             "swp1/qos/queues/0/buffer/dynamic_th",
             2,
-            "NVUE has no setting for it",
+            "nodrop does not write it; NVUE takes it for the whole switch, `nv set qos advance-buffer-config "
+            "default-global egress-lossy-buffer traffic-class <tc>` and `egress-lossless-buffer`",
+        ),
+        (
+            "swp1/qos/priority_groups/0/buffer/size_bytes",
+            9216,
+            "nodrop does not write it; NVUE takes it for the whole switch, `nv set qos advance-buffer-config "
+            "default-global ingress-lossy-buffer priority-group <group>` and `ingress-lossless-buffer`",
         ),
     ],
 )

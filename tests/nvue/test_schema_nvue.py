@@ -278,7 +278,7 @@ PARTS = "swp10s0-1,swp11s0-1,swp12s0-1"
         ("swp64-67: {type: swp}", 2, "port-not-on-model", "swp66, swp67 | SN5600 | 65"),
         ("swp70s0: {type: swp}", 2, "port-not-on-model", "swp70s0 | SN5600 | 65"),
         (f"{PARTS}: {{type: swp}}", 2, "part-without-breakout",
-         "swp10s0, swp10s1, swp11s0, swp11s1 and 2 more | swp10 is not broken out"),
+         "swp10s0, swp10s1, swp11s0, swp11s1 and 2 more | swp10, swp11, swp12 are not broken out"),
         ("swp1: {link: {breakout: {disabled: {}}}}\n  swp1s0: {type: swp}", 3, "part-without-breakout",
          "swp1s0 | swp1 is disabled"),
         ("swp1-2: {link: {breakout: {2x: {}}}}\n  swp2s0-3: {type: swp}", 3, "part-without-breakout",

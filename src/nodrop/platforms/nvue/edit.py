@@ -41,6 +41,11 @@ _BY_HAND: Mapping[str, str] = {
     "lanes": "ports get other lanes by `link breakout`, which makes them and what is said of them anew",
     "port": "it is where the port is, not a setting",
 }
+_BUFFERS: Mapping[str, str] = {
+    "queues": "egress-lossy-buffer traffic-class <tc>` and `egress-lossless-buffer",
+    "priority_groups": "ingress-lossy-buffer priority-group <group>` and `ingress-lossless-buffer",
+}
+"""Where NVUE takes alphas and reserved bytes, below the buffers of the switch."""
 _OF_KEYS = frozenset(
     {"mixed-dialect", "overlapping-keys", "part-without-breakout", "setting-of-another-release", "unknown-setting"}
 )
@@ -110,8 +115,8 @@ class _Drawing:
             change_bridging(draft, reading.device, new)
             change_qos(draft, reading.device, new)
             wanted = draft.operations
-            if not wanted and next(differences(reading.device, new), None):
-                raise ValueError("NVUE has no setting for it")
+            if not wanted and (first := next(differences(reading.device, new), None)):
+                raise ValueError(_unspelt(first.path))
             text = bundle[file].decode()
             for in_place in (True, False):
                 document = ScriptDocument(text) if nvset.detect(bundle[file]) else YamlDocument(text)
@@ -146,6 +151,15 @@ class _Drawing:
                 said.pop(path, None)
             said |= draft.wanted
         return [*operations(gone), *operations(said)]
+
+
+def _unspelt(path: Sequence[object]) -> str:
+    """Say of a difference that no setting was found for what is known of it."""
+    buffer = next((where for part, where in _BUFFERS.items() if part in path and "buffer" in path), None)
+    if buffer is not None:
+        head = "nv set qos advance-buffer-config default-global"
+        return f"nodrop does not write it; NVUE takes it for the whole switch, `{head} {buffer}`"
+    return "nodrop knows no setting of NVUE for it"
 
 
 def _impossible(change: Change) -> str | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from nodrop.fabric.reading import Place
 from nodrop.fabric.states import Unknown
+from nodrop.formats.places import on_one_line, shown
 from nodrop.hardware import switch
 from nodrop.hardware.naming import NvuePort, nvue_port
 from nodrop.platforms.nvue.names import names
@@ -31,23 +32,26 @@ def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
     missing: list[_Row] = []
     parts: list[_Row] = []
     for key in config.top.below("interface").node:
+        if any(map(str.isspace, key)):
+            config.malformed(("interface", key), shown(on_one_line(key)), "names without spaces, such as swp1-4,swp6")
         for name, port in _named(key):
             if panels is not None and port.port.panel not in panels:
                 missing.append(_Row(key, name))
-            elif port.part and (reason := breakouts.missing(port)):
-                parts.append(_Row(key, name, reason))
+            elif port.part and (why := breakouts.missing(port)):
+                parts.append(_Row(key, name, f"swp{port.port.panel}", why))
     for row in _by_place(config, missing):
         facts = {"ports": row.name, "model": str(model), "last": str(max(panels or (0,)))}
         config.remark("port-not-on-model", (), ("interface", row.key), **facts)
     if (config.tree and config.tree.header) or breakouts.stated:
         for row in _by_place(config, parts):
-            config.remark("part-without-breakout", (), ("interface", row.key), ports=row.name, reason=row.reason)
+            config.remark("part-without-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
 
 
 class _Row(NamedTuple):
     key: str
     name: str
-    reason: str = ""
+    panel: str = ""
+    why: str = ""
 
 
 def _by_place(config: Config, rows: list[_Row]) -> list[_Row]:
@@ -61,7 +65,15 @@ def _by_place(config: Config, rows: list[_Row]) -> list[_Row]:
         if count < _MAX_PLACES:
             place = config.place(("interface", row.key))
         found.setdefault(place, []).append(row)
-    return [_Row(same[0].key, _shown([row.name for row in same]), same[0].reason) for same in found.values()]
+    return [_Row(same[0].key, _shown([row.name for row in same]), why=_why(same)) for same in found.values()]
+
+
+def _why(rows: list[_Row]) -> str:
+    """Say of all panel ports of some rows what is the matter with them."""
+    panels: dict[str, dict[str, None]] = {}
+    for row in rows:
+        panels.setdefault(row.why, {})[row.panel] = None
+    return "; ".join(f"{_shown([*names])} {'is' if len(names) == 1 else 'are'} {why}" for why, names in panels.items())
 
 
 def _first(rows: list[_Row]) -> list[_Row]:
@@ -108,10 +120,10 @@ class _Breakouts:
             self._of[panel] = self._ports.link(self._ports.view(name)).breakout
         breakout = self._of[panel]
         if breakout is None:
-            return f"{name} is not broken out"
+            return "not broken out"
         if breakout.splits == 0:
-            return f"{name} is disabled"
-        return "" if named.port.split < breakout.splits else f"{name} is broken out into {breakout.splits}"
+            return "disabled"
+        return "" if named.port.split < breakout.splits else f"broken out into {breakout.splits}"
 
 
 def check_watchdogs(config: Config) -> None:
