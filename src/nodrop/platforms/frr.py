@@ -33,8 +33,8 @@ class Family(NamedTuple):
     by_default: bool | Unknown
 
 
-NOTHING = Ipv6Unicast()
-"""What a session says of IPv6 that does not carry it."""
+NOTHING = BgpNeighbor().ipv6
+"""What a session says of IPv6 that does not carry it: the model's own value, so that most are told by identity."""
 
 
 def families(bgp: Bgp) -> Iterator[Family]:

@@ -61,6 +61,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_finalize,
         autoescape=False,
+        auto_reload=False,
     )
     environment.filters |= {"q": quote, "line": line}
     return environment

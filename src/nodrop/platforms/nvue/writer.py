@@ -340,7 +340,7 @@ class _Routes:
     def carried(neighbor: BgpNeighbor) -> list[tuple[str, BgpNeighbor | Ipv6Unicast]]:
         """Return (family, what a session does with it), that of IPv6 where anything is said of it."""
         both: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = [("ipv4", neighbor), ("ipv6", neighbor.ipv6)]
-        return both if neighbor.ipv6 != frr.NOTHING else both[:1]
+        return both[:1] if neighbor.ipv6 is frr.NOTHING or neighbor.ipv6 == frr.NOTHING else both
 
     def community(self, community: str) -> str:
         """Return a community as NVUE spells it."""
