@@ -13,19 +13,20 @@ from nodrop.fabric.subject import parse
 
 FULL = (Path(__file__).parent / "full.yaml").read_text()
 SECONDS = 10
+"""Of processor time: what else runs on the machine does not count."""
 SUBJECTS = ("", "swp1/mtu_bytes", "swp1/qos/queues/3/wred", "swp2/qos/dscp_to_tc/26", "@bgp/asn", "@ntp_servers/0")
 
 
 def survives(text: str) -> None:
     """The text is read, or is a problem that says why; places are found or not."""
-    began = time.monotonic()
+    began = time.process_time()
     reading = read(text)
     assert reading.device.name
     assert reading.problems or reading.device.platform == "nvue"
     find = platforms.where("nvue", {FILE: text.encode(errors="surrogatepass")})
     for subject in SUBJECTS:
         find(("sw1", *parse(subject)))
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 @pytest.mark.parametrize(

@@ -326,6 +326,24 @@ def test_malformed_values_have_a_line(line: str) -> None:
     assert remarks(onyx(f"hostname a\n{line}\n")) == [("malformed-value", 2)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interface ethernet 1/1 speed 100G force\n",
+        "interface ethernet 1/1 flowcontrol receive on force\n",
+        "dcb priority-flow-control enable force\ninterface ethernet 1/1 dcb priority-flow-control mode on force\n",
+    ],
+)
+def test_a_switch_that_is_told_nothing_of_classes_has_no_qos_to_judge(text: str) -> None:
+    reading = onyx(f"hostname a\n{text}interface ethernet 1/2 mtu 9216 force\n")
+    assert [one.qos for one in reading.device.interfaces if one.name == "Eth1/1"] == [None]
+
+
+def test_a_switch_that_is_told_of_classes_somewhere_has_defaults_elsewhere() -> None:
+    reading = onyx("interface ethernet 1/1 qos trust L3\ninterface ethernet 1/2 mtu 9216 force\n")
+    assert qos(reading, "Eth1/2").trust == "pcp"
+
+
 _ECN = "interface ethernet 1/1 traffic-class 3 congestion-control ecn minimum-absolute 150 maximum-absolute 1500"
 _PRIORITY = "dcb priority-flow-control priority 3 enable"
 

@@ -173,6 +173,7 @@ class _Device:
         """Yield the ports that are named; those of which nothing is said are not in the text."""
         settings = self._settings
         split = {port.panel for name, link in settings.links.items() if link.splits and (port := onyx_port(name))}
+        classifies = settings.classifies
         for name in sorted(settings.links, key=natural):
             port = onyx_port(name)
             if port is None or (port.panel in split and name.count("/") < 2):
@@ -190,7 +191,7 @@ class _Device:
             ):
                 if absent:
                     self._derived[self.name, name, part] = reason
-            for subject, reason in what.derived.items():
+            for subject, reason in what.derived.items() if classifies else ():
                 self._derived[(self.name, name, *subject)] = reason
             yield Interface(
                 name=name,
@@ -208,7 +209,7 @@ class _Device:
                 description=link.description,
                 link_pause=what.link_pause,
                 cable_length_m=UNKNOWN,
-                qos=what.profile,
+                qos=what.profile if classifies else None,
             )
 
     def _notes(self) -> Iterator[Note]:

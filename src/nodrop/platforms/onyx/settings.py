@@ -1,6 +1,6 @@
 """What the commands of a running-config set, gathered: for the switch, for its pools, and for every interface."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile
@@ -99,6 +99,20 @@ class Settings:
     syslog: list[str] = field(default_factory=list)
     routing: list[Command] = field(default_factory=list)
     management_vrf: bool = False
+
+    @property
+    def classifies(self) -> bool:
+        """Whether anything tells classes of traffic apart, or treats one of them unlike the others.
+
+        PFC that is on for no priority, as guides have it for the link between the switches of an MLAG pair, does not.
+        """
+        return bool(
+            self.roce
+            or self.pfc_priorities
+            or self.traffic_pools
+            or self.pools
+            or any(replace(one, pause={}, pfc=None) != Qos() for one in self.qos.values())
+        )
 
     def link(self, name: str) -> Link:
         """Return what is said of an interface, to be added to."""
