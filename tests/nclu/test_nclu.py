@@ -232,6 +232,7 @@ def test_malformed_values_are_told_in_the_words_of_the_command(line: str) -> Non
     [
         ("net add interface swp1 storage-optimised pfc", "`storage-optimised`: did you mean `storage-optimized`?"),
         ("net add interfce swp1 mtu 9216", "`interfce`: did you mean `interface`?"),
+        ("net dell all", "`dell`: did you mean `del`?"),
         ("net add interface swp1 qos pfc priority 3", "there is `net add roce lossless`, and before 4.4 "),
         ("net add qos roce", "there is `net add roce lossless`, and before 4.4 "),
     ],

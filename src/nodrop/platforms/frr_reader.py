@@ -17,6 +17,7 @@ IGNORED = (
     "line",
     "agentx",
     "password",
+    "username",
     "enable",
     "debug",
     "zebra",

@@ -121,7 +121,7 @@ def read(
         for kind, subject, place, facts in found.remarks
     ]
     for statement, kind, missing in routing.undefined:
-        facts = {"kind": kind, "name": missing, "field": kind.replace(" ", "-")}
+        facts = {"kind": kind, "name": missing, "field": statement.text}
         place = found.frr[statement.line - 1][1]
         remarks.append(Remark(kind="dangling-reference", subject=(device.name, "@bgp"), place=place, facts=facts))
     return DeviceReading(

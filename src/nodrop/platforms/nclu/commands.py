@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from nodrop.fabric.reading import Place
+from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows
@@ -55,6 +56,7 @@ _WORDS = _ELSEWHERE | _PORT_ELSEWHERE | {
 _OF_CLASSES = frozenset({"dscp", "ecn", "lossless", "pfc", "qos", "roce", "storage-optimized", "traffic"})
 _CLASSES = "`net add roce lossless`, and before 4.4 `net add interface swp1 storage-optimized pfc`"
 _TUNNELS = ("vni", "vxlan")
+_VERBS = ("abort", "add", "commit", "del", "example", "help", "pending", "rollback", "show")
 _BGP_ELSEWHERE = ("graceful-restart", "timers", "log-neighbor-changes", "cluster-id")
 
 
@@ -118,6 +120,8 @@ class _Reader:
                     self._asns.pop("".join(rest[2:3]), None)
             case [("commit" | "pending" | "abort" | "show" | "example" | "rollback" | "help"), *_]:
                 pass
+            case [verb, *_] if near := meant(verb, _VERBS, 0.8):
+                self._found.unknown(place, said, "NCLU", f"`{verb}`: {near}")
             case _:
                 self._found.ignore(place, f"command {shown(said)}")
 

@@ -32,8 +32,9 @@ def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
     missing: list[_Row] = []
     parts: list[_Row] = []
     for key in config.top.below("interface").node:
-        if any(map(str.isspace, key)):
-            config.malformed(("interface", key), shown(on_one_line(key)), "names without spaces, such as swp1-4,swp6")
+        if odd := next((name for name in key.split(",") if any(map(str.isspace, name.strip()))), ""):
+            found = shown(" ".join(on_one_line(odd).split()))
+            config.malformed(("interface", key), found, "names without spaces, such as swp1-4,swp6")
         for name, port in _named(key):
             if panels is not None and port.port.panel not in panels:
                 missing.append(_Row(key, name))

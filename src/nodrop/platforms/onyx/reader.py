@@ -126,7 +126,7 @@ class _Device:
         for _, kind, missing in undefined:
             command = next((one for one in self._settings.routing if missing in one.words), None)
             place = Place(FILE, command.span) if command else None
-            facts = {"kind": kind, "name": missing, "field": kind.replace(" ", "-")}
+            facts = {"kind": kind, "name": missing, "field": command.text if command else kind.replace(" ", "-")}
             remark = Remark(kind="dangling-reference", subject=(self.name, "@bgp"), place=place, facts=facts)
             self._values.remarks.append(remark)
 
