@@ -138,10 +138,12 @@ def check_watchdogs(config: Config) -> None:
 
 
 def check_macro(config: Config) -> None:
-    """Remark settings beside the RoCE macro that take back what the macro is for."""
+    """Remark settings beside the RoCE macro that take back what the macro is for, and a part that leaves its mode open."""
     qos = config.top.below("qos")
     roce = qos.below("roce")
     if qos.has("roce") and roce.text("state") != "disabled" and roce.text("enable") not in ("off", "false"):
+        if not roce.has("mode") and not (config.tree and config.tree.header):
+            config.remark("macro-mode-not-stated", (), ("qos", "roce"))
         for setting, reason in _against(qos, roce.text("mode") or "lossless"):
             config.remark("macro-contradicted", (), ("qos", *setting), setting=" ".join(setting), reason=reason)
 

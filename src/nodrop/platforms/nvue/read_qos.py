@@ -267,20 +267,20 @@ class QosReader:
         return stated != [False, False]
 
     def _congestion_control(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Marking]:
-        found = dict(defaults.markings)
+        found = self._in_use(defaults.markings)
         stated = set()
         for tc, inside in node.numbered("traffic-class", 7):
-            found[tc], whole = marking(inside, found.get(tc, Marking()))
+            found[tc], whole = marking(inside, found.get(tc, defaults.markings.get(tc, Marking())))
             stated |= {tc} if whole else set()
         for tc in found.keys() - stated:
             derived["qos", "queues", str(tc), "wred"] = defaults.reason
         return found
 
     def _egress_scheduler(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Mapping[int, Share]:
-        found = dict(defaults.shares)
+        found = self._in_use(defaults.shares)
         stated = set()
         for tc, inside in node.numbered("traffic-class", 7):
-            old = found.get(tc, Share())
+            old = found.get(tc, defaults.shares.get(tc, Share()))
             mode = inside.word("mode", {"dwrr": "dwrr", "strict": "strict"}) or old.mode
             percent = inside.integer("bw-percent", 0, 100, "percent")
             usual = old.percent if old.mode == mode else None
@@ -289,6 +289,10 @@ class QosReader:
         for tc in found.keys() - stated:
             derived["qos", "queues", str(tc), "scheduler"] = defaults.reason
         return found
+
+    def _in_use(self, defaults: Mapping[int, Any]) -> dict[int, Any]:
+        """Return what holds by default of the traffic classes that anything leaves by; nobody set up the others."""
+        return {tc: one for tc, one in defaults.items() if tc in self.queue_of}
 
     def _egress_shaper(self, node: View, _defaults: Defaults, _derived: dict[Subject, str]) -> Mapping[int, Any]:
         node.integer("port-max-rate", 0, MAX_KBPS, "kb/s")
