@@ -53,7 +53,6 @@ UNSAYABLE = {
     ("lossy-limit-of-lossless-class", "sonic"): "the buffers are NVUE's",
     ("pool-without-memory", "sonic"): "the pools are NVUE's",
     ("quota-not-programmed", "sonic"): "threshold-unlike-pool tells it",
-    ("ecn-percentages-not-taken", "sonic"): "SONiC marks by bytes only",
     ("macro-mode-not-stated", "sonic"): "SONiC has no macro",
     ("macro-contradicted", "sonic"): "SONiC has no macro",
     ("missing-field", "nvue"): "what has to be there is what SONiC's models say",

@@ -33,6 +33,8 @@ _KEYED = {
     "tc_to_dscp": ("remark", "switch-priority", "dscp"),
 }
 """Maps: in which kind of profile, below which key, and in which field."""
+_UNTRUSTED = {"dscp_to_tc": ("l2", "port"), "pcp_to_tc": ("l3", "port")}
+"""With which trust a port has no such map, so that the trust is what says it."""
 _POOLS = {
     "ingress_lossless": ("roce-lossless", "default-lossless"),
     "egress_lossless": ("roce-lossless", "default-lossless"),
@@ -217,6 +219,7 @@ class _Finder:
             yield (*own, "description")
         elif field == "link_pause":
             yield (*own, "qos", "link-pause", "profile")
+            yield ("qos", "link-pause", GLOBAL)
         elif field == "cable_length_m":
             yield from self._cable_paths(port)
         yield own
@@ -251,6 +254,8 @@ class _Finder:
             kind, key, field = _KEYED[head]
             name = self._bound(port, kind)
             yield ("qos", kind, name, key, rest[0], field)
+            if self._top.below("qos", kind, name).text("trust") in _UNTRUSTED.get(head, ()):
+                yield ("qos", kind, name, "trust")
             yield ("qos", kind, name, key)
             yield ("qos", kind, name)
         elif head in _PFC_PARTS:

@@ -138,7 +138,7 @@ def check_watchdogs(config: Config) -> None:
 
 
 def check_macro(config: Config) -> None:
-    """Remark settings beside the RoCE macro that take back what the macro is for, and a part that leaves its mode open."""
+    """Remark settings beside the RoCE macro that take back what it is for, and a part that leaves its mode open."""
     qos = config.top.below("qos")
     roce = qos.below("roce")
     if qos.has("roce") and roce.text("state") != "disabled" and roce.text("enable") not in ("off", "false"):
