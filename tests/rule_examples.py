@@ -102,6 +102,10 @@ class Setting:
             for path, changes in files.items()
             if path.startswith("/")
         )
+        beside = [path for path in files if path.count("/") == 1 and not path.startswith("/")]
+        for device, name in (path.split("/") for path in beside):
+            made = _edited("", files[f"{device}/{name}"], f"{device}/{name}")
+            artifacts.append(Artifact(device=device, path=name, text=made))
         yield self._view(nodrop.read_back(artifacts, fabric))
 
     def check_carried(self, example: Example) -> None:

@@ -120,7 +120,8 @@ def read_artifacts(
         folder = f"{below}/{device}" if below else device
         opened: list[tuple[Source, bytes]] = []
         for artifact in own:
-            if artifact.path in platforms.reader(platform).FILES:
+            reader = platforms.reader(platform)
+            if artifact.path in (*reader.FILES, *reader.BESIDE):
                 raw, display = artifact.text.encode(), f"{folder}/{artifact.path}"
                 opened.append((Source(name=artifact.path, display=display, held=raw), raw))
         yield platforms.reader(platform).read(device, opened)

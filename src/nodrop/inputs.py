@@ -296,7 +296,7 @@ class _Finder:
 
     def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
         taken: set[str] = set()
-        for platform in self._platforms:
+        for platform in sorted(self._platforms, key=self._is_beside_others):
             reader = platforms.reader(platform)
             free = [name for name in files if name not in taken]
             if any(name in reader.FILES for name in free):
@@ -312,6 +312,11 @@ class _Finder:
                 self._host(inputs, path)
             elif (detected := self._detected(path)) is not None:
                 self._other_file(inputs, path, detected)
+
+    def _is_beside_others(self, platform: str) -> bool:
+        """Whether files of a platform may lie beside those of another, to which they then belong."""
+        files = platforms.reader(platform).FILES
+        return any(set(files).intersection(platforms.reader(one).BESIDE) for one in self._platforms if one != platform)
 
     def _json(self, inputs: Inputs, path: Path) -> None:
         platform = self._platform_of(path.name, _head(path))

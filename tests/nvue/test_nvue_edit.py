@@ -454,7 +454,7 @@ def test_thresholds_that_do_not_count_go_with_the_mode() -> None:
     in_bytes = state(
         f"interface:\n  swp1: {{type: swp}}\nqos:\n  congestion-control:\n    default-global:\n{body}  roce: {{}}"
     )
-    document = in_bytes.replace("5.14.0", "5.17.0")
+    document = in_bytes.replace("5.14.0", "5.17.0").replace("SN4700", "SN5600")
     one = made(document, ("swp1/qos/queues/3/wred", wred(min_percent=20, max_percent=80)))
     assert one.by_hand == ()
     assert commands(one) == [

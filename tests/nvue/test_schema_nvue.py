@@ -269,50 +269,6 @@ def test_a_file_that_names_no_release_is_of_the_dialect_that_it_mostly_speaks() 
     ]
 
 
-PARTS = "swp10s0-1,swp11s0-1,swp12s0-1"
-
-
-@pytest.mark.parametrize(
-    ("ports", "line", "kind", "facts"),
-    [
-        ("swp64-67: {type: swp}", 2, "port-not-on-model", "swp66, swp67 | SN5600 | 65"),
-        ("swp70s0: {type: swp}", 2, "port-not-on-model", "swp70s0 | SN5600 | 65"),
-        (f"{PARTS}: {{type: swp}}", 2, "part-without-breakout",
-         "swp10s0, swp10s1, swp11s0, swp11s1 and 2 more | swp10, swp11, swp12 are not broken out"),
-        ("swp1: {link: {breakout: {disabled: {}}}}\n  swp1s0: {type: swp}", 3, "part-without-breakout",
-         "swp1s0 | swp1 is disabled"),
-        ("swp1-2: {link: {breakout: {2x: {}}}}\n  swp2s0-3: {type: swp}", 3, "part-without-breakout",
-         "swp2s2, swp2s3 | swp2 is broken out into 2"),
-    ],
-)  # fmt: skip
-def test_ports_that_there_are_not(ports: str, line: int, kind: str, facts: str) -> None:
-    assert below(f"interface:\n  {ports}") == [(kind, line, facts)]
-
-
-def test_a_name_with_a_space_is_told_by_itself() -> None:
-    assert below("interface:\n  ? swp1-2,sw   p3\n  : {type: swp}") == [
-        ("malformed-value", 2, "interface swp1-2,sw   p3 | 'sw p3' | names without spaces, such as swp1-4,swp6")
-    ]
-
-
-def test_ports_that_there_are() -> None:
-    assert (
-        below("interface:\n  swp1-32: {type: swp}\n  swp1-2: {link: {breakout: {2x: {}}}}\n  swp1s0-1: {type: swp}")
-        == []
-    )
-    ports = f"nv set interface {PARTS} qos pfc-watchdog state enable\n"
-    assert remarks(ports) == []
-    found = remarks(f"nv set interface swp1 link breakout 2x\n{ports}")
-    assert [(kind, line) for kind, line, _ in found] == [("part-without-breakout", 2)]
-
-
-def test_ports_beyond_those_that_are_looked_up_are_counted() -> None:
-    ports = "".join(f"  swp{number}: {{type: swp}}\n" for number in range(33, 153))
-    found = below(f"interface:\n{ports}", model="SN4700")
-    assert [line for _, line, _ in found] == list(range(2, 102))
-    assert found[-1][2] == "swp132, swp133, swp134, swp135 and 17 more | SN4700 | 32"
-
-
 @pytest.mark.parametrize(
     ("qos", "line", "setting"),
     [

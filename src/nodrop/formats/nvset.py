@@ -57,10 +57,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """All that a file commands, in its order; `others` are lines with other commands: (line, text)."""
+    """All that a file commands, in its order; `others` are lines with other commands: (line, text).
+
+    `applied` has how many of the commands came before each `nv config apply`.
+    """
 
     commands: tuple[Command, ...]
     others: tuple[tuple[int, str], ...]
+    applied: tuple[int, ...] = ()
 
 
 def detect(head: bytes) -> bool:
@@ -73,6 +77,7 @@ def parse(text: str) -> Script:
     lines = Lines(text)
     commands: list[Command] = []
     others: list[tuple[int, str]] = []
+    applied: list[int] = []
     words: list[_Word] = []
     at = 0
     while at <= len(text):
@@ -80,18 +85,19 @@ def parse(text: str) -> Script:
             at = prompt.end()
         token = _TOKEN.match(text, at)
         if token is None or token["end"] is not None:
-            _take(words, lines, commands, others)
+            if _take(words, lines, commands, others)[:3] == ["nv", "config", "apply"]:
+                applied.append(len(commands))
             words = []
         elif token["word"] is not None:
             word = token["word"]
             meant = _meant(word)
             words.append(_Word(meant, token.start(), token.end(), meant == word))
         at = max(token.end() if token else 0, at + 1)
-    return Script(tuple(commands), tuple(others))
+    return Script(tuple(commands), tuple(others), tuple(applied))
 
 
-def _take(words: list[_Word], lines: Lines, commands: list[Command], others: list[tuple[int, str]]) -> None:
-    """Add a finished command to those of its kind."""
+def _take(words: list[_Word], lines: Lines, commands: list[Command], others: list[tuple[int, str]]) -> list[str]:
+    """Add a finished command to those of its kind, and return its words."""
     while words and words[0].text in ("$", "sudo"):
         words = words[1:]
     cut = (number for number, word in enumerate(words) if word.plain and _ELSEWHERE.match(word.text))
@@ -102,6 +108,7 @@ def _take(words: list[_Word], lines: Lines, commands: list[Command], others: lis
         commands.append(Command("set" if texts[1] == "set" else "unset", tuple(texts[2:]), spans))
     elif texts and not _sets_nothing(texts, first=not commands):
         others.append((lines.place(words[0].start)[0], " ".join(texts)))
+    return texts
 
 
 def _sets_nothing(texts: Sequence[str], *, first: bool) -> bool:

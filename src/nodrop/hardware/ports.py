@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nodrop import units
 
@@ -120,6 +120,8 @@ class PortGroup(Facts):
     """See `Split.modes`."""
     service: bool = False
     """A port for management or service, not for the fabric."""
+    starts_split: dict[str, int] = Field(default_factory=dict)
+    """By network OS, into how many parts a port is broken out where nothing is said of it, in place of being whole."""
     splits: tuple[Split, ...] = ()
     """The ways to break a port out into parts that have all of its lanes."""
     other_modes: tuple[str, ...] = ()
@@ -135,6 +137,10 @@ class PortGroup(Facts):
     def panels_set(self) -> frozenset[int]:
         """Its panel ports."""
         return frozenset(self.panels)
+
+    def splits_on(self, platform: str) -> list[Split]:
+        """Return the ways in which a network OS breaks a port out."""
+        return [way for way in self.splits if not way.platforms or platform in way.platforms]
 
     def usable(self, into: int) -> tuple[int, ...]:
         """Return its panel ports that can all be split so at once."""

@@ -20,6 +20,8 @@ from nodrop.platforms.nvue import places, reader
 
 (_TARGET,) = reader.FILES
 _MAX_NOTES = 100
+_OF_REVISIONS = "qos-with-breakout"
+"""What is said of a change in NVUE's own words, and of no state."""
 _SHARES, _SCHEDULER = "shares-exceed-whole", "egress-scheduler"
 
 
@@ -113,6 +115,8 @@ def read(
     remarks: list[Remark] = []
     for remark in reading.remarks:
         if found.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:
+            continue
+        if remark.kind == _OF_REVISIONS:
             continue
         said_once = _remark(remark, found)
         remarks += [said_once] if said_once not in remarks else []

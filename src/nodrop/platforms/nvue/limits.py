@@ -198,7 +198,7 @@ def _check_splits(facts: Switch, device: Device) -> dict[int, int]:
 def breakouts(facts: Switch, panel: int) -> list[Split]:
     """Return the ways in which NVUE breaks a panel port out; none where the model has no such port."""
     group = facts.group(panel)
-    return [way for way in group.splits if not way.platforms or "nvue" in way.platforms] if group else []
+    return group.splits_on("nvue") if group else []
 
 
 def _check_port(device: Device, facts: Switch, interface: Interface, split: dict[int, int]) -> None:

@@ -75,6 +75,15 @@ class Ports:
         """Yield the interfaces, as they first appear."""
         return iter(self._nodes)
 
+    def names_port(self, name: str) -> bool:
+        """Whether the file names an interface."""
+        return name in self._nodes
+
+    def key_of(self, name: str) -> str:
+        """Return the last key of the file that stands for an interface."""
+        top = self.config.top.below("interface")
+        return next(key for key in reversed(top.node) if name in names(key))
+
     def say(self, *words: str) -> bool:
         """Whether any interface has one of these settings."""
         return any(word in node for nodes in self._nodes.values() for node in nodes for word in words)

@@ -1,7 +1,7 @@
 """From any state of Cumulus Linux 5.x, in either dialect, to a device: startup.yaml, exports, patches, `nv set`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
@@ -16,8 +16,10 @@ from nodrop.formats.places import shown
 from nodrop.hardware import switches
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import conditions
+from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
+from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
-from nodrop.platforms.nvue.read_faults import check_macro, check_ports, check_watchdogs
+from nodrop.platforms.nvue.read_faults import check_macro, check_watchdogs
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_overlays import multi_chassis, tunnels
@@ -43,7 +45,6 @@ from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Tree
 
 FILES = (FILE,)
-BESIDE = ()
 SUFFIXES = (".yaml", ".yml")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -72,24 +73,35 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading."""
     problems: list[Problem] = []
     sources = []
+    beside: dict[str, bytes] = {}
     tree = None
-    for source, raw in bundle:
+    for source, raw in sorted(bundle, key=lambda one: one[0].name in BESIDE):
         sources.append(source)
+        if source.name in BESIDE:
+            beside[source.name] = raw
+            continue
         try:
             tree = Tree(raw, source.display)
         except InputProblems as error:
             problems.extend(error.problems)
     try:
-        return _Device(name, tuple(sources), tree, problems).read()
+        return _Device(name, tuple(sources), tree, problems, beside).read()
     except InputProblems as error:
         display = sources[0].display if sources else FILE
         problems += [Problem(path=display, found=each.found, expected=each.expected) for each in error.problems]
-        return _Device(name, tuple(sources), None, problems).read()
+        return _Device(name, tuple(sources), None, problems, {}).read()
 
 
 class _Device:
-    def __init__(self, name: str, sources: tuple[Source, ...], tree: Tree | None, problems: list[Problem]) -> None:
-        self._sources, self._problems, self._tree = sources, problems, tree
+    def __init__(
+        self,
+        name: str,
+        sources: tuple[Source, ...],
+        tree: Tree | None,
+        problems: list[Problem],
+        beside: Mapping[str, bytes],
+    ) -> None:
+        self._sources, self._problems, self._tree, self._beside = sources, problems, tree, beside
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
         self._config = Config(name, tree)
@@ -119,6 +131,7 @@ class _Device:
             config.remarks.append(remark)
         check_schema(config, device.version, device.model)
         check_macro(config)
+        check_beside(config, self._beside, device.version)
         check_watchdogs(config)
         remark_overlaps(config)
         display = self._sources[0].display if self._sources else None
@@ -146,6 +159,7 @@ class _Device:
         qos.read_unbound()
         check_shares(config, qos.roce)
         check_ports(config, ports, model)
+        check_revisions(config, ports)
         trims: dict[Subject, str] = {}
         device = Device(
             name=self.name,

@@ -14,6 +14,7 @@ RELEASES = tuple(f"5.{minor}" for minor in range(9, 20))
 SINCE = {
     "SNMP beside the services": "5.11",
     "export by OTLP": "5.12",
+    "a state that is saved by itself": "5.12",
     "servers of syslog beside the VRF": "5.13",
     "a gNMI server": "5.13",
     "packet trimming": "5.14",

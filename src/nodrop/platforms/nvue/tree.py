@@ -166,6 +166,15 @@ class Tree:
         return self._of_raw(best, key=key)
 
     @property
+    def revisions(self) -> tuple[tuple[nvset.Command, ...], ...]:
+        """The commands of each revision of a script, as `nv config apply` ends it; none where the file is no script."""
+        if self._script is None:
+            return ()
+        commands = self._script.commands
+        ends = (*self._script.applied, len(commands))
+        return tuple(commands[first:last] for first, last in zip((0, *ends), ends, strict=False) if first < last)
+
+    @property
     def is_plain(self) -> bool:
         """Whether `root` is the document's own data: one state, with lists and ranges in its keys as they are spelt."""
         return len(self._sets) == 1 and self.root is _at(self._document and self._document.data, self._sets[0])

@@ -1,0 +1,255 @@
+"""Ports that a file names and the switch has not: beyond its last, parts not broken out, ports lost to others' parts.
+
+Sources: Cumulus Linux release notes, 4309876 (ports are not checked) and 3362113 (QoS of parts that there are not, or
+that are broken out in the same revision); 5.19, Switch Port Attributes (the ways to break ports out, ports after them).
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from nodrop.fabric.reading import Place
+from nodrop.fabric.states import Unknown
+from nodrop.formats.places import on_one_line, shown
+from nodrop.hardware import switch
+from nodrop.hardware.naming import NvuePort, nvue_port
+from nodrop.hardware.ports import PortGroup, Split
+from nodrop.hardware.schema import Switch
+from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.read_ports import Breakout, Ports
+from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.units import show_ids
+
+_MAX_SHOWN = 4
+_MAX_PLACES = 100
+_IDLE = frozenset({"type", "description", "link"})
+"""What may be said of a port that is not there, and changes nothing."""
+_WHOLE = ((), ("1x",), ("disabled",), ("loopback",))
+_IDLE_LINK = frozenset({"breakout", "mtu", "auto-negotiate", "fec", "speed", "state"})
+
+
+def check_ports(config: Config, ports: Ports, model: str | Unknown) -> None:
+    """Remark ports that the model has not, and parts of ports that the file does not break out.
+
+    A file without a header may be a change of what there is already: there, a port counts as whole where it is named.
+    """
+    facts = None if isinstance(model, Unknown) else switch(model)
+    panels = None if facts is None else _panels(facts.name)
+    breakouts = _Breakouts(ports, facts, whole_state=bool(config.tree and config.tree.header))
+    missing: list[_Row] = []
+    parts: list[_Row] = []
+    for key in config.top.below("interface").node:
+        if odd := next((name for name in key.split(",") if any(map(str.isspace, name.strip()))), ""):
+            found = shown(" ".join(on_one_line(odd).split()))
+            config.malformed(("interface", key), found, "names without spaces, such as swp1-4,swp6")
+        for name, port in _named(key):
+            if panels is not None and port.port.panel not in panels:
+                missing.append(_Row(key, name))
+            elif port.part and (why := breakouts.missing(port)):
+                parts.append(_Row(key, name, why, f"swp{port.port.panel}"))
+    for row in _by_place(config, missing):
+        last = str(max(panels or (0,)))
+        config.remark("port-not-on-model", (), ("interface", row.key), ports=row.name, model=str(model), last=last)
+    for row in _by_place(config, parts):
+        config.remark("part-without-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
+    if facts is not None:
+        _check_ways(config, ports, facts)
+
+
+def names_shown(found: list[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    rest = len(found) - _MAX_SHOWN
+    return ", ".join(found[:_MAX_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+class _Row(NamedTuple):
+    key: str
+    name: str
+    why: str = ""
+    panel: str = ""
+    """Of which `why` is said; empty where that is said of the row."""
+
+
+def _by_place(config: Config, rows: list[_Row], *below: str) -> list[_Row]:
+    """Return rows that stand at one place as one, with all their names; a name counts where it stands first.
+
+    Places are looked up for the first rows; the others count to the last of these.
+    """
+    found: dict[tuple[Place | None, str], list[_Row]] = {}
+    place = None
+    for count, row in enumerate(_first(rows)):
+        if count < _MAX_PLACES:
+            place = config.place(("interface", row.key, *below))
+        found.setdefault((place, "" if row.panel else row.why), []).append(row)
+    return [_Row(same[0].key, names_shown([row.name for row in same]), _why(same)) for same in found.values()]
+
+
+def _why(rows: list[_Row]) -> str:
+    """Say of all panel ports of some rows what is the matter with them."""
+    if not rows[0].panel:
+        return rows[0].why
+    panels: dict[str, dict[str, None]] = {}
+    for row in rows:
+        panels.setdefault(row.why, {})[row.panel] = None
+    return "; ".join(
+        f"{names_shown([*names])} {'is' if len(names) == 1 else 'are'} {why}" for why, names in panels.items()
+    )
+
+
+def _first(rows: list[_Row]) -> list[_Row]:
+    """Return the first row of each name."""
+    first: dict[str, _Row] = {}
+    for row in rows:
+        first.setdefault(row.name, row)
+    return list(first.values())
+
+
+@lru_cache(maxsize=4096)
+def _named(key: str) -> tuple[tuple[str, NvuePort], ...]:
+    """Return the switch ports that a key stands for."""
+    return tuple((name, port) for name in names(key) if (port := nvue_port(name)) is not None)
+
+
+@lru_cache(maxsize=256)
+def _panels(model: str) -> frozenset[int]:
+    return frozenset(panel for group in switch(model).ports for panel in group.panels)
+
+
+class _Breakouts:
+    """What is said of the panel ports that parts are of."""
+
+    def __init__(self, ports: Ports, model: Switch | None, *, whole_state: bool) -> None:
+        self._ports, self._model, self._whole_state = ports, model, whole_state
+        self._of: dict[int, Breakout | None] = {}
+        self._any: bool | None = None
+
+    def missing(self, named: NvuePort) -> str:
+        """Return why there is no such part; empty where there is, or where the file does not say."""
+        panel, name = named.port.panel, f"swp{named.port.panel}"
+        if panel not in self._of:
+            self._of[panel] = self._ports.link(self._ports.view(name)).breakout
+        breakout = self._of[panel]
+        if breakout is None:
+            if named.port.split < self._from_start(panel):
+                return ""
+            says = self._whole_state or (self._ports.names_port(name) and self._states_any())
+            return "not broken out" if says else ""
+        if breakout.splits == 0:
+            return "disabled"
+        return "" if named.port.split < breakout.splits else f"broken out into {breakout.splits}"
+
+    def _from_start(self, panel: int) -> int:
+        """Return into how many parts a panel port is broken out where nothing is said of it; 0 for none."""
+        group = self._model and self._model.group(panel)
+        return group.starts_split.get("nvue", 0) if group else 0
+
+    def _states_any(self) -> bool:
+        """Whether the file breaks out any port."""
+        if self._any is None:
+            ports = self._ports
+            self._any = any(nvue_port(name) and ports.link(ports.view(name)).breakout for name in ports.names())
+        return self._any
+
+
+def _check_ways(config: Config, ports: Ports, model: Switch) -> None:
+    """Remark breakouts that the model has not, and ports in use that are lost to the parts of the one before."""
+    impossible: list[_Row] = []
+    lost: list[_Row] = []
+    for key, node in config.top.below("interface").node.items():
+        if not _has_breakout(node):
+            continue
+        for name, named in _named(key):
+            group = model.group(named.port.panel)
+            breakout = None if named.part else ports.link(ports.view(name)).breakout
+            if group is None or breakout is None or breakout.splits < 2:
+                continue
+            way = next((one for one in group.splits_on("nvue") if one.into == breakout.splits), None)
+            if reason := _against(group, named.port.panel, breakout, way):
+                impossible.append(_Row(key, name, reason))
+            elif way is not None and way.blocks_next and (using := _used(ports, named.port.panel + 1)):
+                lost.append(_Row(using, f"swp{named.port.panel + 1}", f"{name} is broken out into {way.into}"))
+    for row in _by_place(config, impossible, "link", "breakout"):
+        path = ("interface", row.key, "link", "breakout")
+        config.remark("breakout-not-on-model", (), path, ports=row.name, model=model.name, reason=row.why)
+    for row in _by_place(config, lost):
+        config.remark("port-lost-to-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
+
+
+def _has_breakout(node: Any) -> bool:
+    link = node.get("link") if isinstance(node, dict) else None
+    return isinstance(link, dict) and "breakout" in link
+
+
+def _against(group: PortGroup, panel: int, breakout: Breakout, way: Split | None) -> str:
+    """Return why a panel port cannot be broken out so; empty where it can."""
+    into = breakout.splits
+    if way is None:
+        known = ", ".join(str(one.into) for one in group.splits_on("nvue"))
+        return f"ports {show_ids(group.panels)} are broken out into {known}" if known else "such a port stays whole"
+    if way.blocks_next and panel % 2 == 0:
+        return f"only ports of odd number are broken out into {into}, and take the port after them"
+    lanes = breakout.lanes or way.lanes
+    enough = into * lanes <= group.lanes
+    return "" if enough else f"it has {group.lanes} lanes, and {into} ports of {lanes} need {into * lanes}"
+
+
+def _used(ports: Ports, panel: int) -> str:
+    """Return the key of interfaces by which a panel port is in use; empty where it is disabled, or only named."""
+    name = f"swp{panel}"
+    parts = next((one for one in ports.names() if one.startswith(f"{name}s")), "")
+    if parts:
+        return ports.key_of(parts)
+    view = ports.view(name)
+    breakout = ports.link(view).breakout
+    if breakout is not None and breakout.splits == 0:
+        return ""
+    link = view.below("link")
+    idle = view.node.keys() <= _IDLE and link.node.keys() <= _IDLE_LINK and not _says_up(link)
+    return "" if idle and breakout is None else ports.key_of(name)
+
+
+def _says_up(link: View) -> bool:
+    return link.text("state") == "up"
+
+
+def check_revisions(config: Config, ports: Ports) -> None:
+    """Remark QoS of parts in the revision that breaks their port out; a file with a header is a state, and none."""
+    tree = config.tree
+    if tree is None or tree.header:
+        return
+    found: list[_Row] = []
+    if tree.revisions:
+        for commands in tree.revisions:
+            said = [command.words for command in commands if command.verb == "set"]
+            broken = {port.port.panel for words in said if _breaks_out(words) for _, port in _named(words[1])}
+            keys = (words[1] for words in said if words[0] == "interface" and words[2:3] == ("qos",))
+            found += _qos_of_parts(keys, broken)
+    else:
+        interfaces = config.top.below("interface").node
+        keys = (key for key, node in interfaces.items() if isinstance(node, Mapping) and "qos" in node)
+        found += _qos_of_parts(keys, _broken_out(ports))
+    for row in _by_place(config, found, "qos"):
+        config.remark("qos-with-breakout", (), ("interface", row.key, "qos"), ports=row.name)
+
+
+def _broken_out(ports: Ports) -> set[int]:
+    found = set()
+    for name in ports.names():
+        named = nvue_port(name)
+        if named is not None and not named.part:
+            breakout = ports.link(ports.view(name)).breakout
+            if breakout is not None and breakout.splits > 1:
+                found.add(named.port.panel)
+    return found
+
+
+def _breaks_out(words: tuple[str, ...]) -> bool:
+    return words[0] == "interface" and words[2:4] == ("link", "breakout") and words[4:5] not in _WHOLE
+
+
+def _qos_of_parts(keys: Iterator[str], broken: set[int]) -> Iterator[_Row]:
+    """Yield the parts of ports broken out that have QoS."""
+    for key in keys:
+        for name, named in _named(key):
+            if named.part and named.port.panel in broken:
+                yield _Row(key, name)
