@@ -279,6 +279,7 @@ def route_maps(
     matches: dict[str, Sequence[str]] = {
         "as-path": [one.name for one in paths],
         "community": [one.name for one in communities],
+        "interface": ("lo", "swp1"),
         "ip next-hop prefix-list": [one.name for one in prefixes if one.family == "ipv4"],
         "ip address prefix-list": [one.name for one in prefixes if one.family == "ipv4"],
         "ipv6 address prefix-list": [one.name for one in prefixes if one.family == "ipv6"],

@@ -105,7 +105,7 @@ def route_maps(
     paths: Sequence[AsPathList] = (),
 ) -> tuple[RouteMap, ...]:
     v4 = [one.name for one in prefixes if one.family == "ipv4"]
-    options: list[st.SearchStrategy[Any]] = [st.just(("tag", "7"))]
+    options: list[st.SearchStrategy[Any]] = [st.just(("tag", "7")), st.just(("interface", "Loopback0"))]
     options += [st.just(("ip address prefix-list", name)) for name in v4]
     options += [st.just(("ip next-hop prefix-list", name)) for name in v4]
     options += [st.just(("ipv6 address prefix-list", one.name)) for one in prefixes if one.family == "ipv6"]

@@ -326,6 +326,7 @@ def test_a_command_of_bgp_that_is_not_understood_is_noted_with_its_line(line: st
         "bgp deterministic-med",
         "bgp listen limit 200",
         "timers bgp 3 9",
+        "bmp targets sonic-bmp",
         "coalesce-time 10000",
         "neighbor 10.0.0.1 timers 1 3",
         "neighbor 10.0.0.1 timers connect 10",
@@ -345,6 +346,31 @@ def test_what_changes_no_route_is_passed_over(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "ip nht resolve-via-default",
+        "ipv6 nht resolve-via-default",
+        "ip forwarding",
+        "no fpm use-next-hop-groups",
+        "username cumulus nopassword",
+        "interface Ethernet0\n link-detect",
+    ],
+)
+def test_what_bears_on_nothing_here_is_passed_over(line: str) -> None:
+    assert read(None, f"{line}\nrouter bgp 1\n").notes == ()
+
+
+def test_what_a_route_map_calls_is_noted_kept_and_looked_for() -> None:
+    reading = read(stock(), "router bgp 1\nroute-map A permit 10\n description all\n call B\n match interface lo\n")
+    (rule,) = reading.device.bgp.route_maps[0].rules
+    assert rule == RouteMapRule(sequence=10, action="permit", matches=(("interface", "lo"),), sets=(("call", "B"),))
+    assert [note.message.split("'")[1] for note in reading.notes] == ["call B"]
+    assert [(one.facts["kind"], one.facts["name"]) for one in reading.remarks if one.kind == "dangling-reference"] == [
+        ("route map", "B")
+    ]
+
+
+@pytest.mark.parametrize(
     ("text", "asks", "checks"),
     [
         ("router bgp 1\n", True, True),
@@ -357,6 +383,7 @@ def test_what_changes_no_route_is_passed_over(line: str) -> None:
         ("frr version 10.4.1\nrouter bgp 1\n no bgp ebgp-requires-policy\n", False, True),
         ("frr defaults datacenter\nrouter bgp 1\n bgp ebgp-requires-policy\n", True, True),
         ("router bgp 1\n no bgp network import-check\n", True, False),
+        ("frr version 7.2\nrouter bgp 1\n bgp network import-check exact\n", False, True),
         ("frr version 7.2\nrouter bgp 1\n bgp network import-check\n", False, True),
     ],
 )
@@ -484,11 +511,12 @@ def test_processes_of_vrfs_have_sessions_of_their_own_and_the_lists_of_all() -> 
     )
 
 
-def test_a_match_that_is_not_understood_is_noted_and_the_rest_counts() -> None:
+def test_a_match_that_is_not_understood_is_noted_and_kept() -> None:
     reading = read(None, "router bgp 1\nroute-map A permit 10\n match rpki valid\n set tag 3\n on-match next\n")
     assert notes(reading) == [("match rpki valid", 3), ("on-match next", 5)]
     (rule,) = reading.device.bgp.route_maps[0].rules
-    assert rule == RouteMapRule(sequence=10, action="permit", sets=(("tag", "3"),))
+    matches, sets = (("rpki", "valid"),), (("tag", "3"), ("on-match", "next"))
+    assert rule == RouteMapRule(sequence=10, action="permit", matches=matches, sets=sets)
 
 
 def test_names_of_nothing_are_remarked_where_they_stand() -> None:

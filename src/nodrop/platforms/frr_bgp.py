@@ -48,6 +48,7 @@ _FLAGS = {
     ("bgp", "graceful-shutdown"): "graceful_shutdown",
     ("bgp", "ebgp-requires-policy"): "requires_policy",
     ("bgp", "network", "import-check"): "import_check",
+    ("bgp", "network", "import-check", "exact"): "import_check",
     ("bgp", "default", "ipv4-unicast"): "default_ipv4_unicast",
 }
 _WITHOUT_EFFECT = {
@@ -68,6 +69,7 @@ _WITHOUT_EFFECT = {
     ("coalesce-time",),
     ("read-quanta",),
     ("write-quanta",),
+    ("bmp",),
 }
 """Commands of a process that change how fast and how loud it is, and not which routes it ends up with."""
 _NEIGHBOR_WITHOUT_EFFECT = {
@@ -152,7 +154,7 @@ class Process:
             family = _FAMILIES[words]
             for child in statement.children:
                 understood(child, lambda inner: self._in_family(inner, family), self._others)
-        elif said[:1] not in _WITHOUT_EFFECT and said[:2] not in _WITHOUT_EFFECT and said[:3] not in _WITHOUT_EFFECT:
+        elif not any(said[:length] in _WITHOUT_EFFECT for length in (1, 2, 3)):
             self._in_family(statement, "ipv4")  # FRR takes commands of IPv4 unicast right under `router bgp` too
 
     def _in_family(self, statement: Statement, family: Family) -> None:

@@ -19,6 +19,7 @@ MATCHES = (
     "as-path",
     "community",
     "tag",
+    "interface",
 )
 SETS = (
     "local-preference",

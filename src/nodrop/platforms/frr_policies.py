@@ -116,21 +116,31 @@ class Policies:
         self._as_path_lists.setdefault(name, {})[sequence] = action(said), " ".join(path)
 
     def route_map(self, statement: Statement) -> None:
-        """Read an entry of a route map with the commands inside it."""
+        """Read an entry of a route map with the commands inside it.
+
+        One that is not understood is kept, so that nobody takes the entry for more than it is: `call` and `on-match`
+        among what the entry does.
+        """
         _, name, said, place = statement.words
         sequence, what = number(place), action(said)
         found: dict[str, dict[str, str]] = {"match": {}, "set": {}}
         for child in statement.children:
             kind, _, rest = child.text.partition(" ")
+            if kind == "description":
+                continue
             known = {"match": MATCHES, "set": SETS}.get(kind, ())
             attribute = next((one for one in known if rest.startswith(f"{one} ")), None)
             if attribute is None:
                 self._others.append(child)
-                continue
-            value = rest[len(attribute) + 1 :]
+                attribute, _, value = (rest if kind in found else child.text).partition(" ")
+                kind = kind if kind in found else "set"
+            else:
+                value = rest[len(attribute) + 1 :]
             found[kind].pop(attribute, None)
             found[kind][attribute] = value
-            if kind == "match" and attribute.endswith("prefix-list"):
+            if attribute == "call":
+                self.refer(child, "route map", value)
+            elif kind == "match" and attribute.endswith("prefix-list"):
                 self.refer(child, PREFIXES[attribute.partition(" ")[0]], value)
             elif kind == "match" and attribute == "community":
                 self.refer(child, "community list", value.split()[0])

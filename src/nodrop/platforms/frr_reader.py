@@ -23,10 +23,15 @@ IGNORED = (
     "zebra",
     "fpm",
     "banner",
+    "username",
+    "allow-external-route-update",
     "Building",
     "Current",
 )
 """First words of commands that do not bear on what the model holds, and of what vtysh prints above them."""
+
+_IGNORED_PAIRS = {("no", "fpm"), *((ip, word) for ip in ("ip", "ipv6") for word in ("nht", "forwarding"))}
+"""The same of two words: how next hops are looked up that no link leads to, and that packets are forwarded at all."""
 
 TRADITIONAL, DATACENTER = "traditional", "datacenter"
 """FRR's profiles of defaults: the first is its own, the second Cumulus Linux's."""
@@ -106,7 +111,7 @@ class _Reader:
             self._profile = words[2]
         elif words[:2] == ("frr", "version") and (found := _VERSION.match("".join(words[2:3]))):
             self._old = (int(found[1]), int(found[2])) < _POLICIES_SINCE
-        elif words[0] not in IGNORED:
+        elif words[0] not in IGNORED and words[:2] not in _IGNORED_PAIRS:
             raise NotUnderstood
 
     def _process(self, words: tuple[str, ...]) -> Process:
@@ -144,5 +149,5 @@ class _Reader:
 def _in_interface(statement: Statement) -> None:
     """Pass over router advertisements: bgpd has zebra send them for a session over an interface in any case."""
     words = statement.words[1:] if statement.words[0] == "no" else statement.words
-    if words[:2] != ("ipv6", "nd") and words[0] != "description":
+    if words[:2] != ("ipv6", "nd") and words[:1] not in (("description",), ("link-detect",)):
         raise NotUnderstood

@@ -18,6 +18,7 @@ from nodrop.platforms.sayable import check_distinct, check_rows, on_one_line, re
 MATCHES = {
     "as-path": "as-path-list",
     "community": "community-list",
+    "interface": "interface",
     "ip next-hop prefix-list": "ip-nexthop-list",
     "ip address prefix-list": "ip-prefix-list",
     "ipv6 address prefix-list": "ip-prefix-list",
