@@ -342,6 +342,88 @@ def test_what_policies_need_in_both_dialects(version: str) -> None:
     ]
 
 
+SESSION = (
+    "{vrf: {default: {router: {bgp: {enable: on, autonomous-system: 1, neighbor: {swp1: {remote-as: external, %s}}}}}}}"
+)
+PROCESS = "{vrf: {default: {router: {bgp: {enable: on, autonomous-system: 1, %s}}}}}"
+V4 = "address-family: {ipv4-unicast: {%s}}"
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (SESSION % "passive-mode: on", "neighbor swp1 passive-mode"),
+        (SESSION % "local-as: {enable: on, asn: 7}", "neighbor swp1 local-as"),
+        (SESSION % "local-as: {enable: off, asn: 7}", None),
+        (SESSION % "passive-mode: off", None),
+        (SESSION % "timers: {keepalive: 3, hold: 9}, password: x, enforce-first-as: on", None),
+        (SESSION % (V4 % "weight: 7"), "neighbor swp1 address-family ipv4-unicast weight"),
+        (SESSION % (V4 % "default-route-origination: {enable: off}"), None),
+        (
+            SESSION % (V4 % "default-route-origination: {enable: on}"),
+            "neighbor swp1 address-family ipv4-unicast default-route-origination",
+        ),
+        (
+            SESSION % (V4 % "policy: {inbound: {aspath-list: X}}"),
+            "neighbor swp1 address-family ipv4-unicast policy inbound aspath-list",
+        ),
+        (SESSION % (V4 % "soft-reconfiguration: on, community-advertise: {regular: on}"), None),
+        (
+            SESSION % (V4 % "aspath: {allow-my-asn: {enable: on, occurrences: 2, origin: on}}"),
+            "neighbor swp1 address-family ipv4-unicast aspath allow-my-asn origin",
+        ),
+        (PROCESS % (V4 % "redistribute: {ospf: {enable: on}}"), "address-family ipv4-unicast redistribute ospf"),
+        (
+            PROCESS % (V4 % "redistribute: {static: {enable: on, metric: 5}}"),
+            "address-family ipv4-unicast redistribute static metric",
+        ),
+        (
+            PROCESS % (V4 % "network: {10.0.0.0/8: {route-map: X}, 11.0.0.0/8: {}}"),
+            "address-family ipv4-unicast network 10.0.0.0/8 route-map",
+        ),
+        (PROCESS % (V4 % "aggregate-route: {10.0.0.0/8: {}}"), "address-family ipv4-unicast aggregate-route"),
+        (
+            PROCESS % "path-selection: {med: {missing-as-max: on, compare-deterministic: on}}",
+            "path-selection med missing-as-max",
+        ),
+        (PROCESS % "timers: {keepalive: 3}", None),
+        (
+            PROCESS % "peer-group: {G: {passive-mode: on}}, neighbor: {swp1: {peer-group: G}}",
+            "peer-group G passive-mode",
+        ),
+    ],
+)
+def test_settings_that_change_routes_and_are_not_in_the_model_are_noted(body: str, path: str | None) -> None:
+    notes = [note.message for note in read(state(body)).notes]
+    told = f"setting 'vrf default router bgp {path}' is not in the model: routes may be others than those computed"
+    assert notes == ([told] if path else [])
+
+
+def test_settings_of_sessions_in_the_same_words_are_noted_once() -> None:
+    rows = ", ".join(f"swp{port}: {{remote-as: external, passive-mode: on}}" for port in range(1, 9))
+    body = f"{{vrf: {{default: {{router: {{bgp: {{enable: on, autonomous-system: 1, neighbor: {{{rows}}}}}}}}}}}}}"
+    assert [note.message.split("'")[1] for note in read(state(body)).notes] == [
+        "vrf default router bgp neighbor swp1 passive-mode"
+    ]
+
+
+def test_where_a_route_map_goes_on_is_noted_and_kept() -> None:
+    body = "{router: {policy: {route-map: {A: {rule: {'10': {action: {permit: {exit-policy: {next: {}}}}}}}}}, "
+    body += "bgp: {autonomous-system: 1}}, vrf: {default: {router: {bgp: {enable: on}}}}}"
+    reading = read(state(body))
+    bgp = reading.device.bgp
+    assert isinstance(bgp, Bgp)
+    assert bgp.route_maps[0].rules[0].sets == (("on-match", "next"),)
+    assert [note.message.split("'")[1] for note in reading.notes] == [
+        "router policy route-map A rule 10 action permit exit-policy"
+    ]
+
+
+def test_a_session_that_is_off_is_not_enabled() -> None:
+    (session,) = device(SESSION % "enable: off").neighbors
+    assert session == BgpNeighbor(interface="swp1", remote_asn="external", enabled=False)
+
+
 def test_processes_of_vrfs_with_an_automatic_number_are_not_known() -> None:
     assert device("vrf: {RED: {router: {bgp: {enable: on, autonomous-system: leaf}}}}").vrf_bgp is UNKNOWN
 

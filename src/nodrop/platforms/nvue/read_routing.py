@@ -22,6 +22,7 @@ from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import natural
 from nodrop.platforms.nvue import communities
 from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.read_unread import PROCESS, SESSION, unread
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.tree import Path
 
@@ -69,6 +70,8 @@ class RoutingReader:
         self._config = config
         self._top = config.top
         self._shared: dict[str, dict[str, Any]] = {}
+        self.unread: list[Path] = []
+        """Settings that change routes and are not in the model; of sessions in the same words, those of the first."""
         self._policy = self._top.below("router", "policy")
 
     def bgp(self) -> Bgp | None | Unknown:
@@ -93,6 +96,7 @@ class RoutingReader:
         asn = _asn(node) or _asn(shared)
         if asn is None:
             return UNKNOWN
+        self.unread += unread(node, PROCESS)
         family, selection = node.below(*FAMILIES[0]), node.below("path-selection")
         relax = selection.below("multipath").flag("aspath-ignore")
         return Bgp(
@@ -179,9 +183,12 @@ class RoutingReader:
 
     def _settings(self, nodes: list[View]) -> dict[str, Any]:
         """Return what sessions may have in common."""
+        for node in nodes:
+            self.unread += (path for path in unread(node, SESSION) if path not in self.unread)
         ipv4, ipv6 = ([node.below(*family) for node in nodes] for family in FAMILIES)
         return {
-            "enabled": _first(node.flag("shutdown") for node in nodes) is not True,
+            "enabled": _first(node.flag("shutdown") for node in nodes) is not True
+            and _first(map(_on, nodes)) is not False,
             "active": _first(map(_on, ipv4)) is not False,
             **self._of_family(ipv4),
             "bfd": any(_has_bfd(node.below("bfd")) for node in nodes),
@@ -265,11 +272,18 @@ class RoutingReader:
                     sequence=sequence,
                     action=rule.word("action", _ACTIONS) or "permit",
                     matches=tuple(self._matches(rule.below("match"))),
-                    sets=tuple(_sets(rule.below("set"))),
+                    sets=(*_sets(rule.below("set")), *self._goes_on(rule)),
                 )
                 for sequence, rule in self._rules("route-map", name)
             ]
             yield RouteMap(name=name, rules=tuple(rules))
+
+    def _goes_on(self, rule: View) -> Iterator[tuple[str, str]]:
+        """Yield where a route that a rule permits goes on to, as FRR says it, which is not in the model."""
+        policy = rule.below("action", "permit")
+        if policy.has("exit-policy"):
+            self.unread.append((*policy.path, "exit-policy"))
+            yield "on-match", policy.text("exit-policy") or "next"
 
     def _matches(self, node: View) -> Iterator[tuple[str, str]]:
         family = "ipv6" if node.text("type") == "ipv6" else "ip"

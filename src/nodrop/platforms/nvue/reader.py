@@ -42,11 +42,12 @@ from nodrop.platforms.nvue.read_settings import check
 from nodrop.platforms.nvue.read_shares import check_shares
 from nodrop.platforms.nvue.read_values import FILE, Config, said
 from nodrop.platforms.nvue.schema_check import check_schema
-from nodrop.platforms.nvue.tree import Tree
+from nodrop.platforms.nvue.tree import Path, Tree
 
 FILES = (FILE,)
 SUFFIXES = (".yaml", ".yml")
 
+_MAX_NOTES = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ENTRY = re.compile(rb"""^[ \t]*-[ \t]+["']?(?:header|set|unset)["']?[ \t]*:[ \t]*(?:\{|#|\r?$)""", re.MULTILINE)
 _JSON = re.compile(rb"""\[\s*\{\s*"(?:header|set|unset)"\s*:\s*\{""")
@@ -104,6 +105,7 @@ class _Device:
         self._sources, self._problems, self._tree, self._beside = sources, problems, tree, beside
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
+        self._unread: list[Path] = []
         self._config = Config(name, tree)
         self.name = self._config.device = self._hostname(name)
 
@@ -136,6 +138,11 @@ class _Device:
         remark_overlaps(config)
         display = self._sources[0].display if self._sources else None
         self._notes += check(config, self.name, display)
+        for path in self._unread[:_MAX_NOTES]:
+            message = f"setting '{said(path)}' is not in the model: routes may be others than those computed"
+            place = config.place(path)
+            line = place.span.line if place else None
+            self._notes.append(Note(kind="not-understood", message=message, device=self.name, file=display, line=line))
 
     def _hostname(self, name: str) -> str:
         stated = self._config.top.below("system").text("hostname")
@@ -190,6 +197,7 @@ class _Device:
             gnmi_port=gnmi_port(top),
             otlp_collectors=collectors(top),
         )
+        self._unread = routing.unread
         for subject, reason in trims.items():
             self._derived[(self.name, *subject)] = reason
         self._derived[self.name, "@buffer_model"] = _BUFFER_MODEL
