@@ -194,7 +194,7 @@ def malformed(path: str, found: str, expected: str) -> dict[str, str]:
 def test_what_is_wrong_is_remarked_where_it_stands(
     body: str, version: str, kind: str, line: int, facts: dict[str, str]
 ) -> None:
-    assert remarks(read(state(body, version))) == [(kind, line, facts)]
+    assert remarks(read(state(body, version, "SN5600"))) == [(kind, line, facts)]
 
 
 @pytest.mark.parametrize(
