@@ -38,6 +38,12 @@ def test_ports_that_there_are_not(ports: str, line: int, kind: str, facts: str) 
     assert below(f"interface:\n  {ports}") == [(kind, line, facts)]
 
 
+def test_a_name_with_a_space_is_told_by_itself() -> None:
+    assert below("interface:\n  ? swp1-2,sw   p3\n  : {type: swp}") == [
+        ("malformed-value", 2, "interface swp1-2,sw   p3 | 'sw p3' | names without spaces, such as swp1-4,swp6")
+    ]
+
+
 def test_ports_that_there_are() -> None:
     assert (
         below("interface:\n  swp1-32: {type: swp}\n  swp1-2: {link: {breakout: {2x: {}}}}\n  swp1s0-1: {type: swp}")
