@@ -193,6 +193,7 @@ def profiles(
 def interfaces(draw: st.DrawFn, model: str, version: str, designs: Sequence[QosProfile]) -> tuple[Interface, ...]:
     """Some of a model's ports, whole and broken out, a few kinds, each of several ports."""
     facts = switch(model)
+    balances = draw(st.booleans())
     made = []
     panels = [panel for group in facts.ports for panel in group.panels]
     near = st.integers(1, 12).map(lambda place: panels[place % len(panels)])
@@ -223,6 +224,8 @@ def interfaces(draw: st.DrawFn, model: str, version: str, designs: Sequence[QosP
                     description=draw(maybe(words)),
                     link_pause=draw(st.sampled_from(pause)),
                     cable_length_m=draw(st.sampled_from([3, 30, 100_000])) if pausing else None,
+                    adaptive_routing=balances and draw(st.booleans()),
+                    utilization_threshold_percent=draw(maybe(st.integers(1, 100))) if balances else None,
                     qos=qos,
                 )
             )
@@ -501,6 +504,8 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         watchdog_conditions=draw(st.just(conditions.USUAL) | stuck) if knows(version, conditions.WHAT) else None,
         trimming=trimming,
         hash_seed=draw(maybe(st.integers(0, 2**32 - 1))),
+        adaptive_routing=draw(st.booleans()),
+        weighs_utilization=draw(st.booleans()),
         ntp_servers=draw(some(SERVERS, 3).map(ordered)),
         syslog_servers=draw(some(SERVERS, 3).map(ordered)),
         dns_servers=draw(some(SERVERS[:-1], 3).map(ordered)),

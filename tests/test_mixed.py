@@ -30,9 +30,9 @@ from nodrop.resources import home
 from random_designs import intents
 
 NOTES = Path(__file__).parent / "notes"
-OTHERS = ("reference-256-", "broadcom")
+OTHERS = ("reference-256-", "broadcom", "adaptive")
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith(OTHERS))
-"""All but those that are another's mix, and those that only one of the platforms can carry on the leaves."""
+"""All but those that are another's mix, and those that only one of the platforms can carry."""
 
 RELEASES = {"sonic": ("202505",), "nvue": ("5.14", "5.19")}
 MIXES = (("sonic", "sonic"), ("sonic", "nvue"), ("nvue", "sonic"), ("nvue", "nvue"))

@@ -263,6 +263,48 @@ def test_watchdogs_and_their_timers() -> None:
     assert notes(reading) == []
 
 
+BALANCED = (
+    "## switch\nadaptive_routing.enable = TRUE\nadaptive_routing.profile0.mode = STICKY_FREE\n"
+    "adaptive_routing.link_utilization_threshold_disabled = TRUE\ninterface.swp1.adaptive_routing.enable = TRUE\n"
+    "interface.swp1.adaptive_routing.link_util_thresh = 80\ninterface.swp2.adaptive_routing.enable = FALSE\n"
+    "interface.swp2.adaptive_routing.link_util_thresh = 0\n"
+)
+_PFC = "pfc.port_group_list = [all]\npfc.all.port_set = allports\npfc.all.cos_list = [3]\n"
+
+
+def balancing(reading: DeviceReading) -> list[object]:
+    """What the switch has of adaptive routing, and each of its ports."""
+    ports = [(one.adaptive_routing, one.utilization_threshold_percent) for one in reading.device.interfaces]
+    return [reading.device.adaptive_routing, *ports]
+
+
+def test_adaptive_routing_of_the_switch_and_of_its_ports() -> None:
+    reading = features(_PFC, adaptive_routing__conf=BALANCED)
+    assert balancing(reading) == [True, (True, 80), (False, None)]
+    assert reading.device.weighs_utilization is UNKNOWN  # releases tell it by opposite words
+    assert notes(reading) == []
+
+
+def test_a_port_does_not_turn_adaptive_routing_on_for_the_switch_in_its_file() -> None:
+    reading = features(_PFC, adaptive_routing__conf=BALANCED.replace("adaptive_routing.enable = TRUE\n", "", 1))
+    assert balancing(reading) == [False, (True, 80), (False, None)]
+
+
+def test_adaptive_routing_is_not_known_without_its_file_in_a_release_that_has_it() -> None:
+    assert balancing(features(_PFC)) == [UNKNOWN, (UNKNOWN, UNKNOWN), (UNKNOWN, UNKNOWN)]
+    assert balancing(traffic("")) == [False, (False, None), (False, None)]
+
+
+def test_what_is_wrong_with_adaptive_routing_has_its_line() -> None:
+    text = "interface.swp1.adaptive_routing.link_util_thresh = 700\nadaptive_routing.colour = blue\nno setting\n"
+    reading = features(_PFC, adaptive_routing__conf=text)
+    assert remarks(reading) == [("malformed-value", 1)]
+    assert notes(reading) == [
+        (2, "setting 'adaptive_routing.colour' is not understood and was not looked at"),
+        (3, "the line is not understood and was not looked at"),
+    ]
+
+
 def test_pools() -> None:
     infra = (
         "ingress_service_pool.0.percent = 40\ningress_service_pool.2.percent = 60.0  # lossless\n"

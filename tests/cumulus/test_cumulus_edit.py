@@ -27,6 +27,17 @@ def told(subject: tuple[str, ...], new: object, file: str = "qos_features.conf")
             "write `mtu 9216` into the stanza of swp1 in interfaces, then type `ifreload -a`",
         ),
         (
+            ("swp1", "adaptive_routing"),
+            True,
+            "write `interface.swp1.adaptive_routing.enable = TRUE` into adaptive_routing.conf, "
+            "then type `systemctl reload switchd`",
+        ),
+        (
+            ("@adaptive_routing",),
+            False,
+            "write `adaptive_routing.enable = FALSE` into adaptive_routing.conf, then type `systemctl reload switchd`",
+        ),
+        (
             ("swp1", "qos", "trust"),
             "dscp",
             "write `traffic.packet_priority_source_set = [dscp]` into qos_features.conf, "

@@ -40,6 +40,20 @@ def test_a_page_says_what_there_is() -> None:
         assert words in text, words
 
 
+@pytest.mark.parametrize(
+    ("model", "paths"),
+    [
+        ("SN4700", "by hash alone"),
+        ("SN5600", "by hash, or by load (adaptive routing, Cumulus Linux) on links of 400G and 200G"),
+        ("SN5640", "by hash, or by load (adaptive routing, Cumulus Linux) on links of any speed"),
+        ("Z9332F", "by hash; no source says whether by load"),
+    ],
+)
+def test_a_page_says_how_a_path_is_chosen(model: str, paths: str) -> None:
+    text = " ".join(run("hardware", model).out.split())
+    assert f" paths {paths} ports 1-" in text
+
+
 def test_a_page_says_what_is_not_known() -> None:
     text = run("hardware", "8122-64EH").out
     assert [line for line in text.splitlines() if "not known" in line] == [

@@ -162,13 +162,13 @@ def test_ids_are_quoted_and_numbers_are_not() -> None:
 
 def test_many_devices_share_what_their_ports_and_qos_say(monkeypatch: pytest.MonkeyPatch) -> None:
     rendered: list[str] = []
-    render = writer._rendered
+    render = writer.rendered
 
     def counted(file: str, **names: Any) -> Any:
         rendered.append(file)
         return render(file, **names)
 
-    monkeypatch.setattr(writer, "_rendered", counted)
+    monkeypatch.setattr(writer, "rendered", counted)
     writer._DESIGNS.clear()
     for device in fabric("reference-256").devices:
         if device.name.startswith("leaf"):

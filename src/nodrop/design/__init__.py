@@ -10,6 +10,7 @@ from nodrop.design.adapting import Adaptation, notes
 from nodrop.design.additions import addition_faults, touching_faults
 from nodrop.design.addressing import Plan, plan_addresses
 from nodrop.design.asns import as_numbers
+from nodrop.design.balancing import balancing_faults
 from nodrop.design.bonds import bond_faults
 from nodrop.design.boxes import Node, boxes
 from nodrop.design.cabling import HostCable
@@ -87,7 +88,7 @@ def _drawn(intent: Intent) -> _Drawn:
     plan = plan_addresses(intent, switches, problems)
     asns = as_numbers(intent, switches, problems)
     problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
-    problems += bond_faults(intent)
+    problems += [*bond_faults(intent), *balancing_faults(intent)]
     problems += () if problems else static_faults(intent, switches)
     timers = derive(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)

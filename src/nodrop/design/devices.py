@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from nodrop.design.adapting import Adaptation, Adapter
 from nodrop.design.additions import extra, extra_lines
 from nodrop.design.addressing import Plan, dotted
+from nodrop.design.balancing import is_adaptive
 from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import LEAF, SPINE, Boxes, Node
 from nodrop.design.buffers import Buffers, design_buffers
@@ -118,6 +119,7 @@ class Devices:
             snmp_location=services.snmp.location,
             snmp_contact=services.snmp.contact,
             hash_fields=hash_fields(self._intent),
+            adaptive_routing=is_adaptive(self._intent),
             gnmi_port=gnmi_port(self._intent),
             otlp_collectors=otlp_collectors(self._intent),
             extra=extra(self._intent, node),

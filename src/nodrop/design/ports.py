@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from nodrop.design.addressing import Pair, Plan
+from nodrop.design.balancing import is_adaptive
 from nodrop.design.boxes import Node
 from nodrop.design.buffers import Buffers
 from nodrop.design.cabling import Cabling, HostCable
@@ -237,6 +238,7 @@ def _cabled(intent: Intent, name: str, way: Split, wire: Wire, profiles: Profile
         link_local=not wire.addresses and wire.side == "fabric",
         description=wire.far,
         cable_length_m=profiles.cable_m(speed, wire.cabling.length_m),
+        adaptive_routing=is_adaptive(intent, wire.side),
         qos=profiles.of(wire.side, speed, wire.cabling.length_m),
         side=wire.side,
     )

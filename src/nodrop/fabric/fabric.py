@@ -69,6 +69,11 @@ class Interface:
     link_pause: bool | None | Unknown = None
     """Whether 802.3x link pause is on, which stops every class."""
     cable_length_m: int | None | Unknown = None
+    adaptive_routing: bool | Unknown = False
+    """Whether it is one of the equal paths among which the switch chooses by load, packet by packet."""
+    utilization_threshold_percent: int | None | Unknown = None
+    """From which utilization of the link on the port counts as loaded there, where the switch looks at utilization;
+    None leaves it to the switch."""
     qos: QosProfile | None | Unknown = None
     side: Side | None | Unknown = UNKNOWN
 
@@ -192,6 +197,10 @@ class Device:
     hash_fields: tuple[HashField, ...] | None | Unknown = None
     """By what of a packet one of several equal paths is chosen, in the order of `HASH_FIELDS`; None leaves it to the
     switch."""
+    adaptive_routing: bool | Unknown = False
+    """Whether the switch chooses among equal paths by load, on the ports that have it (adaptive routing)."""
+    weighs_utilization: bool | Unknown = False
+    """Whether it looks at the utilization of links for that, beside their queues."""
     gnmi_port: int | None | Unknown = None
     """TCP port on which collectors may subscribe; None where none is configured."""
     otlp_collectors: tuple[Collector, ...] | Unknown = ()

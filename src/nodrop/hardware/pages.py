@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.hardware import asic, media, nic, nics, obstacle, switch, switches
 from nodrop.hardware.ports import Facts, PortGroup, Split
-from nodrop.hardware.schema import HeadroomTable, Medium, Nic, SonicSku, Switch
+from nodrop.hardware.schema import Asic, HeadroomTable, Medium, Nic, SonicSku, Switch
 from nodrop.units import show_bytes, show_ids, show_speed
 
 WIDTH = 110
@@ -146,6 +146,7 @@ def _page(box: Switch) -> Iterator[str]:
         yield from _pairs([(platform, known if reason is None else f"no: {reason}")])
     if "nvue" in box.platforms:
         yield from _pairs([("ports", f"{box.most_ports} at most, those for service among them")])
+    yield from _pairs([("paths", _balancing(chip))])
     for group in box.ports:
         yield ""
         yield f"ports {show_ids(group.panels)}" + (", for service" if group.service else "")
@@ -183,6 +184,13 @@ def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
     yield "HWSKU", hwsku + (f" is written; also {', '.join(others)}" if others else " is written")
     taken = "; ".join(f"{name}: {', '.join(skus)}" for name, skus in sku.gcu.items())
     yield "GCU", taken or "no HWSKU is in the updater's lists"
+
+
+def _balancing(chip: Asic) -> str:
+    if not chip.adaptive_routing:
+        return "by hash alone" if chip.adaptive_routing is False else "by hash; no source says whether by load"
+    speeds = " and ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
+    return f"by hash, or by load (adaptive routing, Cumulus Linux) on links of {speeds or 'any speed'}"
 
 
 def _watchdog(actions: tuple[str, ...] | None) -> str:

@@ -28,6 +28,10 @@ class Asic(Facts):
     """What SONiC's PFC watchdog can do on the chip; none is no watchdog at all."""
     trimming: bool | None = None
     """Whether SONiC trims packets on it."""
+    adaptive_routing: bool | None = None
+    """Whether it can choose among equal paths by load, packet by packet."""
+    adaptive_routing_speeds: Speeds | None = None
+    """Of links, at which it can; None is at any."""
     pools_keep_apart: bool = True
     """Whether a priority group takes from ingress pools only, and a queue from egress pools."""
     pipeline_latency_kib: float | None = None

@@ -25,7 +25,7 @@ LATER_VALUES: Mapping[str, Sequence[str]] = {
     "kind": ("three-tier", "dragonfly", "torus", "cabling"),
     "platform": ("cumulus", "onyx"),
     "protocol": ("ebgp-unnumbered",),
-    "balancing": ("adaptive", "dlb"),
+    "balancing": ("dlb",),
 }
 """Values of the design that this release refuses by name."""
 

@@ -36,7 +36,11 @@ class Routing(Part):
         "interface, for both families, by link-local addresses (RFC 8950), so that links need none",
     )
     asn: Asns
-    balancing: Literal["ecmp"] = Field("ecmp", description="how flows are spread over equal paths")
+    balancing: Literal["ecmp", "adaptive"] = Field(
+        "ecmp",
+        description="how flows are spread over equal paths: ecmp, each by its hash; adaptive, packet by packet by "
+        "load, so that NICs have to take packets out of order",
+    )
     hash: HashFields = Field(
         (), description="by what of a packet one of several equal paths is chosen; default: what the switch has"
     )

@@ -96,6 +96,8 @@ class Traits:
     """0 where there are no name servers to state; the resolver of Linux asks three at most."""
     hash_fields: frozenset[str]
     """By what of a packet the choice among equal paths can be told to go; none where nodrop leaves it to the switch."""
+    adaptive_routing: bool
+    """Whether a switch can choose among equal paths by load, where its ASIC can."""
     most_paths: int | None
     """How many equal paths BGP can be told to use; None where as many as there are ports."""
     global_next_hops: bool

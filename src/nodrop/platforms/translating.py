@@ -50,6 +50,8 @@ class Translation:
     """Whether shares of the scheduler are weights, which may add up to anything."""
     bridged: bool = False
     """Whether the files have bridges of which it is not known what VLANs they have: several, or one without any."""
+    balances: bool = False
+    """Whether the files say which ports have adaptive routing, or are of a release that does not know it."""
     serves: bool = False
     """Whether the files name the servers that the switch uses."""
     others: list[tuple[Place, str]] = field(default_factory=list)
@@ -146,6 +148,8 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
         own = (reading.device.name, port.name)
         if not found.classifies:
             port = changed(port, qos=UNKNOWN, link_pause=UNKNOWN, cable_length_m=UNKNOWN)
+        if not found.balances:
+            port = changed(port, adaptive_routing=UNKNOWN, utilization_threshold_percent=UNKNOWN)
         if not found.of_5 and derived.pop((*own, "mtu_bytes"), ""):
             port = changed(port, mtu_bytes=UNKNOWN)
         ports.append(port)
@@ -159,7 +163,10 @@ def _device(platform: str, reading: DeviceReading, found: Translation) -> tuple[
         hash_seed=UNKNOWN,
         gnmi_port=UNKNOWN,
         otlp_collectors=UNKNOWN,
+        weighs_utilization=UNKNOWN,
     )
+    if not found.balances:
+        device = changed(device, adaptive_routing=UNKNOWN)
     if found.bridged:
         device = changed(device, vlans=UNKNOWN)
     elif not isinstance(device.vlans, Unknown):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.fabric.change import Change, Edit
 from nodrop.fabric.subject import text
+from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE
 from nodrop.platforms.cumulus.features import FEATURES, SWITCHD
 from nodrop.platforms.cumulus.interfaces import INTERFACES
 from nodrop.platforms.editing import told_by_hand
@@ -46,6 +47,14 @@ def _written(change: Change, features: str) -> tuple[str, tuple[str, ...], str] 
             return features, lines, _RELOAD
         case ["cable_length_m"] if isinstance(new, int):
             return f"the port group of {name} in {features}", (f"cable_length = {new}",), _RELOAD
+        case ["adaptive_routing"] if isinstance(new, bool):
+            return ADAPTIVE, (f"interface.{name}.adaptive_routing.enable = {_truth(new)}",), _RELOAD
+        case [] if name == "@adaptive_routing" and isinstance(new, bool):
+            return ADAPTIVE, (f"adaptive_routing.enable = {_truth(new)}",), _RELOAD
         case [] if name == "@watchdog_polling_ms" and isinstance(new, int):
             return SWITCHD, (f"pfc_wd.poll_interval = {new}",), _RELOAD
     return None
+
+
+def _truth(new: bool) -> str:
+    return "TRUE" if new else "FALSE"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from nodrop.fabric.reading import Place
 from nodrop.fabric.types import nearest
 from nodrop.formats.places import shown
-from nodrop.platforms.cumulus.keys import Setting, settings
+from nodrop.platforms.cumulus.keys import Setting, settings, word_of
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation
 
@@ -158,7 +158,7 @@ class Features:
 
     def _switchd(self, setting: Setting) -> bool:
         if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _TIMERS:
-            self._add(f"qos pfc-watchdog {_TIMERS[setting.parts[-1]]} {_word(setting.value)}", setting)
+            self._add(f"qos pfc-watchdog {_TIMERS[setting.parts[-1]]} {word_of(setting.value)}", setting)
         return True
 
     def _setting(self, setting: Setting) -> bool:
@@ -180,7 +180,7 @@ class Features:
                 return self._share(GLOBAL, queue, setting)
             case ("cos_egr_queue", cos, "uc") if found := _COS.fullmatch(cos):
                 command = (
-                    f"egress-queue-mapping {GLOBAL} switch-priority {found[1]} traffic-class {_word(setting.value)}"
+                    f"egress-queue-mapping {GLOBAL} switch-priority {found[1]} traffic-class {word_of(setting.value)}"
                 )
                 self._add(f"qos {command}", setting)
             case (("ingress_service_pool" | "egress_service_pool") as way, pool, "percent"):
@@ -203,23 +203,23 @@ class Features:
         match parts:
             case ["packet_priority_source_set"]:
                 trust = TRUSTS.get(frozenset(setting.items))
-                self._add(f"qos mapping {profile} trust {trust or _word(setting.value)}", setting)
+                self._add(f"qos mapping {profile} trust {trust or word_of(setting.value)}", setting)
             case ["packet_priority_remark_set"]:
                 if trust := TRUSTS.get(frozenset(setting.items)):
                     self._add(f"qos remark {profile} rewrite {trust}", setting)
             case ["port_default_priority"]:
-                self._add(f"qos mapping {profile} port-default-sp {_word(setting.value)}", setting)
+                self._add(f"qos mapping {profile} port-default-sp {word_of(setting.value)}", setting)
             case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
                 known = self._listed.setdefault((profile, key), (setting, set()))[1]
                 known |= {int(item) for item in setting.items if item.isdecimal()}
                 if setting.items:
-                    listed = _word(",".join(setting.items))
+                    listed = word_of(",".join(setting.items))
                     self._add(f"qos mapping {profile} {key} {listed} switch-priority {found[1]}", setting)
             case [cos, "priority_remark", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
                 for item in setting.items[:1]:
-                    self._add(f"qos remark {profile} switch-priority {found[1]} {key} {_word(item)}", setting)
+                    self._add(f"qos remark {profile} switch-priority {found[1]} {key} {word_of(item)}", setting)
             case _:
                 return False
         return True
@@ -233,7 +233,7 @@ class Features:
             self._add(f"{head} mode strict", setting)
         else:
             self._add(f"{head} mode dwrr", setting)
-            self._add(f"{head} bw-percent {_word(setting.value)}", setting)
+            self._add(f"{head} bw-percent {word_of(setting.value)}", setting)
         return True
 
     def _group(self, kind: str, name: str, own: Sequence[Setting]) -> None:
@@ -271,11 +271,11 @@ class Features:
         head = f"qos {kind} {profile}"
         if field == "cos_list":
             for item in setting.items:
-                self._add(f"{head} switch-priority {_word(item)}", setting)
+                self._add(f"{head} switch-priority {word_of(item)}", setting)
         elif field in ("tx_enable", "rx_enable"):
             self._add(f"{head} {field[:2]} {'enable' if setting.flag else 'disable'}", setting)
         elif field in _PFC:
-            self._add(f"{head} {_PFC[field]} {_word(setting.value)}", setting)
+            self._add(f"{head} {_PFC[field]} {word_of(setting.value)}", setting)
         else:
             return False
         return True
@@ -291,8 +291,8 @@ class Features:
                     self._unknown(setting)
             else:
                 flag = ("disable", "enable")[setting.flag]
-                value = flag if field in ("ecn", "red") else _word(setting.value)
-                self._add(f"qos congestion-control {profile} traffic-class {_word(listed)} {field} {value}", setting)
+                value = flag if field in ("ecn", "red") else word_of(setting.value)
+                self._add(f"qos congestion-control {profile} traffic-class {word_of(listed)} {field} {value}", setting)
 
     def _rates(self, profile: str, setting: Setting) -> bool:
         found = _QUEUE.fullmatch(setting.parts[2])
@@ -300,10 +300,10 @@ class Features:
             return False
         head = f"qos egress-shaper {profile}"
         if not found:
-            self._add(f"{head} port-max-rate {_word(setting.items[-1] if setting.items else '')}", setting)
+            self._add(f"{head} port-max-rate {word_of(setting.items[-1] if setting.items else '')}", setting)
             return True
         for field, item in zip(("min-rate", "max-rate"), setting.items, strict=False):
-            self._add(f"{head} traffic-class {found[1]} {field} {_word(item)}", setting)
+            self._add(f"{head} traffic-class {found[1]} {field} {word_of(item)}", setting)
         return True
 
     def _pools(self) -> None:
@@ -336,13 +336,8 @@ def ports_of(text: str) -> tuple[str, ...]:
     return tuple(f"{match[1]}-{match[2]}" if match[2] else match[1] for match in matches if match)
 
 
-def _word(text: str) -> str:
-    """Return a value as one word of a command."""
-    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"
-
-
 def _alpha(setting: Setting) -> str:
     value = setting.value.lower()
     if value.isdecimal() and int(value) < len(ALPHAS):
         return f"alpha_{ALPHAS[int(value)]}"
-    return _word(value)
+    return word_of(value)

@@ -7,6 +7,7 @@ from nodrop.errors import Problem
 from nodrop.fabric.reading import DeviceReading, Place, Source
 from nodrop.formats.places import Span
 from nodrop.platforms import translating
+from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE, take
 from nodrop.platforms.cumulus.features import FEATURES, INFRA, SWITCHD, Features
 from nodrop.platforms.cumulus.interfaces import INTERFACES, PORTS, Interfaces
 from nodrop.platforms.translating import Translation
@@ -15,7 +16,7 @@ FRR = ("frr.conf", "Quagga.conf")
 """What the routing daemon is told: the first that there is."""
 HOSTNAME = "hostname"
 FILES = (*FEATURES, *INFRA, INTERFACES)
-BESIDE = (*FRR, HOSTNAME, PORTS, SWITCHD)
+BESIDE = (*FRR, HOSTNAME, PORTS, SWITCHD, ADAPTIVE)
 SUFFIXES = (".conf", ".intf", "")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -56,6 +57,9 @@ def translated(texts: Mapping[str, str]) -> Translation:
         if file in texts:
             features.take(file, texts[file])
     features.finish()
+    if ADAPTIVE in texts:
+        take(texts[ADAPTIVE], found)
+    found.balances = ADAPTIVE in texts or FEATURES[1] in of_qos
     found.classifies = bool({*FEATURES, INTERFACES}.intersection(of_qos))
     found.of_5 = FEATURES[0] in of_qos
     for file in [one for one in FRR if one in texts][:1]:

@@ -62,7 +62,7 @@ _BGP_ELSEWHERE = ("graceful-restart", "timers", "log-neighbor-changes", "cluster
 
 def translated(text: str) -> Translation:
     """Return what the commands mean, in their order."""
-    found = Translation(serves=True, routes=True)
+    found = Translation(serves=True, routes=True, balances=True)
     reader = _Reader(found)
     hosts: dict[str, Place] = {}
     for _, line, span in rows(text):

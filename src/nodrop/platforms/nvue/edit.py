@@ -210,6 +210,7 @@ def _follows(found: Found) -> bool:
             "@buffer_pools": _PAUSE | {"@buffer_pools", "priority_groups"},
             "@dynamic_buffers": _PAUSE | {"priority_groups"},
             "@trimming": frozenset({"tc_to_queue", "@trimming"}),
+            "@adaptive_routing": frozenset({"adaptive_routing"}),
             "@watchdog_polling_ms": frozenset({"pfc_watchdog"}),
         }
         return bool(triggers.get(area, frozenset()) & parts)

@@ -7,13 +7,14 @@ from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.states import UNKNOWN, Unknown, known, those_known
 from nodrop.fabric.values import changed
 from nodrop.platforms.editing import same
+from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.read_services import GNMI, OTLP, PACKET_TRIM, SNMP, server_nodes
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import FECS
 from nodrop.platforms.nvue.tree import Path
-from nodrop.platforms.nvue.writer import routing
+from nodrop.platforms.nvue.write_routing import routing
 from nodrop.units import show_speed
 
 _ENTITIES = frozenset(
@@ -58,6 +59,7 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
             draft.set(*GNMI, "port", to=new.gnmi_port)
     if _moved(old.otlp_collectors, new.otlp_collectors):
         _collectors(draft, old.otlp_collectors, new.otlp_collectors)
+    _adaptive_switch(draft, old, new)
     if _moved(old.trimming, new.trimming):
         _trimming(draft, old.trimming, new.trimming)
     _routing(draft, old, new)
@@ -87,6 +89,7 @@ def _port(draft: Draft, a: Interface, b: Interface) -> None:
         _addresses(draft, b.name, a.addresses, b.addresses)
     if _moved(a.vrf, b.vrf):
         _vrf(draft, b.name, known(b.vrf))
+    _adaptive_port(draft, a, b)
 
 
 def _family(draft: Draft, address: str) -> str:
@@ -195,6 +198,28 @@ def _collectors(draft: Draft, before: Any, after: Any) -> None:
         draft.set(*OTLP, "state", to="enabled")
 
 
+def _adaptive_port(draft: Draft, a: Interface, b: Interface) -> None:
+    """Let a port have adaptive routing, or not."""
+    own: Path = ("interface", b.name, *BELOW)
+    if _moved(a.adaptive_routing, b.adaptive_routing):
+        _turn(draft, own, bool(b.adaptive_routing))
+    if _moved(a.utilization_threshold_percent, b.utilization_threshold_percent):
+        draft.put(*own, THRESHOLD, to=b.utilization_threshold_percent)
+
+
+def _adaptive_switch(draft: Draft, old: Device, new: Device) -> None:
+    """Let a switch have adaptive routing, or not, by the utilization of links or without."""
+    if _moved(old.adaptive_routing, new.adaptive_routing):
+        _turn(draft, BELOW, bool(new.adaptive_routing))
+    if _moved(old.weighs_utilization, new.weighs_utilization):
+        draft.set(*BELOW, THRESHOLD, to=draft.say.on if new.weighs_utilization else draft.say.off)
+
+
+def _turn(draft: Draft, own: Path, on: bool) -> None:
+    word, _, value = (draft.say.enabled if on else draft.say.disabled).split(" ")
+    draft.set(*own, word, to=value)
+
+
 def _trimming(draft: Draft, before: Any, after: Any) -> None:
     if before is None or after is None:
         draft.set(*PACKET_TRIM, "state", to="disabled" if after is None else "enabled")
@@ -228,7 +253,17 @@ def _statements(draft: Draft, device: Device) -> Iterator[tuple[Path, str]]:
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     if bgp is not None and bgp.neighbors is UNKNOWN:
         bgp = changed(bgp, neighbors=())
-    for text in routing(changed(device, version=draft.release, bgp=bgp, vrf_bgp=others, static_routes=routes)):
+    alone = changed(
+        device,
+        version=draft.release,
+        bgp=bgp,
+        vrf_bgp=others,
+        static_routes=routes,
+        interfaces=(),
+        adaptive_routing=False,
+        weighs_utilization=False,
+    )
+    for text in routing(alone):
         for line in text.splitlines():
             for mark in (" ~ ", " = "):
                 head, found, value = line.partition(mark)

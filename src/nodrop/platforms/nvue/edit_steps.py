@@ -49,8 +49,8 @@ def _judged(step: Step, operation: Operation, device: Device, release: str) -> S
     for effect in _effects():
         if not any(_fits(path.split(" "), operation) for path in effect["paths"]):
             continue
-        until = effect.get("until")
-        if ("value" in effect and operation.value != effect["value"]) or (until and _number(release) > _number(until)):
+        value, until = operation.value or "unset", effect.get("until")
+        if value not in effect.get("values", [value]) or (until and _number(release) > _number(until)):
             continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
         named = [name for key in operation.steps[1] for name in keys("interface", key)]

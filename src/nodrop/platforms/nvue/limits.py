@@ -16,6 +16,7 @@ from nodrop.hardware.naming import nvue_port
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
 from nodrop.platforms.nvue import limits_routing
+from nodrop.platforms.nvue.adaptive_routing import PERCENT
 from nodrop.platforms.nvue.limits_bridging import check_bridging
 from nodrop.platforms.nvue.release_limits import check_model, check_release
 from nodrop.platforms.nvue.spelling import FECS, dialect
@@ -117,6 +118,13 @@ def _check_services(device: Device) -> None:
         raise refuse(["hash_seed"], f"is not from 0 to {_LARGEST}")
     _check_telemetry(device)
     _check_trimming(device)
+
+
+def _check_threshold(interface: Interface) -> None:
+    percent, (low, high) = known(interface.utilization_threshold_percent), PERCENT
+    if percent is not None and not low <= percent <= high:
+        path = ("interfaces", interface.name, "utilization_threshold_percent")
+        raise refuse(path, f"{percent} is not from {low} to {high}")
 
 
 def _check_addresses(device: Device, addresses: tuple[str, ...], *path: str) -> None:
@@ -224,6 +232,7 @@ def _check_port(device: Device, facts: Switch, interface: Interface, split: dict
     _check_link(device, interface, path)
     if not isinstance(interface.qos, QosProfile):
         raise refuse((*path, "qos"), "a port of an NVUE switch has the QoS of the switch")
+    _check_threshold(interface)
     cable = known(interface.cable_length_m)
     if cable is not None and not _CABLE_M[0] <= cable <= _CABLE_M[1]:
         raise refuse((*path, "cable_length_m"), f"is not from {_CABLE_M[0]} to {_CABLE_M[1]}")

@@ -8,7 +8,7 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 from nodrop.hardware.naming import nvue_port
-from nodrop.platforms.nvue import conditions
+from nodrop.platforms.nvue import adaptive_routing, conditions
 from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
 from nodrop.platforms.nvue.places_routing import ROUTING, at, routing_paths
 from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths
@@ -142,6 +142,8 @@ class _Finder:
             yield (*PACKET_TRIM, _TRIMMING.get(key, "state"))
             yield PACKET_TRIM
             yield ("qos", "roce", "mode")
+        elif head in adaptive_routing.SWITCH:
+            yield from adaptive_routing.switch_paths(head)
         elif head == "@hash_seed":
             yield ("system", "forwarding", "hash-seed")
         elif head in _SNMP:
@@ -215,6 +217,8 @@ class _Finder:
             yield from self._lane_paths(port)
         elif field in ("addresses", "vrf"):
             yield from self._address_paths(port, field, part[1:])
+        elif field in adaptive_routing.PORT:
+            yield from adaptive_routing.port_paths(port, field)
         elif field == "description":
             yield (*own, "description")
         elif field == "link_pause":

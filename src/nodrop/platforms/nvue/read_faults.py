@@ -7,8 +7,10 @@ Ethernet of 5.16 (the modes).
 from collections.abc import Iterator
 
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue.adaptive_routing import BELOW as BALANCED
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_breakouts import names_shown
+from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_qos import GLOBAL
 from nodrop.platforms.nvue.read_values import Config, View
 
@@ -47,3 +49,13 @@ def _against(qos: View, mode: str) -> Iterator[tuple[tuple[str, ...], str]]:
     if qos.below("traffic-pool", "default-lossless").has("memory-percent"):
         pool = "roce-lossless" if mode == "lossless" else "none of its own"
         yield ("traffic-pool", "default-lossless"), f"in mode {mode} the lossless pool is {pool}"
+
+
+def check_balanced(config: Config, ports: Ports) -> None:
+    """Remark interfaces that have adaptive routing and are no switch ports: it is for those alone."""
+    if not ports.say("router"):
+        return
+    for name in ports.names():
+        if nvue_port(name) is None and ports.balanced(view := ports.view(name))[0]:
+            kind = view.text("type") or ("sub" if "." in name else "bond" if "bond" in name else "interface")
+            config.remark("adaptive-routing-not-on-port", (name,), (*view.path, *BALANCED), interface=name, kind=kind)

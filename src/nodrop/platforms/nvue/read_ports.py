@@ -12,6 +12,7 @@ from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import shown
 from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
+from nodrop.platforms.nvue.adaptive_routing import of_interface
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_macro import MTU_BYTES
 from nodrop.platforms.nvue.read_qos import QosReader
@@ -70,6 +71,7 @@ class Ports:
         self._merged: dict[tuple[int, int], tuple[Node, Node, Node]] = {}
         self._links: dict[int, tuple[Node, _Link]] = {}
         self._by_content: dict[str, _Link] = {}
+        self._balanced: dict[int, tuple[Any, tuple[bool, int | None]]] = {}
 
     def names(self) -> Iterator[str]:
         """Yield the interfaces, as they first appear."""
@@ -130,6 +132,16 @@ class Ports:
             found = self._links[id(node.node)] = node.node, link
         return found[1]
 
+    def balanced(self, view: View) -> tuple[bool, int | None]:
+        """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
+        node = view.node.get("router")
+        if node is None:
+            return False, None
+        found = self._balanced.get(id(node))
+        if found is None:
+            found = self._balanced[id(node)] = node, of_interface(view)
+        return found[1]
+
 
 def interfaces(
     ports: Ports,
@@ -162,6 +174,7 @@ def interfaces(
             derived[device, name, part] = reason
         for subject, reason in what.derived:
             derived[(device, name, *subject)] = reason
+        balanced, threshold = ports.balanced(view)
         yield Interface(
             name=name,
             port=named.port,
@@ -178,6 +191,8 @@ def interfaces(
             description=view.text("description"),
             link_pause=what.link_pause,
             cable_length_m=what.cable_length_m,
+            adaptive_routing=balanced,
+            utilization_threshold_percent=threshold,
             qos=what.profile,
         )
 

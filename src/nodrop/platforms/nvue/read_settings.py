@@ -26,6 +26,10 @@ _HASHED = "how flows are told apart is not in the model"
 _LOGIN = "who may log in"
 _OTHER_PROTOCOL = "routing by other protocols than BGP is not in the model"
 _WATCHED = "what the switch counts and tells is not in the model"
+_BALANCING: _Known = {
+    **dict.fromkeys(("enable", "state", "link-utilization-threshold")),
+    **dict.fromkeys(("profile", "buffer-mode"), "how load is told is left to the switch and not in the model"),
+}
 _INTERFACE: _Known = {
     **dict.fromkeys(("type", "description", "vrf"), None),
     "link": {
@@ -37,7 +41,10 @@ _INTERFACE: _Known = {
     "qos": None,
     "packet-trim": None,
     "acl": _ACCESS,
-    "router": _OTHER_PROTOCOL,
+    "router": {
+        "adaptive-routing": _BALANCING,
+        **dict.fromkeys(("ospf", "ospf6", "pim", "pbr", "igmp", "vrrp"), _OTHER_PROTOCOL),
+    },
     "lldp": "what LLDP tells the neighbor is not in the model",
     **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "stp", "mlag", "storm-control", "parent"), _BRIDGED),
     **dict.fromkeys(("evpn", "tunnel"), _OVERLAY),
@@ -65,7 +72,7 @@ TOP: _Known = {
         **dict.fromkeys(
             ("ospf", "pim", "igmp", "vrrp", "vrr", "pbr", "ptm", "nexthop", "segment-routing"), _OTHER_PROTOCOL
         ),
-        "adaptive-routing": "choosing among equal paths by load is not in the model",
+        "adaptive-routing": _BALANCING,
         "bfd": "timers of BFD are not in the model",
     },
     "system": {

@@ -16,10 +16,11 @@ from nodrop.formats.places import shown
 from nodrop.hardware import switches
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import conditions
+from nodrop.platforms.nvue.adaptive_routing import of_switch
 from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
-from nodrop.platforms.nvue.read_faults import check_macro, check_watchdogs
+from nodrop.platforms.nvue.read_faults import check_balanced, check_macro, check_watchdogs
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_overlays import multi_chassis, tunnels
@@ -167,7 +168,9 @@ class _Device:
         check_shares(config, qos.roce)
         check_ports(config, ports, model)
         check_revisions(config, ports)
+        check_balanced(config, ports)
         trims: dict[Subject, str] = {}
+        balanced, weighs = of_switch(top, version, found, self._derived)
         device = Device(
             name=self.name,
             platform="nvue",
@@ -194,6 +197,8 @@ class _Device:
             snmp_location=snmp(top, "system-location"),
             snmp_contact=snmp(top, "system-contact"),
             hash_fields=UNKNOWN,
+            adaptive_routing=balanced,
+            weighs_utilization=weighs,
             gnmi_port=gnmi_port(top),
             otlp_collectors=collectors(top),
         )

@@ -11,22 +11,29 @@ from typing import Any, NamedTuple
 
 from nodrop.fabric.fabric import Device, Fabric, Interface, Port
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, RouteMapRule
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
 from nodrop.hardware.naming import nvue_port
-from nodrop.platforms import frr
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import conditions, effects, limits_qos
+from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.bridging import bridged
-from nodrop.platforms.nvue.communities import spelt
 from nodrop.platforms.nvue.extra import merged
 from nodrop.platforms.nvue.limits import check
-from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.releases import knows
-from nodrop.platforms.nvue.spelling import FECS, PortQos, Rows, Spelling, by_value, dialect, numbers, port_key
+from nodrop.platforms.nvue.spelling import (
+    FECS,
+    PortQos,
+    Rows,
+    Spelling,
+    by_value,
+    dialect,
+    numbers,
+    port_key,
+)
 from nodrop.platforms.nvue.stages import Forms, forms
+from nodrop.platforms.nvue.write_routing import rendered, routing
 from nodrop.platforms.rendering import Quoted, template
 from nodrop.units import show_speed
 
@@ -93,7 +100,7 @@ def _design(device: Device) -> _Design:
     check(device)
     ports = tuple(
         (p.name, id(p.qos), p.enabled, p.speed_mbps, p.lanes, p.fec, p.autoneg, p.mtu_bytes, p.link_pause,
-         p.cable_length_m)
+         p.cable_length_m, p.adaptive_routing, p.utilization_threshold_percent)
         for p in device.interfaces
     )  # fmt: skip
     key = (
@@ -114,14 +121,17 @@ def _made(device: Device) -> _Design:
     alike: dict[tuple[object, ...], list[Interface]] = {}
     for port in device.interfaces:
         named = nvue_port(port.name)
-        link = (port.enabled, port.speed_mbps, port.fec, port.autoneg, port.mtu_bytes)
+        link = (
+            port.enabled, port.speed_mbps, port.fec, port.autoneg, port.mtu_bytes, port.adaptive_routing,
+            port.utilization_threshold_percent,
+        )  # fmt: skip
         alike.setdefault((named is not None and named.part, *link, say.of_port[port.name]), []).append(port)
-    shared = {key: _rendered("port", name=key, port=port, qos=qos, say=say) for key, port, qos in _keys(alike, say)}
+    shared = {key: rendered("port", name=key, port=port, qos=qos, say=say) for key, port, qos in _keys(alike, say)}
     broken = _breakouts(device)
     shared |= {key: Quoted(_BREAKOUT.format(key=key, splits=splits, lanes=lanes)) for key, splits, lanes in broken}
     shared |= {key: Quoted(_NO_PORT.format(key=key)) for key in _lost(device)}
     pools = {pool.name: pool.percentage for pool in known(device.buffer_pools)}
-    qos = _rendered(
+    qos = rendered(
         "qos",
         say=say,
         alpha=alpha(device),
@@ -185,10 +195,6 @@ def alpha(device: Device) -> str | None:
     return f"alpha_1_{2**-exponent}" if exponent < 0 else f"alpha_{2**exponent}"
 
 
-def _rendered(file: str, **names: Any) -> Quoted:
-    return Quoted(template(f"nvue/{file}.nv.j2").render(**names))
-
-
 def _interfaces(device: Device, design: _Design) -> str:
     say = design.say
     found = bridged(device)
@@ -202,7 +208,7 @@ def _interfaces(device: Device, design: _Design) -> str:
         "gateways": [(f"vlan{vlan.id}", vlan) for vlan in vlans if vlan.mtu_bytes is not None],
         "vlans": numbers(vlan.id for vlan in vlans),
     }
-    return _rendered("interfaces", device=device, rows=rows, say=say, **links)
+    return rendered("interfaces", device=device, rows=rows, say=say, **links)
 
 
 def _says_for_itself(port: Interface) -> bool:
@@ -280,6 +286,13 @@ class _Say(Spelling):
             ("speed", show_speed(speed)),
         ]
 
+    def balanced(self, port: Interface) -> list[tuple[str, str | int]]:
+        """Return (key, value) of what a port has of adaptive routing."""
+        word, _, value = self.dialect.enabled.split(" ")
+        on: list[tuple[str, str | int]] = [(word, value)] if port.adaptive_routing else []
+        threshold = known(port.utilization_threshold_percent)
+        return sorted(on if threshold is None else [*on, (THRESHOLD, threshold)])
+
     def bound(self, qos: PortQos) -> list[tuple[str, str, str]]:
         """Return (kind, key, value) of what a port itself says of its QoS."""
         said = [(kind, "profile", name) for kind, name in self.bindings(qos)]
@@ -314,70 +327,9 @@ def _maps(port: Interface) -> tuple[int | None, ...]:
     return queues[:8]
 
 
-_Prefixes = list[tuple[str, list[tuple[str, str]]]]
-"""(prefix, its next hops and what they are), in the order of the model."""
-
-
-def _by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
-    """Return (VRF, its static routes) in the order of a file: the default one in any case, and those with BGP."""
-    found: dict[str, dict[str, list[tuple[str, str]]]] = {"default": {}}
-    found |= {bgp.key: {} for bgp in known(device.vrf_bgp)}
-    for route in known(device.static_routes):
-        prefixes = found.setdefault(route.vrf or "default", {})
-        prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop)))
-    return [(vrf, list(found[vrf].items())) for vrf in sorted(found, key=natural)]
-
-
-class _Routes:
-    """The words that the templates of routing and services ask for."""
-
-    def __init__(self, device: Device) -> None:
-        spoken, self._release = dialect(device.version), device.version
-        self.old, self.on, self.enabled, self.disabled = spoken.old, spoken.on, spoken.enabled, spoken.disabled
-        self.vrfs = _by_vrf(device)
-
-    @staticmethod
-    def carried(neighbor: BgpNeighbor) -> list[tuple[str, BgpNeighbor | Ipv6Unicast]]:
-        """Return (family, what a session does with it), that of IPv6 where anything is said of it."""
-        both: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = [("ipv4", neighbor), ("ipv6", neighbor.ipv6)]
-        return both[:1] if neighbor.ipv6 is frr.NOTHING or neighbor.ipv6 == frr.NOTHING else both
-
-    def community(self, community: str) -> str:
-        """Return a community as NVUE spells it."""
-        return spelt(community, self._release)
-
-    @staticmethod
-    def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
-        """Return (key, value) of what a rule matches, the family of prefixes last."""
-        found = [(MATCHES[attribute], value) for attribute, value in rule.matches]
-        families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
-        return found + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
-
-    def sets(self, rule: RouteMapRule) -> Iterator[tuple[str, Quoted, str]]:
-        """Yield (key, what stands between, value) of what a rule sets."""
-        for attribute, value in rule.sets:
-            if attribute == "community":
-                for community in value.split():
-                    yield f"community {self.community(community)}", Quoted(), ""
-            else:
-                yield SETS[attribute], Quoted(" = "), value
-
-
-def routing(device: Device) -> Iterator[str]:
-    """Yield the statements about routing: those below `router`, those below `vrf`."""
-    bgp, say = known(device.bgp), _Routes(device)
-    running = () if bgp is None else (bgp, *known(device.vrf_bgp))
-    processes: dict[str, list[tuple[Bgp, list[frr.Family]]]] = {vrf: [] for vrf, _ in say.vrfs}
-    for one in running:
-        processes[one.key].append((one, list(frr.families(one))))
-    bfd = any(session.bfd for one in running for session in known(one.neighbors))
-    yield _rendered("router", bgp=bgp, say=say, bfd=bfd)
-    yield _rendered("vrf", say=say, processes=processes)
-
-
 def _services(device: Device, design: _Design) -> str:
     management = known(device.management)
     vrf = "mgmt" if management is not None and management.own_vrf else "default"
     addresses = management.addresses if management is not None else ()
     listening = tuple(address.partition("/")[0] for address in addresses)
-    return _rendered("services", device=device, vrf=vrf, say=design.say, listening=listening)
+    return rendered("services", device=device, vrf=vrf, say=design.say, listening=listening)

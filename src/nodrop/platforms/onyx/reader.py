@@ -119,6 +119,8 @@ class _Device:
             snmp_location=UNKNOWN,
             snmp_contact=UNKNOWN,
             hash_fields=UNKNOWN,
+            adaptive_routing=UNKNOWN,
+            weighs_utilization=UNKNOWN,
         )
 
     def _remark_references(self, undefined: Sequence[tuple[object, str, str]]) -> None:
@@ -209,6 +211,8 @@ class _Device:
                 description=link.description,
                 link_pause=what.link_pause,
                 cable_length_m=UNKNOWN,
+                adaptive_routing=UNKNOWN,
+                utilization_threshold_percent=UNKNOWN,
                 qos=what.profile if classifies else None,
             )
 

@@ -83,6 +83,7 @@ def _check_device(device: Device) -> Switch:
     if device.version not in RELEASES:
         raise refuse(["version"], f"is not written; what is: {', '.join(RELEASES)}")
     check_without_overlays(device)
+    _check_balancing(device, "adaptive_routing", "weighs_utilization")
     if device.buffer_model is None:
         raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
     if not device.interfaces:
@@ -143,8 +144,15 @@ def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
             raise refuse((*path, "size_bytes"), "the dynamic buffer model computes a size that is not stated")
 
 
+def _check_balancing(part: Device | Interface, *names: str, path: tuple[str, ...] = ()) -> None:
+    for name in names:
+        if getattr(part, name) not in (False, None):
+            raise refuse((*path, name), "SONiC has no adaptive routing")
+
+
 def _check_port(facts: Switch, interface: Interface) -> None:
     path = ("interfaces", interface.name)
+    _check_balancing(interface, "adaptive_routing", "utilization_threshold_percent", path=path)
     port = interface.port
     if isinstance(port, Unknown):
         raise refuse((*path, "port"), UNKNOWN_FACT)

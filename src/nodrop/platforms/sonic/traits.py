@@ -66,6 +66,7 @@ TRAITS = Traits(
     port_buffers=True,
     most_dns_servers=3,
     hash_fields=frozenset(HASH_FIELDS),
+    adaptive_routing=False,
     most_paths=None,
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
     port_channel="PortChannel{}",

@@ -1,0 +1,61 @@
+"""How flows are spread over equal paths: by their hash, or by load, packet by packet, where all switches can.
+
+Adaptive routing is for the ports of all equal paths alike: what goes by a port without it is spread by its hash. Those
+are the ports between switches; a host has one path from its leaf.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.design.boxes import KEYS, LEAF, SPINE
+from nodrop.errors import Problem
+from nodrop.fabric.fabric import Side
+from nodrop.hardware import asic, buildable, switch, switches
+from nodrop.hardware.schema import Asic
+from nodrop.intent.schema import Intent, Tier
+from nodrop.platforms.traits import traits
+from nodrop.units import show_speed
+
+_BALANCING, _SPEED = ("routing", "balancing"), ("topology", "uplinks", "speed")
+_HINT = "or routing.balancing: ecmp"
+
+
+def is_adaptive(intent: Intent, side: Side | None = "fabric") -> bool:
+    """Whether switches choose among equal paths by load, on ports towards `side`."""
+    return intent.routing.balancing == "adaptive" and side == "fabric"
+
+
+def balancing_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield platforms, models and speeds that have no adaptive routing, where it is wanted."""
+    if not is_adaptive(intent):
+        return
+    tiers = [(role, tier) for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))]
+    unable = {traits(tier.platform).title for _, tier in tiers if not traits(tier.platform).adaptive_routing}
+    if unable:
+        found = f"adaptive, which {' and '.join(sorted(unable))} does not have"
+        yield intent.problem(_BALANCING, found, "ecmp", "or switches whose platform is nvue")
+        return
+    told = False
+    for role, tier in tiers:
+        chip = asic(switch(tier.model).asic) if tier.model in switches() else None
+        if chip is None:
+            continue
+        if not chip.adaptive_routing:
+            expected = f"a model with {' or '.join(_able(tier))}"
+            found = f"{chip.name} of {tier.model} has no adaptive routing"
+            yield intent.problem(("topology", KEYS[role], "model"), found, expected, _HINT)
+        elif not told and not reaches(chip, intent.topology.uplinks.speed):
+            told = True
+            speeds = " or ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
+            speed = show_speed(intent.topology.uplinks.speed)
+            found = f"{speed}, at which {chip.name} of {tier.model} has no adaptive routing"
+            yield intent.problem(_SPEED, found, speeds, _HINT)
+
+
+def reaches(chip: Asic, speed_mbps: int) -> bool:
+    """Whether an ASIC has adaptive routing on links of a speed."""
+    return chip.adaptive_routing_speeds is None or speed_mbps in chip.adaptive_routing_speeds
+
+
+def _able(tier: Tier) -> list[str]:
+    chips = {switch(model).asic for model in buildable(tier.platform)}
+    return sorted(name for name in chips if asic(name).adaptive_routing)

@@ -1,0 +1,41 @@
+"""What the file of adaptive routing means: the switch and its ports, each with a threshold of utilization.
+
+Sources: Cumulus Linux 5.1 to 5.19, Equal Cost Multipath, Adaptive Routing. Whether the switch looks at utilization is
+not read: `link_utilization_threshold_disabled` does when it is FALSE up to 5.12, and when it is TRUE since 5.13.
+"""
+
+from nodrop.fabric.reading import Place
+from nodrop.formats.places import shown
+from nodrop.platforms.cumulus.keys import settings, word_of
+from nodrop.platforms.translating import Translation
+
+ADAPTIVE = "adaptive_routing.conf"
+_BELOW = "router adaptive-routing"
+_LEFT = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_threshold_disabled")
+
+
+def take(text: str, found: Translation) -> None:
+    """Take the file over; a switch that it does not turn on is off, whatever its ports have."""
+    told, first = False, None
+    for setting in settings(ADAPTIVE, text):
+        if isinstance(setting, Place):
+            found.ignore(setting, "the line")
+            continue
+        word = "on" if setting.flag else "off"
+        match setting.parts:
+            case ("adaptive_routing", "enable"):
+                told = True
+                found.add(f"{_BELOW} enable {word}", setting.place, setting.key)
+            case ("interface", port, "adaptive_routing", "enable"):
+                first = first or setting
+                found.add(f"interface {port} {_BELOW} enable {word}", setting.place, setting.key)
+            case ("interface", port, "adaptive_routing", "link_util_thresh"):
+                if setting.value != "0":  # as it stands where the switch does not look at utilization
+                    command = f"interface {port} {_BELOW} link-utilization-threshold {word_of(setting.value)}"
+                    found.add(command, setting.place, setting.key)
+            case ("adaptive_routing", part, *_) if part in _LEFT:
+                pass
+            case _:
+                found.ignore(setting.place, f"setting {shown(setting.key)}")
+    if first is not None and not told:
+        found.add(f"{_BELOW} enable off", first.place, first.key)

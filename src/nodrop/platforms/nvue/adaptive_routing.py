@@ -1,0 +1,78 @@
+"""Adaptive routing in a file: where it stands, and what is said of it of the switch and of its ports.
+
+Up to 5.12 a port that has it turns it on for the switch; since 5.13 the switch is told. Sources: Cumulus Linux 5.9,
+5.12, 5.13, 5.17 and 5.19, Equal Cost Multipath, Adaptive Routing; NVUE command reference, Adaptive Routing.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from nodrop.fabric.fabric import Interface
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.releases import knows
+from nodrop.platforms.nvue.tree import Path
+
+BELOW: Path = ("router", "adaptive-routing")
+THRESHOLD = "link-utilization-threshold"
+PERCENT = (1, 100)
+SWITCH = ("@adaptive_routing", "@weighs_utilization")
+PORT = ("adaptive_routing", "utilization_threshold_percent")
+_TOLD = "adaptive routing that the switch is told"
+_DERIVED = "up to Cumulus Linux 5.12 a port that has adaptive routing turns it on for the switch"
+
+
+def of_interface(view: View) -> tuple[bool, int | None]:
+    """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
+    own = view.below(*BELOW)
+    return bool(_stated(own)), own.integer(THRESHOLD, *PERCENT, "percent")
+
+
+def of_switch(
+    top: View, version: str | Unknown, ports: Iterable[Interface], derived: dict[Subject, str]
+) -> tuple[bool | Unknown, bool]:
+    """Return whether a switch has adaptive routing, and whether it looks at the utilization of links for it.
+
+    `derived` is told where that follows from a port; it is UNKNOWN where it does in some releases and the file names
+    none.
+    """
+    own = top.below(*BELOW)
+    weighs = bool(own.flag(THRESHOLD))
+    stated = _stated(own)
+    if stated is not None:
+        return stated, weighs
+    if not any(port.adaptive_routing for port in ports):
+        return False, weighs
+    if isinstance(version, Unknown):
+        return UNKNOWN, weighs
+    on = not knows(version, _TOLD)
+    if on:
+        derived[(top.config.device, SWITCH[0])] = _DERIVED
+    return on, weighs
+
+
+def _stated(own: View) -> bool | None:
+    """Return what is said in either dialect; the later word counts."""
+    found = [own.flag(word) for word in own.node if word in ("enable", "state")]
+    return found[-1] if found else None
+
+
+def port_paths(port: str, field: str) -> Iterator[Path]:
+    """Yield where it may stand what a port has of it."""
+    own: Path = ("interface", port, *BELOW)
+    if field == PORT[1]:
+        yield (*own, THRESHOLD)
+    yield from _paths(own)
+
+
+def switch_paths(head: str) -> Iterator[Path]:
+    """Yield where it may stand what the switch has of it."""
+    if head == SWITCH[1]:
+        yield (*BELOW, THRESHOLD)
+    yield from _paths(BELOW)
+
+
+def _paths(own: Path) -> Iterator[Path]:
+    yield (*own, "state")
+    yield (*own, "enable")
+    yield own
