@@ -11,7 +11,7 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Management, Port
 from nodrop.fabric.qos import Queue, Scheduler
 from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.routing import BgpNeighbor, StaticRoute
+from nodrop.fabric.routing import BgpNeighbor, Redistribution, StaticRoute
 from nodrop.fabric.states import UNKNOWN, Unknown, known
 from nodrop.platforms import reader
 from nodrop.platforms.onyx.commands import numbers, parse
@@ -436,6 +436,11 @@ def test_routing() -> None:
         "router bgp 65001 vrf default neighbor 10.1.0.3 route-map IN in\n"
         "router bgp 65001 vrf default neighbor 10.1.0.3 timers 1 3\n"
         "router bgp 65001 vrf red neighbor 10.9.0.3 remote-as 65101\n"
+        "router bgp 65001 vrf red neighbor 10.9.0.3 update-source 10.9.0.1\n"
+        "router bgp 65001 vrf red neighbor 10.9.0.3 ebgp-multihop 3\n"
+        "router bgp 65001 vrf red neighbor 10.9.0.3 next-hop-self\n"
+        "router bgp 65001 vrf red redistribute connected\n"
+        "router bgp 65001 vrf default bestpath compare-routerid\n"
         "router bgp 65001 vrf default network 10.2.0.0 /24\n"
         "ip prefix-list ALL seq 10 permit 10.0.0.0 /8 le 32\nip prefix-list ALL bulk-mode\n"
         "route-map IN permit 10 match ip address ALL\n"
@@ -445,6 +450,15 @@ def test_routing() -> None:
     assert bgp is not None
     assert (bgp.asn, bgp.router_id, bgp.maximum_paths, bgp.multipath_relax) == (65001, "10.0.0.1", 32, True)
     assert bgp.networks == ("10.2.0.0/24",)
+    assert (bgp.compare_router_id, bgp.requires_policy, bgp.redistributions) == (True, False, ())
+    assert bgp.import_check is UNKNOWN
+    (red,) = known(reading.device.vrf_bgp)
+    assert (red.vrf, red.asn, red.redistributions) == ("red", 65001, (Redistribution(source="connected"),))
+    assert red.neighbors == (
+        BgpNeighbor(
+            address="10.9.0.3", remote_asn=65101, update_source="10.9.0.1", ebgp_multihop=3, next_hop_self=True
+        ),
+    )
     assert bgp.neighbors == (
         BgpNeighbor(address="10.1.0.1", remote_asn=65100),
         BgpNeighbor(address="10.1.0.3", remote_asn=65101, import_policy="IN"),
@@ -455,6 +469,20 @@ def test_routing() -> None:
         StaticRoute(prefix="10.9.0.0/16", next_hop="10.1.0.1"),
     )
     assert (reading.notes, reading.remarks) == ((), ())
+
+
+def test_a_session_of_another_vrf_stands_there() -> None:
+    raw = (
+        b'##\n## Running database "initial"\n##\nprotocol bgp\n'
+        b"router bgp 1 vrf red neighbor 10.1.0.3 remote-as 7\nrouter bgp 1 vrf default neighbor 10.1.0.3 remote-as 8\n"
+    )
+    find = where({"running-config.txt": raw})
+    for subject, words in (
+        (("leaf1", "@neighbors", "10.1.0.3", "remote_asn"), "router bgp 1 vrf default neighbor 10.1.0.3 remote-as 8"),
+        (("leaf1", "@vrf_bgp", "red", "neighbors", "10.1.0.3"), "router bgp 1 vrf red neighbor 10.1.0.3 remote-as 7"),
+        (("leaf1", "@vrf_bgp", "red"), "router bgp 1 vrf red neighbor 10.1.0.3 remote-as 7"),
+    ):
+        assert line_at(find(subject), raw).strip() == words
 
 
 def test_services_and_management() -> None:

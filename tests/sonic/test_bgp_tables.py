@@ -87,6 +87,18 @@ def test_sessions_between_asics_and_line_cards_count() -> None:
     assert [one.key for one in bgp.neighbors] == ["10.8.0.1", "10.8.0.3"]
 
 
+def test_a_session_with_its_own_next_hop_and_one_of_a_vrf() -> None:
+    rows = {"10.8.0.1": {"asn": "65002", "nhopself": "1"}, "fc00::1": {"asn": "65002", "nhopself": "1"}}
+    device = read(switch({}, BGP_NEIGHBOR=rows)).device
+    assert [(one.next_hop_self, one.ipv6.next_hop_self) for one in device.bgp.neighbors] == [
+        (True, False),
+        (False, True),
+    ]
+    assert device.vrf_bgp == ()
+    other = {"Vrf1|10.8.0.1": {"asn": "65002"}}
+    assert read(switch({}, BGP_NEIGHBOR=other)).device.vrf_bgp is UNKNOWN
+
+
 FRAMEWORK: dict[str, Any] = {
     "BGP_GLOBALS": {
         "default": {"local_asn": "65001", "router_id": "10.1.0.1", "load_balance_mp_relax": "true"},

@@ -50,6 +50,7 @@ _SWITCH: Mapping[str, tuple[Words, ...]] = {
 _DEVICE: Mapping[str, tuple[Words, ...]] = {
     "@bgp": (("router", "bgp"),),
     "@neighbors": (("router", "bgp"),),
+    "@vrf_bgp": (("router", "bgp"),),
     "@static_routes": (("ip", "route"),),
     "@buffer_pools": (("pool",), ("traffic", "pool")),
     "@ntp_servers": (("ntp", "server"),),
@@ -99,11 +100,21 @@ def _of_device(commands: Sequence[Command], head: str, rest: Sequence[str]) -> I
     if head in ("@port_channels", "@loopbacks", "@vlans", "@management") and (rest or head == "@management"):
         name = {"@vlans": f"Vlan{rest[0]}" if rest else "", "@management": "mgmt0"}.get(head, rest[0] if rest else "")
         found = [one for one in commands if name in one.names] + found
+    if head in ("@bgp", "@neighbors", "@vrf_bgp"):
+        vrf = "".join(rest[:1]) if head == "@vrf_bgp" else "default"
+        found = [one for one in found if _vrf(one) == vrf] or found
+        rest = rest[1:] if head == "@vrf_bgp" else rest
+        rest = rest[1:] if rest[:1] == ["neighbors"] else rest
     key = rest[0] if rest else ""
     last = _BGP_WORDS.get(rest[-1], "") if rest else ""
     exact = [one for one in found if key in one.words or _BGP_WORDS.get(key, key) in one.words]
     yield from (one.span for one in exact if last in one.words)
     yield from (one.span for one in (*exact, *found))
+
+
+def _vrf(command: Command) -> str:
+    """Return the VRF of a command of BGP."""
+    return command.words[4] if command.words[3:4] == ("vrf",) and len(command.words) > 4 else "default"
 
 
 def _of_port(commands: Sequence[Command], name: str, rest: Sequence[str]) -> Iterator[Span]:

@@ -1,4 +1,4 @@
-"""BGP of the default VRF, its policies and static routes: the commands as FRR spells them, which is read already."""
+"""BGP of every VRF, its policies and static routes: the commands as FRR spells them, which is read already."""
 
 from collections.abc import Iterable
 
@@ -10,9 +10,10 @@ from nodrop.platforms.frr_reader import read as read_frr
 from nodrop.platforms.onyx.commands import Command
 
 _DROPPED = frozenset({"force", "bulk-mode", "commit"})
-_SET_NOTHING = ("distance", "timers", "ebgp-multihop", "transport", "update-source", "send-community", "weight")
+_SET_NOTHING = ("distance", "timers", "transport", "send-community", "weight")
 _OF_NEIGHBOR = frozenset(
     {"remote-as", "description", "shutdown", "route-map", "peer-group", "activate", "bfd", "allowas-in"}
+    | {"next-hop-self", "ebgp-multihop", "update-source"}
 )
 
 
@@ -21,21 +22,20 @@ def read(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
     lines: list[str] = []
     sources: list[Command | None] = []
     others: list[Command] = []
-    inside: list[tuple[str, Command]] = []
+    inside: dict[str, list[tuple[str, Command]]] = {}
     routes: list[StaticRoute] = []
-    head = ""
     for command in commands:
         words = _joined(command)
         if words[:2] == ["router", "bgp"]:
-            if len(words) < 3 or (words[3:4] == ["vrf"] and words[4:5] != ["default"]):
+            if len(words) < 3:
                 continue
-            head = head or f"router bgp {words[2]}"
-            rest = words[5:] if words[3:4] == ["vrf"] else words[3:]
+            of_vrf = words[3:4] == ["vrf"] and len(words) > 4
+            vrf, rest = (words[4], words[5:]) if of_vrf else ("default", words[3:])
             spelt = _in_bgp(rest, command.negated)
             if spelt is None:
                 others.append(command)
-            elif spelt:
-                inside.append((spelt, command))
+            else:
+                inside.setdefault(f"router bgp {words[2]} vrf {vrf}", []).append((spelt, command))
         elif words[:2] == ["ip", "route"] and not command.negated:
             route = _route(words[2:])
             routes += [route] if route else []
@@ -46,17 +46,14 @@ def read(commands: Iterable[Command]) -> tuple[Routing, list[Command]]:
         elif words[1:2] == ["prefix-list"] and len(words) > 4:
             lines.append(" ".join(words))
             sources.append(command)
-    if head:
-        groups = sorted({spelt for spelt, _ in inside if spelt.endswith(" peer-group")})
-        lines += [
-            head,
-            *(f" {spelt}" for spelt in groups),
-            *(f" {spelt}" for spelt, _ in inside if spelt not in groups),
-        ]
-        sources += [None] * (1 + len(groups)) + [command for spelt, command in inside if spelt not in groups]
+    for head, told in inside.items():
+        groups = sorted({one for one, _ in told if one.endswith(" peer-group")})
+        own = [(one, source) for one, source in told if one and one not in groups]
+        lines += [head, *(f" {one}" for one in groups), *(f" {one}" for one, _ in own)]
+        sources += [None] * (1 + len(groups)) + [source for _, source in own]
     found = read_frr("\n".join(lines), DATACENTER)
-    if found.bgp is not None:
-        found.bgp = changed(found.bgp, import_check=UNKNOWN)
+    found.bgp = None if found.bgp is None else changed(found.bgp, import_check=UNKNOWN)
+    found.vrf_bgp = tuple(changed(bgp, import_check=UNKNOWN) for bgp in found.vrf_bgp)
     for statement in found.not_understood:
         source = sources[statement.line - 1]
         others += [source] if source is not None and source not in others else []
@@ -85,8 +82,10 @@ def _in_bgp(words: list[str], negated: bool) -> str | None:
             return "" if negated else f"bgp router-id {address}"
         case ["maximum-paths", paths]:
             return f"maximum-paths {paths}"
-        case ["bestpath", "as-path", "multipath-relax"]:
-            return "" if negated else "bgp bestpath as-path multipath-relax"
+        case ["bestpath", "as-path", "multipath-relax"] | ["bestpath", "compare-routerid"]:
+            return "" if negated else f"bgp {' '.join(words)}"
+        case ["redistribute", _] | ["redistribute", _, "route-map", _] if not negated:
+            return " ".join(words)
         case ["network", prefix]:
             return f"network {prefix}"
         case ["neighbor", key, "peer-group"]:

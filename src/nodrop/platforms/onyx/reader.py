@@ -106,6 +106,7 @@ class _Device:
             vlans=tuple(_vlans(settings)),
             management=_management(settings),
             bgp=routing.bgp,
+            vrf_bgp=routing.vrf_bgp,
             static_routes=routing.static_routes,
             buffer_model=UNKNOWN,
             dynamic_buffers=UNKNOWN,
