@@ -1,0 +1,84 @@
+"""What one router tells another: sets of destinations, each with the attributes that they share.
+
+A set of destinations is a number whose bit n stands for class n of `destinations.Destinations`. The AS number at the
+origin of a path is written `ORIGIN` where one router alone has that number and it alone originates the class: paths to
+different leaves are then one value, and one set of destinations.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+ORIGIN = 0
+"""The AS number of whoever originates a destination; no router has 0 (RFC 7607)."""
+DEFAULT_PREFERENCE = 100
+"""LOCAL_PREF of a route that nobody gives another (FRR, bgpd/bgp_attr.h, BGP_DEFAULT_LOCAL_PREF)."""
+IGP, EGP, INCOMPLETE = 0, 1, 2
+ORIGINS = {"igp": IGP, "egp": EGP, "incomplete": INCOMPLETE}
+NOT_PASSED_ON = frozenset({"no-export", "no-advertise", "local-AS"})
+"""Communities with which a route goes to no other AS (RFC 1997)."""
+
+
+class Attributes(NamedTuple):
+    """The attributes of a route (RFC 4271, section 5), with `weight`, which no router tells another."""
+
+    path: tuple[int, ...] = ()
+    preference: int = DEFAULT_PREFERENCE
+    origin: int = IGP
+    med: int | None = None
+    communities: frozenset[str] = frozenset()
+    weight: int = 0
+    tag: int = 0
+
+
+class Part(NamedTuple):
+    """Destinations that have the same attributes."""
+
+    attributes: Attributes
+    bits: int
+
+
+def together(parts: Iterable[Part]) -> int:
+    """All destinations of some parts."""
+    bits = 0
+    for part in parts:
+        bits |= part.bits
+    return bits
+
+
+class Advert:
+    """All that a router tells a neighbor; equal ones are one object, so that what is made of them is made once."""
+
+    __slots__ = ("bits", "number", "numbers", "parts")
+
+    def __init__(self, number: int, parts: tuple[Part, ...]) -> None:
+        self.number, self.parts = number, parts
+        self.numbers = frozenset(asn for part in parts for asn in part.attributes.path)
+        self.bits = together(parts)
+
+
+class Adverts:
+    """The adverts of a computation, one object for each content."""
+
+    def __init__(self) -> None:
+        self._known: dict[frozenset[tuple[Attributes, int]], Advert] = {}
+
+    def of(self, parts: Iterable[Part]) -> Advert:
+        """Return the advert of these parts; those with equal attributes become one, those without bits none."""
+        merged: dict[Attributes, int] = {}
+        for attributes, bits in parts:
+            if bits:
+                merged[attributes] = merged.get(attributes, 0) | bits
+        return self._kept(merged)
+
+    def within(self, advert: Advert, bits: int) -> Advert:
+        """Return an advert of another computation, as far as it is about these destinations."""
+        if not advert.bits & bits:
+            return self._kept({})
+        return self._kept({attributes: both for attributes, own in advert.parts if (both := own & bits)})
+
+    def _kept(self, merged: dict[Attributes, int]) -> Advert:
+        key = frozenset(merged.items())
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Advert(len(self._known), tuple(Part(*one) for one in merged.items()))
+        return found

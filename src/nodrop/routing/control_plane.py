@@ -1,0 +1,193 @@
+"""The control plane of a fabric, computed from the model: sessions, what every router learns, and where it sends.
+
+Everything is exact for eBGP between switches of the fabric, in the default VRF and others, for IPv4 and IPv6. What is
+not computed is named in `ControlPlane.gaps`: a route through it is not known to be there or not to be.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from nodrop.fabric.fabric import End
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.routing.convergence import State, converge
+from nodrop.routing.legs import Cabling
+from nodrop.routing.policy import understood
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address
+from nodrop.routing.sessions import Router, Session, Sessions, Side, routers
+from nodrop.routing.speakers import World, internal, statics
+
+
+class Hop(NamedTuple):
+    """One of the next hops of a route: the leg that a packet leaves by, and the router that gets it, if one does."""
+
+    leg: str
+    router: int | None
+    session: int | None = None
+
+
+class Route(NamedTuple):
+    """What a router does with packets to a prefix: `local` ones have arrived, `discard` drops them."""
+
+    prefix: Prefix
+    source: Literal["connected", "static", "bgp"]
+    hops: tuple[Hop, ...] = ()
+    discard: bool = False
+
+
+class Gap(NamedTuple):
+    """Something of a configuration that is not computed: what, and the model path that is not known."""
+
+    subject: Subject
+    what: str
+
+
+class Routes:
+    """The routes of one family, after convergence."""
+
+    def __init__(self, plane: "ControlPlane", family: Family, state: State) -> None:
+        self.plane, self.family, self.state = plane, family, state
+        self.world = state.world
+        self._local: dict[int, dict[Prefix, Route]] = {}
+
+    def own(self, number: int) -> Mapping[Prefix, Route]:
+        """The connected and static routes of a router, by prefix; a connected one is preferred."""
+        if number not in self._local:
+            found: dict[Prefix, Route] = {}
+            router = self.plane.routers[number]
+            up = self.plane.up[number]
+            for leg in router.legs:
+                for subnet in leg.subnets if up[leg.name] else ():
+                    if subnet.family == self.family:
+                        found.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
+            for route, prefix in statics(router, self.family):
+                if prefix in found and found[prefix].source == "connected":
+                    continue
+                row = self._static(router, prefix, route.next_hop)
+                if row is not None:
+                    before = found.get(prefix)
+                    found[prefix] = row if before is None else before._replace(hops=(*before.hops, *row.hops))
+            self._local[number] = found
+        return self._local[number]
+
+    def _static(self, router: Router, prefix: Prefix, next_hop: str) -> Route | None:
+        if next_hop.lower() in ("blackhole", "null0", "reject"):
+            return Route(prefix, "static", discard=True)
+        leg = router.by_name.get(next_hop)
+        far = address(next_hop)
+        if leg is None and far is not None:
+            leg = router.leg_towards(far)
+        if leg is None or not self.plane.up[router.number][leg.name]:
+            return None
+        holder = None if far is None else self.plane.holder(far, router)
+        return Route(prefix, "static", (Hop(leg.name, holder),))
+
+    def route(self, number: int, prefix: Prefix) -> Route | None:
+        """The route of a router to exactly this prefix."""
+        own = self.own(number).get(prefix)
+        if own is not None:
+            return own
+        found = self.world.destinations.class_of.get(prefix)
+        if found is None or number not in self.world.speakers:
+            return None
+        entry = self.state.table(number).entry(found)
+        if entry is None or any(part.bits >> found & 1 for part in self.state.local(number)):
+            return None
+        return Route(prefix, "bgp", self.hops(number, entry.hops))
+
+    def hops(self, number: int, positions: Sequence[int]) -> tuple[Hop, ...]:
+        """The next hops at positions among a router's links."""
+        links = self.world.speakers[number].links
+        made = []
+        for position in positions:
+            link = links[position]
+            side = self.plane.side(number, link.session)
+            made.append(Hop(side.leg.name, link.far, link.session))
+        return tuple(made)
+
+    def routes(self, number: int) -> Iterator[Route]:
+        """All routes of a router, sorted by prefix."""
+        own = self.own(number)
+        yield from (
+            found
+            for prefix in sorted({*own, *self.world.destinations.prefixes})
+            if (found := self.route(number, prefix)) is not None
+        )
+
+
+class ControlPlane:
+    """What the control plane of a fabric will do."""
+
+    def __init__(self, index: Index, failed: frozenset[End] = frozenset()) -> None:
+        self.index, self.failed = index, failed
+        self.routers: tuple[Router, ...] = tuple(routers(index))
+        cabling = Cabling(index)
+        self.up: tuple[Mapping[str, bool], ...] = tuple(
+            {leg.name: cabling.up(one.device.name, leg, failed) for leg in one.legs} for one in self.routers
+        )
+        found = Sessions(index, self.routers, failed)
+        self.sessions: tuple[Session, ...] = tuple(found.up)
+        self.down = tuple(found.down)
+        self._found = found
+
+    def side(self, number: int, session: int) -> Side:
+        """A router's end of a session."""
+        one = self.sessions[session]
+        return one.a if one.a.router == number else one.b
+
+    def holder(self, far: Address, router: Router) -> int | None:
+        """The router that has an address, other than the one that asks."""
+        return self._found.holder(far, router)
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """The families that a session carries."""
+        return tuple(one for one in FAMILIES if any(one in session.families for session in self.sessions))
+
+    @cached_property
+    def ipv4(self) -> Routes:
+        """The routes of IPv4."""
+        return self._routes("ipv4")
+
+    @cached_property
+    def ipv6(self) -> Routes:
+        """The routes of IPv6."""
+        return self._routes("ipv6")
+
+    def of(self, family: Family) -> Routes:
+        """The routes of a family."""
+        return self.ipv4 if family == "ipv4" else self.ipv6
+
+    def _routes(self, family: Family) -> Routes:
+        return Routes(self, family, converge(World(family, self.routers, self.sessions, self.up)))
+
+    @cached_property
+    def gaps(self) -> tuple[Gap, ...]:
+        """What is not computed."""
+        return tuple(self._gaps())
+
+    def _gaps(self) -> Iterator[Gap]:
+        for device in self.index.fabric.devices:
+            if isinstance(device.bgp, Unknown):
+                yield Gap((device.name,), "device.bgp")
+        for router in self.routers:
+            bgp = router.bgp
+            if bgp is None:
+                continue
+            if isinstance(bgp.neighbors, Unknown):
+                yield Gap(router.subject, "device.bgp.neighbors")
+            for one in bgp.route_maps:
+                for rule in one.rules:
+                    for kind, _ in (*rule.matches, *rule.sets):
+                        if not understood(kind):
+                            yield Gap((*router.subject, "route_maps", one.name, str(rule.sequence)), kind)
+        for session in self.sessions:
+            if internal(self.routers, session):
+                yield Gap(self.routers[session.a.router].at(session.a.neighbor), "routes between routers of one AS")
+
+
+def compute(index: Index, failed: frozenset[End] = frozenset()) -> ControlPlane:
+    """Return the control plane of a fabric, with the ports in `failed` down; routes are computed when asked for."""
+    return ControlPlane(index, failed)

@@ -1,0 +1,264 @@
+"""Routers tell one another what they use until nobody has anything new to say.
+
+Routers that hear the same and treat it alike share one table, and what one says under one policy is made once. A
+failure is computed from what was before: only routers that hear something else than before decide again.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from nodrop.routing.adverts import DEFAULT_PREFERENCE, ORIGIN, Advert, Adverts, Attributes, Part, together
+from nodrop.routing.decision import Heard, Table, decide
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy
+from nodrop.routing.speakers import Link, Speaker, World
+
+_MOST_TURNS: Final = 400
+"""After how many turns of each router those that still change are taken to do so for ever (RFC 4264)."""
+_NOTHING = Table(())
+
+
+class Makers:
+    """What is made of adverts in one world, each once: imports, tables and what is told on."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.adverts = world, Adverts()
+        self._tables: dict[tuple[object, ...], Table] = {}
+        self._imports: dict[tuple[int, int, int, int, bool], Advert] = {}
+        self._exports: dict[tuple[object, ...], Advert] = {}
+
+    def table(self, speaker: Speaker, heard: tuple[Heard, ...]) -> Table:
+        """The table that a router makes of what it hears."""
+        asn = speaker.bgp.asn
+        own = asn if any(asn in advert.numbers for pieces in heard for advert in pieces) else 0
+        drained = speaker.bgp.graceful_shutdown
+        key = (speaker.shape, own, drained, heard)
+        found = self._tables.get(key)
+        if found is None:
+            accepted = [
+                tuple(self._accepted(link, advert, own, drained=drained) for advert in pieces)
+                for link, pieces in zip(speaker.links, heard, strict=True)
+            ]
+            found = self._tables[key] = decide(accepted, speaker.limits)
+        return found
+
+    def _accepted(self, link: Link, advert: Advert, asn: int, *, drained: bool) -> Advert:
+        """What is left of an advert without loops and after the import policy."""
+        key = (advert.number, link.inbound.number, asn, link.repeats, drained)
+        found = self._imports.get(key)
+        if found is None:
+            parts = advert.parts
+            if asn:
+                parts = tuple([one for one in parts if one.attributes.path.count(asn) <= link.repeats])
+            left = link.inbound.parts(parts, advert.bits)
+            if drained or any(one.communities for one, _ in left):
+                left = [Part(_avoided(attributes, drained=drained), bits) for attributes, bits in left]
+            found = self._imports[key] = self.adverts.of(left)
+        return found
+
+    def told(self, speaker: Speaker, local: tuple[Part, ...], table: Table, outbound: Policy) -> Heard:
+        """What a router tells a neighbor: what it originates, and the best of what it has learned.
+
+        The two are pieces of their own: routers that learned the same tell the same of that, whatever they originate.
+        """
+        own = together(local)
+        hides = (own | speaker.unnamed) & table.bits
+        first = self._told((speaker.bgp.asn, speaker.bgp.graceful_shutdown, local), local, own, speaker, outbound)
+        key = (speaker.bgp.asn, speaker.bgp.graceful_shutdown, id(table), hides)
+        learned = table.passed
+        if hides and (*key, outbound.number) not in self._exports:
+            learned = tuple([Part(one, bits & ~hides) for one, bits in learned])
+        return first, self._told(key, learned, table.bits, speaker, outbound)
+
+    def _told(
+        self, key: tuple[object, ...], parts: tuple[Part, ...], bits: int, speaker: Speaker, outbound: Policy
+    ) -> Advert:
+        found = self._exports.get((*key, outbound.number))
+        if found is None:
+            left = outbound.parts(parts, bits)
+            if speaker.bgp.graceful_shutdown:
+                left = [Part(_marked(attributes), own) for attributes, own in left]
+            found = self.adverts.of(self._named(left, speaker.bgp.asn))
+            self._exports[(*key, outbound.number)] = found
+        return found
+
+    def _named(self, parts: Iterable[Part], asn: int) -> Iterable[Part]:
+        """Put the own AS number before each path, at an origin that need not be named `ORIGIN`."""
+        hidden = self.world.hidden
+        for attributes, bits in parts:
+            path = attributes.path
+            if not path and attributes.weight and (alone := bits & hidden):
+                yield Part(_sent(attributes, (ORIGIN,)), alone)
+                bits ^= alone
+            yield Part(_sent(attributes, (asn, *path)), bits)
+
+
+def _sent(attributes: Attributes, path: tuple[int, ...]) -> Attributes:
+    """What goes to another AS: no preference, no weight, no tag."""
+    return Attributes(path, DEFAULT_PREFERENCE, attributes.origin, attributes.med, attributes.communities)
+
+
+def _marked(attributes: Attributes) -> Attributes:
+    return attributes._replace(communities=attributes.communities | {GRACEFUL_SHUTDOWN})
+
+
+def _avoided(attributes: Attributes, *, drained: bool) -> Attributes:
+    """The preference that a route with GRACEFUL_SHUTDOWN has after import, or any of a router that is itself drained.
+
+    Without a route map too (FRR, bgpd/bgp_route.c, bgp_update; RFC 8326).
+    """
+    if GRACEFUL_SHUTDOWN in attributes.communities:
+        return attributes._replace(preference=0)
+    return _marked(attributes)._replace(preference=0) if drained else attributes
+
+
+class State:
+    """What every router has learned and tells, after convergence."""
+
+    def __init__(self, makers: Makers) -> None:
+        self.makers, self.world = makers, makers.world
+        self.tables: dict[int, Table] = {}
+        self._told: dict[int, dict[int, Heard]] = {}
+        self.unstable: frozenset[int] = frozenset()
+        """Routers that go on changing their mind."""
+
+    def table(self, number: int) -> Table:
+        """What a router has learned."""
+        return self.tables.get(number, _NOTHING)
+
+    def local(self, number: int) -> tuple[Part, ...]:
+        """What a router originates."""
+        return self.world.speakers[number].local
+
+    def tells(self, number: int, outbound: int) -> Heard:
+        """What a router tells under a policy."""
+        return self._told.get(number, {}).get(outbound, ())
+
+    def up(self, session: int) -> bool:
+        """Whether a session is there."""
+        return True
+
+    def run(self, begin: Iterable[int]) -> "State":
+        """Let routers talk, one after the other, until nothing changes; those go first that hear something new."""
+        speakers = self.world.speakers
+        first = set(begin)
+        waiting = deque(sorted(first))
+        queued = set(waiting)
+        patience = _MOST_TURNS * (len(speakers) + 1)
+        while waiting and patience:
+            patience -= 1
+            number = waiting.popleft()
+            queued.discard(number)
+            speaker = speakers[number]
+            table = self.makers.table(speaker, self._heard(speaker))
+            if table is self.table(number) and number not in first:
+                continue
+            first.discard(number)
+            self.tables[number] = table
+            for far in self._speak(speaker, table):
+                if far not in queued:
+                    queued.add(far)
+                    waiting.append(far)
+        self.unstable = frozenset(queued)
+        return self
+
+    def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
+        """What a router hears, link by link."""
+        return tuple([self.heard_over(link) if self.up(link.session) else () for link in speaker.links])
+
+    def heard_over(self, link: Link) -> Heard:
+        """What a router hears over a link."""
+        return self.tells(link.far, self.world.speakers[link.far].links[link.far_position].outbound.number)
+
+    def _speak(self, speaker: Speaker, table: Table) -> list[int]:
+        """Tell the neighbors what is new; return those for whom anything is."""
+        number = speaker.router.number
+        local = self.local(number)
+        now: dict[int, Heard] = {}
+        changed: dict[int, bool] = {}
+        hearing: dict[int, None] = {}
+        for link in speaker.links:
+            policy = link.outbound.number
+            if policy not in now:
+                now[policy] = self.makers.told(speaker, local, table, link.outbound)
+                changed[policy] = self.tells(number, policy) != now[policy]
+            if changed[policy] and self.up(link.session):
+                hearing[link.far] = None
+        self._told[number] = now
+        return list(hearing)
+
+
+class Failed(State):
+    """What becomes of `bits`, the destinations of which anybody says something else, once sessions are dead.
+
+    Other destinations keep the routes that they have in `base`, but for the next hops that are gone.
+    """
+
+    def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], bits: int) -> None:
+        super().__init__(Makers(base.world))
+        self._base, self._dead, self._changed, self.bits = base, dead, local, bits
+        self._within: dict[Heard, Heard] = {}
+        self._before: dict[int, Table] = {}
+        self._listeners: set[int] = set()
+
+    def before(self, number: int) -> Table:
+        """What a router has learned of these destinations before the failure."""
+        table = self._base.table(number)
+        found = self._before.get(id(table))
+        if found is None:
+            entries = (one._replace(bits=one.bits & self.bits) for one in table.entries if one.bits & self.bits)
+            found = self._before[id(table)] = Table(tuple(entries))
+        return found
+
+    def now(self, number: int) -> Table:
+        """What a router has learned of these destinations in the end."""
+        found = self.tables.get(number)
+        return self.before(number) if found is None else found
+
+    def local(self, number: int) -> tuple[Part, ...]:
+        """What a router originates of these destinations."""
+        given = self._changed.get(number, self.world.speakers[number].local)
+        return tuple(Part(attributes, bits & self.bits) for attributes, bits in given if bits & self.bits)
+
+    def tells(self, number: int, outbound: int) -> Heard:
+        """What a router tells of these destinations under a policy."""
+        own = self._told.get(number)
+        if own is not None and outbound in own:
+            return own[outbound]
+        told = self._base.tells(number, outbound)
+        found = self._within.get(told)
+        if found is None:
+            adverts = self.makers.adverts
+            found = self._within[told] = tuple(adverts.within(advert, self.bits) for advert in told)
+        return found
+
+    def up(self, session: int) -> bool:
+        """Whether a session is still there."""
+        return session not in self._dead
+
+    def run(self, begin: Iterable[int]) -> "Failed":
+        """Let routers talk as before; those that pass nothing of this on decide at the end."""
+        super().run(begin)
+        alike: dict[int, tuple[Heard, ...]] = {}
+        for number in sorted(self._listeners):
+            speaker = self.world.speakers[number]
+            if any(link.session in self._dead for link in speaker.links):
+                heard = self._heard(speaker)
+            elif (heard := alike.get(speaker.sources, ())) == ():
+                heard = alike[speaker.sources] = self._heard(speaker)
+            self.tables[number] = self.makers.table(speaker, heard)
+        return self
+
+    def _speak(self, speaker: Speaker, table: Table) -> list[int]:
+        speakers, telling = self.world.speakers, []
+        for far in super()._speak(speaker, table):
+            if speakers[far].reach & self.bits:
+                telling.append(far)
+            else:
+                self._listeners.add(far)
+        return telling
+
+
+def converge(world: World) -> State:
+    """Return what every router of a world has learned in the end."""
+    return State(Makers(world)).run(world.speakers)

@@ -1,0 +1,153 @@
+"""Which of the routes that a router hears it uses: the best, and those as good as it.
+
+The order is FRR's (bgpd/bgp_route.c, bgp_path_info_cmp): weight, LOCAL_PREF, length of the AS path, origin, MED among
+routes by the same neighboring AS. What is equal so far is used together, with equal AS paths unless
+`bestpath as-path multipath-relax` says otherwise, up to `maximum-paths`. The one told on is that of the neighbor with
+the lowest router id and address; FRR keeps the oldest of several unless `bestpath compare-routerid` is set, which no
+file can say, and which changes no next hop here.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from nodrop.routing.adverts import NOT_PASSED_ON, Advert, Attributes, Part
+
+
+class Entry(NamedTuple):
+    """Destinations that a router reaches in one way: the attributes of the best route, and over which neighbors.
+
+    `hops` are positions among the router's links.
+    """
+
+    attributes: Attributes
+    bits: int
+    hops: tuple[int, ...]
+
+
+class Table:
+    """What a router has learned; routers that heard the same have the same table."""
+
+    __slots__ = ("bits", "entries", "passed")
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self.entries = entries
+        self.bits = 0
+        for entry in entries:
+            self.bits |= entry.bits
+        self.passed = tuple(
+            Part(one if one.med is None else one._replace(med=None), bits)
+            for one, bits, _ in entries
+            if not one.communities or not one.communities & NOT_PASSED_ON
+        )
+        """What may be told to another AS, in which the MED of a third means nothing (RFC 4271, section 5.1.4)."""
+
+    def entry(self, number: int) -> Entry | None:
+        """The entry of a class of destinations."""
+        return next((entry for entry in self.entries if entry.bits >> number & 1), None)
+
+
+class Limits(NamedTuple):
+    """What bounds the use of equal routes."""
+
+    relaxed: bool
+    most: int | None
+    always_med: bool = False
+
+
+class _Offer(NamedTuple):
+    """What some links offer alike, all of one rank: destinations, and the attributes of each part of them."""
+
+    parts: tuple[Part, ...]
+    links: tuple[int, ...]
+
+
+Heard = tuple[Advert, ...]
+"""What is heard over a link, in pieces that do not overlap; nothing over one that is down."""
+
+
+def decide(heard: Sequence[Heard], limits: Limits) -> Table:
+    """Return the table of a router that heard these adverts, after import, in the order of its links.
+
+    Links come in the order in which their neighbors win a tie.
+    """
+    positions: dict[int, list[int]] = {}
+    adverts: dict[int, Advert] = {}
+    for position, pieces in enumerate(heard):
+        for advert in pieces:
+            adverts[advert.number] = advert
+            positions.setdefault(advert.number, []).append(position)
+    ranks: dict[tuple[int, int, int, int], list[_Offer]] = {}
+    for number, advert in adverts.items():
+        links = tuple(positions[number])
+        own: dict[tuple[int, int, int, int], list[Part]] = {}
+        for part in advert.parts:
+            one = part.attributes
+            own.setdefault((-one.weight, -one.preference, len(one.path), one.origin), []).append(part)
+        for rank, alike in own.items():
+            ranks.setdefault(rank, []).append(_Offer(tuple(alike), links))
+    covered = 0
+    merged: dict[tuple[Attributes, tuple[int, ...]], int] = {}
+    for rank in sorted(ranks):
+        offers = ranks[rank]
+        plain = limits.relaxed and all(part.attributes.med is None for offer in offers for part in offer.parts)
+        if not plain:
+            offers = [_Offer((part,), offer.links) for offer in offers for part in offer.parts]
+        for bits, rivals in _atoms(offers, covered):
+            covered |= bits
+            parts, hops = _chosen(rivals, limits)
+            for attributes, own_bits in parts:
+                if both := own_bits & bits:
+                    merged[attributes, hops] = merged.get((attributes, hops), 0) | both
+    return Table(tuple(Entry(attributes, bits, hops) for (attributes, hops), bits in merged.items()))
+
+
+def _atoms(offers: Iterable[_Offer], covered: int) -> list[tuple[int, list[_Offer]]]:
+    """Destinations that are not covered yet, by who offers them, in sets that do not overlap."""
+    atoms: list[tuple[int, list[_Offer]]] = []
+    union = 0
+    for offer in offers:
+        bits = 0
+        for part in offer.parts:
+            bits |= part.bits
+        bits &= ~covered
+        overlap = bits & union
+        union |= bits
+        bits ^= overlap
+        if overlap:
+            parted: list[tuple[int, list[_Offer]]] = []
+            for own, others in atoms:
+                both = own & overlap
+                if not both:
+                    parted.append((own, others))
+                    continue
+                parted.append((both, [*others, offer]))
+                if both != own:
+                    parted.append((own ^ both, others))
+            atoms = parted
+        if bits:
+            atoms.append((bits, [offer]))
+    return atoms
+
+
+def _chosen(offers: list[_Offer], limits: Limits) -> tuple[tuple[Part, ...], tuple[int, ...]]:
+    """What is offered by the neighbor that wins a tie, and the links that are used together."""
+    if len(offers) > 1:
+        offers = _least_med(offers, always=limits.always_med)
+    best = min(offers, key=lambda offer: offer.links[0])
+    path = best.parts[0].attributes.path
+    used = offers if limits.relaxed else [offer for offer in offers if offer.parts[0].attributes.path == path]
+    hops = sorted(link for offer in used for link in offer.links)
+    return best.parts, tuple(hops if limits.most is None else hops[: limits.most])
+
+
+def _least_med(offers: list[_Offer], *, always: bool) -> list[_Offer]:
+    """Offers without those to which another by the same neighboring AS is preferred for its MED; none counts as 0."""
+    firsts = [offer.parts[0].attributes for offer in offers]
+    if all(one.med is None for one in firsts):
+        return offers
+    least: dict[int, int] = {}
+    for one in firsts:
+        by = 0 if always else one.path[0]
+        least[by] = min(least.get(by, one.med or 0), one.med or 0)
+    kept = zip(offers, firsts, strict=True)
+    return [offer for offer, one in kept if (one.med or 0) == least[0 if always else one.path[0]]]

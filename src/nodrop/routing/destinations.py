@@ -1,0 +1,95 @@
+"""The destinations of a fabric: prefixes that somebody announces, and which of them no router can tell apart."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from nodrop.fabric.routing import PrefixList, PrefixRule
+from nodrop.routing.prefixes import BITS, Family, Prefix, prefix
+
+Shape = tuple[PrefixRule, ...]
+"""A prefix list without its name."""
+
+
+class Destinations:
+    """The prefixes of one family that routers originate, in classes.
+
+    `origins` says who originates a prefix. Prefixes are one class when the same routers originate them in the same
+    way, as long as the same port works, and every one of `lists` permits all of them or none: no policy tells them
+    apart.
+    """
+
+    def __init__(self, family: Family, origins: Mapping[Prefix, tuple[object, ...]], lists: Iterable[Shape]) -> None:
+        self.family = family
+        self.prefixes = tuple(sorted(origins))
+        self._position = {one: number for number, one in enumerate(self.prefixes)}
+        self._firsts = [one.first for one in self.prefixes]
+        permitted: defaultdict[int, list[int]] = defaultdict(list)
+        chosen: dict[Shape, frozenset[int]] = {}
+        for shape in lists:
+            if shape not in chosen:
+                chosen[shape] = frozenset(self._permitted(shape))
+                for position in chosen[shape]:
+                    permitted[position].append(len(chosen))
+        classes: dict[tuple[object, ...], int] = {}
+        self.class_of: dict[Prefix, int] = {}
+        for position, one in enumerate(self.prefixes):
+            key = (origins[one], tuple(permitted[position]))
+            self.class_of[one] = classes.setdefault(key, len(classes))
+        self.count = len(classes)
+        self._bits = {shape: self.bits(self.prefixes[n] for n in found) for shape, found in chosen.items()}
+
+    def bits(self, prefixes: Iterable[Prefix]) -> int:
+        """The set of the classes of some prefixes."""
+        numbers = {self.class_of[one] for one in prefixes if one in self.class_of}
+        if not numbers:
+            return 0
+        made = bytearray(max(numbers) // 8 + 1)
+        for number in numbers:
+            made[number >> 3] |= 1 << (number & 7)
+        return int.from_bytes(made, "little")
+
+    def permitted(self, shape: Shape) -> int:
+        """The set of the classes that a prefix list permits."""
+        return self._bits[shape]
+
+    @cached_property
+    def members(self) -> tuple[tuple[Prefix, ...], ...]:
+        """The prefixes of each class."""
+        found: list[list[Prefix]] = [[] for _ in range(self.count)]
+        for one in self.prefixes:
+            found[self.class_of[one]].append(one)
+        return tuple(map(tuple, found))
+
+    def _permitted(self, rules: Shape) -> Iterable[int]:
+        """The positions of the prefixes that a list permits: the first rule that matches one decides."""
+        decided: set[int] = set()
+        for rule in sorted(rules, key=lambda one: one.sequence):
+            for position in self._matching(rule):
+                if position not in decided:
+                    decided.add(position)
+                    if rule.action == "permit":
+                        yield position
+
+    def _matching(self, rule: PrefixRule) -> Iterable[int]:
+        block = _block(rule, self.family)
+        if block is None or block.family != self.family:
+            return ()
+        least = block.length if rule.ge is None else rule.ge
+        most = rule.le if rule.le is not None else block.length if rule.ge is None else BITS[self.family]
+        if least == most == block.length:
+            found = self._position.get(block)
+            return () if found is None else (found,)
+        start = bisect_left(self._firsts, block.first)
+        end = bisect_left(self._firsts, block.first + (1 << (BITS[self.family] - block.length)))
+        return [n for n in range(start, end) if least <= self.prefixes[n].length <= most]
+
+
+def _block(rule: PrefixRule, family: Family) -> Prefix | None:
+    return Prefix(family, 0, 0) if rule.prefix == "any" else prefix(rule.prefix)
+
+
+def shape(listed: PrefixList) -> Shape:
+    """A prefix list without its name, to be compared by what it permits."""
+    return listed.rules

@@ -1,0 +1,223 @@
+"""What becomes of a fabric when a cable or a switch fails: exactly, and from what was before.
+
+A failure touches only destinations that somebody reaches over what fails, or that it originates; for these alone the
+routers around it decide again, and whoever hears something new.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from nodrop.fabric.fabric import End, Link
+from nodrop.routing.adverts import Attributes, Part, together
+from nodrop.routing.control_plane import ControlPlane, Routes
+from nodrop.routing.convergence import Failed, Makers
+from nodrop.routing.decision import Heard, Table
+from nodrop.routing.legs import Cabling
+from nodrop.routing.tiers import Tiers
+
+
+class Loss(NamedTuple):
+    """Destinations, by the bits of their classes, that a router loses or reaches in another way."""
+
+    router: int
+    bits: int
+
+
+class Weaker(NamedTuple):
+    """Destinations that a router reaches over fewer next hops than before."""
+
+    router: int
+    bits: int
+    hops: int
+    before: int
+
+
+class Outcome(NamedTuple):
+    """What a failure does: who cannot reach what, who sends up what came down, and who has fewer ways to what."""
+
+    unreachable: tuple[Loss, ...] = ()
+    valleys: tuple[Loss, ...] = ()
+    weaker: tuple[Weaker, ...] = ()
+    unstable: frozenset[int] = frozenset()
+
+
+class Failures:
+    """The failures of a control plane in one family."""
+
+    def __init__(self, plane: ControlPlane, routes: Routes) -> None:
+        self._plane, self._routes = plane, routes
+        self._world, self._state = routes.world, routes.state
+        self._cabling = Cabling(plane.index)
+        self._tiers = Tiers(routes.world)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """The cables between devices of the fabric."""
+        devices = self._plane.index.devices
+        return tuple(
+            link for link in self._plane.index.fabric.links if link.a.node in devices and link.b.node in devices
+        )
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, list[int]]:
+        """The routers of each device."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for router in self._plane.routers:
+            found[router.device.name].append(router.number)
+        return found
+
+    @cached_property
+    def _sessions(self) -> Mapping[End, list[int]]:
+        """The sessions over each port."""
+        found: defaultdict[End, list[int]] = defaultdict(list)
+        for number, session in enumerate(self._plane.sessions):
+            for side in (session.a, session.b):
+                device = self._plane.routers[side.router].device.name
+                for port in side.leg.ports:
+                    found[End(device, port)].append(number)
+        return found
+
+    def of_link(self, *links: Link) -> Outcome:
+        """What becomes of the fabric without these cables."""
+        ends = frozenset(end for link in links for end in (link.a, link.b))
+        dead = {number for end in ends for number in self._sessions.get(end, ()) if not self._works(number, ends)}
+        local = {}
+        for node in dict.fromkeys(end.node for end in ends):
+            for number in self._numbers.get(node, ()):
+                if number in self._world.speakers and self._announces_legs(number):
+                    local[number] = self._world.local(number, self._legs(number, ends))
+        return self._outcome(frozenset(dead), local, frozenset())
+
+    def of_device(self, name: str) -> Outcome:
+        """What becomes of the fabric without a device; what it originates itself is not missed."""
+        gone = frozenset(number for number in self._numbers[name] if number in self._world.speakers)
+        dead = frozenset(link.session for number in gone for link in self._world.speakers[number].links)
+        return self._outcome(dead, dict.fromkeys(gone, ()), gone)
+
+    def _works(self, number: int, ends: frozenset[End]) -> bool:
+        session = self._plane.sessions[number]
+        return all(
+            self._cabling.up(self._plane.routers[side.router].device.name, side.leg, ends | self._plane.failed)
+            for side in (session.a, session.b)
+        )
+
+    def _announces_legs(self, number: int) -> bool:
+        """Whether what a router originates can depend on its ports."""
+        router = self._plane.routers[number]
+        bgp = router.bgp
+        if bgp is None:
+            return False
+        return any(row.source == "connected" for row in bgp.redistributions) or any(
+            str(subnet) in bgp.networks for leg in router.legs if leg.ports for subnet in leg.subnets
+        )
+
+    def _legs(self, number: int, ends: frozenset[End]) -> Mapping[str, bool]:
+        router = self._plane.routers[number]
+        failed = ends | self._plane.failed
+        return {leg.name: self._cabling.up(router.device.name, leg, failed) for leg in router.legs}
+
+    def _outcome(self, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], gone: frozenset[int]) -> Outcome:
+        """What becomes of the fabric: those at the ends decide anew, and what they say else is told on."""
+        ends = {side.router for number in dead for side in self._plane.sessions[number][:2]} | local.keys()
+        state, makers = self._state, Makers(self._world)
+        weaker: list[Weaker] = []
+        unreachable: dict[int, int] = {}
+        bits = own = 0
+        for number in gone:
+            own |= together(self._world.speakers[number].local)
+        for number in sorted(ends):
+            speaker = self._world.speakers[number]
+            before = state.table(number)
+            heard = [() if link.session in dead else state.heard_over(link) for link in speaker.links]
+            now = makers.table(speaker, tuple(heard))
+            said = local.get(number, speaker.local)
+            for policy in {link.outbound.number: link.outbound for link in speaker.links}.values():
+                bits |= differing(state.tells(number, policy.number), makers.told(speaker, said, now, policy))
+            if number not in gone:
+                weaker += _weaker(number, before, now, together(said))
+                unreachable[number] = _lost(before, now, (*said, *speaker.local)) & ~own
+        if not bits:
+            return Outcome(_losses(unreachable), (), tuple(weaker))
+        failed = Failed(state, dead, local, bits).run(ends)
+        weaker = [one._replace(bits=left) for one in weaker if (left := one.bits & ~bits)]
+        touched = sorted(failed.tables.keys() - gone)
+        for number in touched:
+            before, now = failed.before(number), failed.tables[number]
+            said = failed.local(number)
+            lost = _lost(before, now, (*said, *self._world.speakers[number].local)) & ~own
+            unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
+            weaker += _weaker(number, before, now, together(said))
+        valleys = tuple(self._valleys(failed, touched))
+        return Outcome(_losses(unreachable), valleys, tuple(weaker), failed.unstable)
+
+    def _valleys(self, failed: Failed, touched: list[int]) -> Iterator[Loss]:
+        """Yield new valleys: at a router that sends something up, or down to another, that it did not before."""
+        bottoms: dict[int, None] = {}
+        for number in touched:
+            before, now = failed.before(number), failed.tables[number]
+            if before is now:
+                continue
+            up = self._tiers.up(number)
+            if _sent(now, up) & ~_sent(before, up):
+                bottoms[number] = None
+            links = self._world.speakers[number].links
+            for position in {hop for entry in now.entries for hop in entry.hops} & self._tiers.down(number):
+                alone = frozenset((position,))
+                if _sent(now, alone) & ~_sent(before, alone):
+                    bottoms[links[position].far] = None
+        for number in bottoms:
+            there = self._tiers.valley(number, failed.now, failed.local)
+            if there and (new := there & ~self._tiers.valley(number, failed.before, failed.local)):
+                yield Loss(number, new)
+
+
+def _losses(rows: Mapping[int, int]) -> tuple[Loss, ...]:
+    return tuple(Loss(number, bits) for number, bits in sorted(rows.items()) if bits)
+
+
+def _lost(before: Table, now: Table, local: tuple[Part, ...]) -> int:
+    return before.bits & ~now.bits & ~together(local)
+
+
+def _sent(table: Table, positions: frozenset[int]) -> int:
+    """The destinations that a table sends over any of these links."""
+    bits = 0
+    for entry in table.entries:
+        if not positions.isdisjoint(entry.hops):
+            bits |= entry.bits
+    return bits
+
+
+def _weaker(number: int, before: Table, now: Table, own: int) -> Iterator[Weaker]:
+    """Yield what a router reaches over fewer links than before, its `own` destinations aside."""
+    kept = {(entry.hops, entry.bits) for entry in now.entries}
+    changed = [entry for entry in before.entries if (entry.hops, entry.bits) not in kept]
+    for old in changed:
+        left = old.bits & ~own
+        for entry in now.entries:
+            both = left & entry.bits
+            if both:
+                left ^= both
+                if len(entry.hops) < len(old.hops):
+                    yield Weaker(number, both, len(entry.hops), len(old.hops))
+                if not left:
+                    break
+
+
+def differing(one: Heard, other: Heard) -> int:
+    """The destinations about which two routers, or one before and after, say something else."""
+    said, there = _by_attributes(one), _by_attributes(other)
+    bits = 0
+    for attributes in said.keys() | there.keys():
+        bits |= said.get(attributes, 0) ^ there.get(attributes, 0)
+    return bits
+
+
+def _by_attributes(heard: Heard) -> dict[Attributes, int]:
+    found: dict[Attributes, int] = {}
+    for advert in heard:
+        for attributes, bits in advert.parts:
+            found[attributes] = found.get(attributes, 0) | bits
+    return found

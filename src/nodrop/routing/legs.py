@@ -1,0 +1,100 @@
+"""What a switch routes over: ports, port channels, VLANs and loopbacks, with their addresses and far ends."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.fabric.fabric import Device, End
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import Subject
+from nodrop.routing.prefixes import Address, Prefix, address, prefix
+
+
+class Leg(NamedTuple):
+    """An interface with a place in a routing table.
+
+    `ends` are its ports, one of a plain port, the members of a bundle or VLAN, none of a loopback. It is `up` while one
+    of them is, as many as a bundle asks for; `missing` is the model path that would say so, where it is not known.
+    """
+
+    name: str
+    vrf: str | None
+    subject: Subject
+    addresses: tuple[Address, ...]
+    subnets: tuple[Prefix, ...]
+    ports: tuple[str, ...]
+    least: int = 1
+    enabled: bool = True
+
+
+def legs(device: Device) -> Iterator[Leg]:
+    """Yield what a device routes over, ports first; what is not known to have an address has none."""
+    for port in device.interfaces:
+        texts = () if isinstance(port.addresses, Unknown) else port.addresses
+        vrf = None if isinstance(port.vrf, Unknown) else port.vrf
+        on = isinstance(port.enabled, Unknown) or port.enabled
+        yield _leg(port.name, vrf, (device.name, port.name), texts, (port.name,), enabled=on)
+    for channel in those_known(device.port_channels):
+        subject = (device.name, "@port_channels", channel.name)
+        on = isinstance(channel.enabled, Unknown) or channel.enabled
+        least = channel.min_links or 1
+        yield _leg(channel.name, channel.vrf, subject, channel.addresses, channel.members, least, enabled=on)
+    members = {channel.name: channel.members for channel in those_known(device.port_channels)}
+    for vlan in those_known(device.vlans):
+        ports = tuple(port for one in vlan.members for port in members.get(one.interface, (one.interface,)))
+        on = isinstance(vlan.enabled, Unknown) or vlan.enabled
+        subject = (device.name, "@vlans", vlan.key)
+        yield _leg(f"VLAN {vlan.id}", vlan.vrf, subject, vlan.addresses, ports, enabled=on)
+    for loopback in those_known(device.loopbacks):
+        subject = (device.name, "@loopbacks", loopback.name)
+        yield _leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)
+
+
+def _leg(
+    name: str,
+    vrf: str | None,
+    subject: Subject,
+    texts: tuple[str, ...],
+    ports: tuple[str, ...],
+    least: int = 1,
+    *,
+    enabled: bool = True,
+) -> Leg:
+    addresses = tuple(one for text in texts if (one := address(text)) is not None)
+    subnets = tuple(found for text in texts if (found := prefix(text)) is not None)
+    return Leg(name, vrf, subject, addresses, subnets, ports, least, enabled)
+
+
+class Cabling:
+    """Which ports carry anything: enabled at both ends, and not among those that have `failed`."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def works(self, device: str, port: str, failed: frozenset[End] = frozenset()) -> bool:
+        """Whether a port and the one at the other end of its cable are on; the port alone without a known cable."""
+        here = self._index.interface(device, port)
+        if here is None or (not isinstance(here.enabled, Unknown) and not here.enabled):
+            return False
+        if End(device, port) in failed:
+            return False
+        end = self._index.far_end(device, port)
+        if end is None:
+            return True
+        if end in failed:
+            return False
+        there = self._index.interface(*end)
+        return there is None or isinstance(there.enabled, Unknown) or there.enabled
+
+    def up(self, device: str, leg: Leg, failed: frozenset[End] = frozenset()) -> bool:
+        """Whether a leg carries anything: a loopback always, another while enough of its ports do."""
+        if not leg.enabled:
+            return False
+        if leg.least == 0:
+            return True
+        return sum(self.works(device, port, failed) for port in leg.ports) >= leg.least
+
+    def far_ends(self, device: str, leg: Leg) -> tuple[End, ...]:
+        """The other ends of the cables at a leg's ports, as far as they are known."""
+        found = (self._index.far_end(device, port) for port in leg.ports)
+        return tuple(end for end in found if end is not None)

@@ -1,0 +1,86 @@
+"""Addresses and prefixes as numbers, which routing compares by the thousand."""
+
+from functools import cache, lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import Literal, NamedTuple
+
+Family = Literal["ipv4", "ipv6"]
+FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
+BITS = {"ipv4": 32, "ipv6": 128}
+_LINK_LOCAL = 0xFE80 << 112
+
+
+class Prefix(NamedTuple):
+    """A prefix: its family, its first address as a number, and its length in bits."""
+
+    family: Family
+    first: int
+    length: int
+
+    def __str__(self) -> str:
+        address = ip_address(self.first) if self.family == "ipv4" else IPv6Address(self.first)
+        return f"{address}/{self.length}"
+
+    def covers(self, other: "Prefix") -> bool:
+        """Whether `other` lies in it, or is the same."""
+        return self.family == other.family and self.length <= other.length and self.widened(other) == self.first
+
+    def has(self, address: "Address") -> bool:
+        """Whether an address lies in it."""
+        return self.family == address.family and cut(self.family, address.number, self.length) == self.first
+
+    def widened(self, other: "Prefix") -> int:
+        """The first address of what `other` lies in, at the length of this one."""
+        return cut(other.family, other.first, self.length)
+
+
+class Address(NamedTuple):
+    """An address as a number, with its family."""
+
+    family: Family
+    number: int
+
+    def __str__(self) -> str:
+        return str(ip_address(self.number) if self.family == "ipv4" else IPv6Address(self.number))
+
+    @property
+    def link_local(self) -> bool:
+        """Whether it means something on one link only (RFC 4291, section 2.5.6)."""
+        return self.family == "ipv6" and cut("ipv6", self.number, 10) == _LINK_LOCAL
+
+
+def cut(family: Family, number: int, length: int) -> int:
+    """The first address of the prefix of that length in which an address lies."""
+    spare = BITS[family] - length
+    return number >> spare << spare
+
+
+@lru_cache(maxsize=1 << 16)
+def address(text: str) -> Address | None:
+    """Read an address, with or without a prefix length behind it; None where it is none."""
+    try:
+        read = ip_address(text.partition("/")[0])
+    except ValueError:
+        return None
+    return Address("ipv4" if read.version == 4 else "ipv6", int(read))
+
+
+@cache
+def _default(family: Family) -> Prefix:
+    return Prefix(family, 0, 0)
+
+
+@lru_cache(maxsize=1 << 16)
+def prefix(text: str) -> Prefix | None:
+    """Read a prefix, whose host bits may be set; without a length it is an address alone. None where it is none."""
+    if text in ("default", "default6"):
+        return _default("ipv6" if text.endswith("6") else "ipv4")
+    found = address(text)
+    if found is None:
+        return None
+    _, slash, length = text.partition("/")
+    most = BITS[found.family]
+    if slash and not (length.isascii() and length.isdecimal() and int(length) <= most):
+        return None
+    bits = int(length) if slash else most
+    return Prefix(found.family, cut(found.family, found.number, bits), bits)

@@ -1,0 +1,225 @@
+"""Routers as BGP sees them in one family: what they originate, and over which links they talk, under which policies."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from nodrop.fabric.routing import Bgp, StaticRoute
+from nodrop.fabric.states import those_known
+from nodrop.routing.adverts import INCOMPLETE, Attributes, Part, together
+from nodrop.routing.decision import Limits
+from nodrop.routing.destinations import Destinations
+from nodrop.routing.legs import Leg
+from nodrop.routing.policy import Policy, Reader, Words, shapes
+from nodrop.routing.prefixes import Address, Family, Prefix, address, prefix
+from nodrop.routing.sessions import Router, Session, Side
+
+LOCAL_WEIGHT = 32768
+"""Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
+
+_LINK_LOCAL = 0xFE80 >> 6
+"""The first ten bits of an address that means something on one link only."""
+
+
+class Link(NamedTuple):
+    """A session as one router sees it: to whom, which position it has there, and what is done in either direction."""
+
+    session: int
+    far: int
+    far_position: int
+    inbound: Policy
+    outbound: Policy
+    repeats: int
+    """How often the own AS number may be in a path (allowas-in)."""
+
+
+class Speaker:
+    """A router with BGP."""
+
+    def __init__(self, router: Router, bgp: Bgp) -> None:
+        self.router, self.bgp = router, bgp
+        self.links: tuple[Link, ...] = ()
+        self.shape = 0
+        """Routers of one shape make the same table of the same adverts."""
+        self.sources = 0
+        """Routers with the same sources hear the same, link by link."""
+        self.reach = 0
+        """The destinations of which it can tell anybody anything; -1 is all."""
+        self.limits = Limits(bgp.multipath_relax, None)
+        self.local: tuple[Part, ...] = ()
+        self.unnamed = 0
+        """The destinations at whose paths' end its AS number stands unnamed: it hears none of them from others."""
+
+
+def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, bool]) -> dict[Prefix, Attributes]:
+    """What a router puts into BGP: the prefixes that it is told to announce, if it has them, and what it redistributes.
+
+    `up` says of its legs whether they work. A network statement needs its prefix in the routing table (FRR,
+    bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off; it goes before redistribution.
+    """
+    bgp = router.bgp
+    if bgp is None:
+        return {}
+    connected = {
+        subnet
+        for leg in router.legs
+        if up[leg.name]
+        for subnet in leg.subnets
+        if subnet.family == family and not (family == "ipv6" and subnet.first >> 118 == _LINK_LOCAL)
+    }
+    static = {found for _, found in statics(router, family)}
+    rows: dict[Prefix, Attributes] = {}
+    for text in bgp.networks:
+        found = prefix(text)
+        if found is None or found.family != family:
+            continue
+        if bgp.import_check is not True or found in connected or found in static:
+            rows[found] = Attributes(weight=LOCAL_WEIGHT)
+    for row in bgp.redistributions:
+        if row.family == family and row.source != "kernel":
+            taken = sorted(connected if row.source == "connected" else static)
+            for found, attributes in _redistributed(taken, reader.of(row.policy, None, external=False), family):
+                rows.setdefault(found, attributes)
+    return rows
+
+
+def _redistributed(taken: list[Prefix], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
+    """Yield what is left of routes of another protocol, after the route map."""
+    attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE)
+    if words.rules is None:
+        yield from ((one, attributes) for one in taken)
+        return
+    destinations = Destinations(family, {one: (one,) for one in taken}, shapes(words))
+    whole = Part(attributes, destinations.bits(taken))
+    for changed, bits in Policy(0, words, destinations).parts((whole,), whole.bits):
+        yield from ((one, changed) for one in taken if bits >> destinations.class_of[one] & 1)
+
+
+def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefix]]:
+    """Yield the static routes of a router that can be read, with their prefixes."""
+    for route in those_known(router.device.static_routes):
+        found = prefix(route.prefix)
+        if found is not None and found.family == family and route.vrf == router.vrf:
+            yield route, found
+
+
+class World:
+    """All speakers of a family, with the classes of destinations and the policies between them."""
+
+    def __init__(
+        self, family: Family, own: Sequence[Router], sessions: Sequence[Session], up: Sequence[Mapping[str, bool]]
+    ) -> None:
+        self.family = family
+        self._policies: dict[Words, Policy] = {}
+        readers = self._readers = {one.number: Reader(one.bgp, family) for one in own if one.bgp is not None}
+        sides = list(_sides(own, sessions, family))
+        words = [
+            (readers[own_side.router].inbound(own_side.neighbor), readers[own_side.router].outbound(own_side.neighbor))
+            for _, own_side, _ in sides
+        ]
+        rows = {one.number: announced(one, readers[one.number], family, up[one.number]) for one in own if one.bgp}
+        named = {one: None for pair in words for each in pair for one in shapes(each)}
+        origins: defaultdict[Prefix, list[tuple[int, Attributes, Leg | None]]] = defaultdict(list)
+        for router in own:
+            for found, attributes in rows.get(router.number, {}).items():
+                origins[found].append((router.number, attributes, router.by_subnet.get(found)))
+        self.origins = {found: tuple(rows) for found, rows in origins.items()}
+        self.destinations = Destinations(family, self.origins, named)
+        self.speakers = {one.number: Speaker(one, one.bgp) for one in own if one.bgp is not None}
+        plain = any(one.reads_paths for pair in words for one in pair)
+        self.hidden = 0 if plain else self._hidden()
+        for number, speaker in self.speakers.items():
+            speaker.local = self._local(number, rows[number])
+            speaker.unnamed = together(speaker.local) & self.hidden
+            speaker.limits = _limits(speaker.bgp, family)
+        self._join(sides, words)
+
+    def local(self, number: int, up: Mapping[str, bool]) -> tuple[Part, ...]:
+        """What a router originates while its legs are in another state than at first."""
+        router = self.speakers[number].router
+        return self._local(number, announced(router, self._readers[number], self.family, up))
+
+    def _local(self, number: int, rows: Mapping[Prefix, Attributes]) -> tuple[Part, ...]:
+        by_attributes: defaultdict[Attributes, list[Prefix]] = defaultdict(list)
+        for found, attributes in rows.items():
+            by_attributes[attributes].append(found)
+        bits = self.destinations.bits
+        return tuple(Part(attributes, bits(found)) for attributes, found in by_attributes.items())
+
+    def _hidden(self) -> int:
+        """The classes whose origin's AS number is not said: one router originates them, and it alone has its number."""
+        holders = Counter(speaker.bgp.asn for speaker in self.speakers.values())
+        alone = {number for number, speaker in self.speakers.items() if holders[speaker.bgp.asn] == 1}
+        return self.destinations.bits(
+            found for found, rows in self.origins.items() if len(rows) == 1 and rows[0][0] in alone
+        )
+
+    def policy(self, words: Words) -> Policy:
+        """The policy of these words, one object for equal ones."""
+        found = self._policies.get(words)
+        if found is None:
+            found = self._policies[words] = Policy(len(self._policies), words, self.destinations)
+        return found
+
+    def _join(self, sides: list[tuple[int, Side, Side]], words: list[tuple[Words, Words]]) -> None:
+        """Give every speaker its links, in the order in which their neighbors win a tie."""
+        rows: defaultdict[int, list[tuple[tuple[int, int], int, Side, Side, tuple[Words, Words]]]] = defaultdict(list)
+        for (session, own, far), pair in zip(sides, words, strict=True):
+            rows[own.router].append((self._tie(own, far), session, own, far, pair))
+        position: dict[tuple[int, int], int] = {}
+        for number, found in rows.items():
+            found.sort(key=lambda row: (row[0], row[1]))
+            position.update({(number, row[1]): place for place, row in enumerate(found)})
+        kinds: dict[object, int] = {}
+        for number, found in rows.items():
+            speaker = self.speakers[number]
+            speaker.links = tuple(
+                Link(
+                    session,
+                    far.router,
+                    position[far.router, session],
+                    self.policy(inbound),
+                    self.policy(outbound),
+                    _repeats(own, self.family),
+                )
+                for _, session, own, far, (inbound, outbound) in found
+            )
+            for link in speaker.links:
+                speaker.reach |= link.outbound.reach
+            kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links))
+            speaker.shape = kinds.setdefault(kind, len(kinds))
+        for speaker in self.speakers.values():
+            heard = tuple(
+                (link.far, self.speakers[link.far].links[link.far_position].outbound.number) for link in speaker.links
+            )
+            speaker.sources = kinds.setdefault(heard, len(kinds))
+
+    def _tie(self, own: Side, far: Side) -> tuple[int, int]:
+        """By what a neighbor wins a tie: its router id, then its address."""
+        there = self.speakers[far.router]
+        named = address(there.bgp.router_id or "")
+        peer: Address | None = address(own.neighbor.address or "")
+        return (0 if named is None else named.number, 0 if peer is None else peer.number)
+
+
+def internal(own: Sequence[Router], session: Session) -> bool:
+    """Whether a session is between routers of one AS, over which routes go by other rules than are computed here."""
+    a, b = own[session.a.router].bgp, own[session.b.router].bgp
+    return a is not None and b is not None and a.asn == b.asn
+
+
+def _sides(own: Sequence[Router], sessions: Iterable[Session], family: Family) -> Iterator[tuple[int, Side, Side]]:
+    for number, session in enumerate(sessions):
+        if family in session.families and not internal(own, session):
+            yield number, session.a, session.b
+            yield number, session.b, session.a
+
+
+def _repeats(own: Side, family: Family) -> int:
+    said = own.neighbor if family == "ipv4" else own.neighbor.ipv6
+    return said.allowas_in or 0
+
+
+def _limits(bgp: Bgp, family: Family) -> Limits:
+    most = bgp.maximum_paths if family == "ipv4" else bgp.maximum_paths_ipv6
+    return Limits(bgp.multipath_relax, most, bgp.always_compare_med)

@@ -1,0 +1,72 @@
+"""Which way is up: the rank of a device, and the destinations that a switch sends up again after they came down.
+
+Traffic that goes down and up again (a valley) can wait for itself in a circle, and lossless traffic then stops for good
+(docs of the fabric's owner say so in the rule `spine-asn-unique`).
+"""
+
+from collections.abc import Callable, Mapping
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import Unknown
+from nodrop.routing.adverts import Part, together
+from nodrop.routing.decision import Table
+from nodrop.routing.speakers import World
+
+RANK = {"leaf": 0, "spine": 1, "superspine": 2}
+"""The tiers of a Clos fabric by their roles, from the hosts up; a device of another role stands in none."""
+
+
+def rank(device: Device) -> int | None:
+    """The tier of a device; None where its role is not known or is none of a Clos fabric."""
+    return None if isinstance(device.role, Unknown) else RANK.get(device.role)
+
+
+class Tiers:
+    """The ranks of the routers of a world, and which of their links lead up."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._ranks: Mapping[int, int | None] = {
+            number: rank(speaker.router.device) for number, speaker in world.speakers.items()
+        }
+        self._found: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
+
+    def up(self, number: int) -> frozenset[int]:
+        """The positions of a router's links that lead to a higher tier."""
+        return self._ways(number)[0]
+
+    def down(self, number: int) -> frozenset[int]:
+        """The positions of a router's links that lead to a lower tier."""
+        return self._ways(number)[1]
+
+    def _ways(self, number: int) -> tuple[frozenset[int], frozenset[int]]:
+        found = self._found.get(number)
+        if found is None:
+            own = self._ranks[number]
+            up: list[int] = []
+            down: list[int] = []
+            for position, link in enumerate(self._world.speakers[number].links):
+                there = self._ranks[link.far]
+                if own is not None and there is not None and there != own:
+                    (up if there > own else down).append(position)
+            found = self._found[number] = (frozenset(up), frozenset(down))
+        return found
+
+    def valley(self, number: int, table: Callable[[int], Table], local: Callable[[int], tuple[Part, ...]]) -> int:
+        """The destinations that a router gets from above and sends up again."""
+        up = self.up(number)
+        sent = 0
+        for entry in table(number).entries:
+            if not up.isdisjoint(entry.hops):
+                sent |= entry.bits
+        sent &= ~together(local(number))
+        if not sent:
+            return 0
+        links = self._world.speakers[number].links
+        got = 0
+        for position in up:
+            link = links[position]
+            for entry in table(link.far).entries:
+                if entry.bits & sent and link.far_position in entry.hops:
+                    got |= entry.bits
+        return sent & got
