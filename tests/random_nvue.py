@@ -478,6 +478,9 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
     ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
     bonds, vlans = draw(bridging(ports, version))
     pausing = any(port.cable_length_m for port in ports)
+    small = effects.usual_small_percent(model)
+    if knows(version, "a share of small packets"):
+        small = draw(st.just(small) | st.integers(0, 100))
     lossy = draw(st.integers(1, 99))
     lossless = draw(st.integers(1, 100 - lossy)) if pausing else None
     own_bgp = draw(maybe(bgps()))
@@ -498,7 +501,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         vrf_bgp=draw(vrf_bgps(own_bgp)),
         static_routes=draw(static_routes()),
         buffer_model="dynamic",
-        dynamic_buffers=effects.dynamic_buffers(dynamic_th) if pausing else None,
+        dynamic_buffers=effects.dynamic_buffers(dynamic_th, small) if pausing else None,
         buffer_pools=effects.buffer_pools(lossy, lossless, switch(model).buffer_bytes),
         watchdog_polling_ms=polling,
         watchdog_conditions=draw(st.just(conditions.USUAL) | stuck) if knows(version, conditions.WHAT) else None,

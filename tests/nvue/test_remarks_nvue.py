@@ -86,31 +86,6 @@ def malformed(path: str, found: str, expected: str) -> dict[str, str]:
             {"path": "qos pfc default-global", "word": "cable-lenght", "hint": "did you mean `cable-length`?"},
         ),
         (
-            "qos:\n  congestion-control:\n    a:\n      traffic-class:\n        3:\n          mode: relative\n"
-            "          min-threshold: 0\n          max-threshold: 7",
-            "5.17.0",
-            "threshold-ignored",
-            8,
-            {
-                "setting": "max-threshold",
-                "value": "7",
-                "mode": "relative",
-                "instead": "min-threshold-percent and max-threshold-percent",
-            },
-        ),
-        (
-            "qos:\n  congestion-control:\n    a:\n      traffic-class:\n        3:\n          max-threshold-percent: 9",
-            "5.17.0",
-            "threshold-ignored",
-            6,
-            {
-                "setting": "max-threshold-percent",
-                "value": "9",
-                "mode": "absolute",
-                "instead": "min-threshold and max-threshold",
-            },
-        ),
-        (
             "qos:\n  pfc-watchdog:\n    transmit-queue-threshold:\n      percent: 10",
             "5.19.0",
             "condition-off",
@@ -362,3 +337,19 @@ def test_words_after_a_value_are_found() -> None:
         ("qos roce enable", "'on mode …'", 1),
         ("interface swp1 link mtu", "'9000 speed …'", 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "setting", "value", "mode"),
+    [
+        (["mode: relative", "min-threshold: 0", "max-threshold: 7"], 8, "max-threshold", "7", "relative"),
+        (["max-threshold-percent: 9"], 6, "max-threshold-percent", "9", "absolute"),
+    ],
+)
+def test_thresholds_of_the_mode_that_is_not_on(said: list[str], line: int, setting: str, value: str, mode: str) -> None:
+    head = "qos:\n  congestion-control:\n    default-global:\n      traffic-class:\n        3:\n"
+    found = read(state(head + "".join(f"          {one}\n" for one in said), "5.17.0", "SN5600"))
+    percent = "-percent" if mode == "relative" else ""
+    instead = f"min-threshold{percent} and max-threshold{percent}"
+    facts = {"setting": setting, "value": value, "mode": mode, "instead": instead}
+    assert remarks(found) == [("threshold-ignored", line, facts)]

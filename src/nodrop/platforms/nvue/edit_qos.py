@@ -17,10 +17,10 @@ from nodrop.platforms.nvue.conditions import WATCHDOG, statements
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.edit_operations import THERE
 from nodrop.platforms.nvue.read_macro import POLLING_MS
-from nodrop.platforms.nvue.read_qos import QosReader
+from nodrop.platforms.nvue.read_qos import SMALL, QosReader
 from nodrop.platforms.nvue.spelling import GLOBAL, KINDS, PortQos, taken_apart
 from nodrop.platforms.nvue.tree import Path
-from nodrop.platforms.nvue.writer import alpha
+from nodrop.platforms.nvue.writer import alpha, small_percent
 
 _SWITCH = {True: "enable", False: "disable"}
 _IMPLIED = ("congestion-control", "egress-scheduler", "mapping", "pfc")
@@ -70,7 +70,11 @@ def change_qos(draft: Draft, old: Device, new: Device) -> None:
     _pools(draft, old, new, macro=reader.roce is not None)
     if not same(old.dynamic_buffers, new.dynamic_buffers):
         path = ("qos", "advance-buffer-config", GLOBAL, "ingress-lossless-buffer", "shared-alpha")
-        draft.put(*path, to=alpha(new))
+        if alpha(old) != alpha(new):
+            draft.put(*path, to=alpha(new))
+        if (percent := small_percent(new)) != small_percent(old):
+            for name in dict.fromkeys((GLOBAL, *draft.top.below("qos", "pfc").node)):
+                draft.put("qos", "pfc", name, SMALL, to=percent)
 
 
 def _bound(draft: Draft, port: str, kind: str) -> str:

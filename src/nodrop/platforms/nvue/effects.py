@@ -13,6 +13,7 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Hea
 from nodrop.fabric.qos import Map, PriorityGroup
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.values import changed
+from nodrop.hardware import switch, switches
 
 PRIORITIES = range(8)
 LOSSY_TH = 3
@@ -20,8 +21,8 @@ LOSSY_TH = 3
 INFINITE_TH = 7
 """alpha_infinity: what lossless traffic may take on the way out."""
 PATTERN_MTU_BYTES = 1024
-SMALL_PACKET_PERCENT = 100
-"""NVUE's `small-packet-probability` up to Spectrum-5."""
+_SMALL_PACKET_PERCENT = {"spectrum-6": 50}
+"""NVUE's `small-packet-probability` where it is not all of them, as up to Spectrum-5."""
 _UNMAPPED = (None,) * 8
 
 
@@ -84,6 +85,10 @@ class StatedHeadroom:
         return BufferProfile(
             pool=pool, size_bytes=UNKNOWN if size is None else size, dynamic_th=dynamic_th, headroom=headroom
         )
+
+
+UNKNOWN_HEADROOM = StatedHeadroom(port_buffer_bytes=None, xoff_threshold_bytes=None, xon_threshold_bytes=None)
+"""Headroom of which it is not known how the switch works it out."""
 
 
 def stated_headroom(groups: Iterable[PriorityGroup]) -> StatedHeadroom | None:
@@ -171,10 +176,16 @@ def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUA
     return _of_quota(share, quotas.egress_lossy.get(number))
 
 
-def dynamic_buffers(dynamic_th: int) -> DynamicBuffers:
+def usual_small_percent(model: str | Unknown) -> int:
+    """Return the share of small packets that headroom is worked out with on a model where nothing is said, percent."""
+    chip = "" if isinstance(model, Unknown) or model not in switches() else switch(model).asic
+    return _SMALL_PACKET_PERCENT.get(chip, 100)
+
+
+def dynamic_buffers(dynamic_th: int, small_percent: int = 100) -> DynamicBuffers:
     """Return what headroom is worked out from."""
     return DynamicBuffers(
-        dynamic_th=dynamic_th, pattern_mtu_bytes=PATTERN_MTU_BYTES, small_packet_percent=SMALL_PACKET_PERCENT
+        dynamic_th=dynamic_th, pattern_mtu_bytes=PATTERN_MTU_BYTES, small_packet_percent=small_percent
     )
 
 

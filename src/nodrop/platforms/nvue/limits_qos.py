@@ -317,7 +317,11 @@ def _check_pools(device: Device) -> None:
     if threshold not in _ALPHAS:
         raise refuse(["dynamic_buffers", "dynamic_th"], "NVUE has alphas from 2 ** -7 to 2 ** 6, none and infinity")
     if settings is not None:
-        for found in differences(settings, effects.dynamic_buffers(threshold)):
+        usual, what = effects.usual_small_percent(device.model), "a share of small packets"
+        small = settings.small_packet_percent if knows(device.version, what) else usual
+        if small is None or not 0 <= small <= 100:
+            raise refuse(["dynamic_buffers", "small_packet_percent"], "is a share, from 0 to 100 %")
+        for found in differences(settings, effects.dynamic_buffers(threshold, small)):
             raise refuse(("dynamic_buffers", *found.path), f"NVUE works headroom out with {found.b}")
     percents = {pool.name: pool.percentage for pool in known(device.buffer_pools)}
     lossy = percents.get("ingress_lossy")

@@ -135,7 +135,10 @@ class _Finder:
             yield from self._macro()
             yield ("qos", "traffic-pool")
         elif head == "@dynamic_buffers":
-            yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
+            if key != "dynamic_th":
+                yield ("qos", "pfc", GLOBAL, "small-packet-probability")
+            if key in ("", "dynamic_th"):
+                yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
             yield from self._macro()
             yield ("qos", "pfc", GLOBAL)
         elif head == "@trimming":

@@ -133,11 +133,11 @@ def pools(
     return found, tuple(derived)
 
 
-def dynamic_buffers(ports: Iterable[Interface], limits: effects.Limits) -> DynamicBuffers | None:
+def dynamic_buffers(ports: Iterable[Interface], limits: effects.Limits, small_percent: int) -> DynamicBuffers | None:
     """Return what headroom is computed from; None where no port has PFC."""
     profiles = {id(port.qos): port.qos for port in ports if isinstance(port.qos, QosProfile)}
     paused = any(qos.pfc_rx_priorities or qos.pfc_tx_priorities for qos in profiles.values())
-    return effects.dynamic_buffers(limits.ingress_lossless) if paused else None
+    return effects.dynamic_buffers(limits.ingress_lossless, small_percent) if paused else None
 
 
 def stated_headroom(profile: View) -> effects.StatedHeadroom | None:

@@ -25,6 +25,7 @@ from nodrop.platforms.nvue.read_macro import (
 )
 from nodrop.platforms.nvue.read_marking import marking, wred
 from nodrop.platforms.nvue.read_pools import limits, remark_lossy_of, stated_headroom
+from nodrop.platforms.nvue.read_shared import SharedHeadroom
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.traits import RECOVERY
@@ -32,6 +33,7 @@ from nodrop.platforms.nvue.traits import RECOVERY
 GLOBAL = "default-global"
 BINDINGS = ("mapping", "remark", "pfc", "link-pause", "congestion-control", "egress-scheduler", "egress-shaper")
 MAX_KBPS = 2_147_483_647
+SMALL = "small-packet-probability"
 BYTES_PER_KBIT = 125
 _TRUSTS = {"l2": "l2", "l3": "l3", "port": "port", "both": "both"}
 _TRUST_OF: Mapping[str, Any] = {"l2": "pcp", "l3": "dscp", "both": "both", "port": None}
@@ -57,13 +59,15 @@ class Pfc:
     rx: bool
     cable_length_m: int
     stated: effects.StatedHeadroom | None
+    small_percent: int
+    """The share of small packets that headroom is worked out with."""
 
 
 class QosReader:
     """Reads each profile and each combination of profiles once."""
 
-    def __init__(self, config: Config, release: str | Unknown = UNKNOWN) -> None:
-        """`release` is that of the file, such as 5.16, where it says so."""
+    def __init__(self, config: Config, release: str | Unknown = UNKNOWN, model: str | Unknown = UNKNOWN) -> None:
+        """`release` is that of the file, such as 5.16, and `model` the switch's, where it says so."""
         self.config, self._release = config, release
         self.top = config.top.below("qos")
         self.roce = self._roce()
@@ -81,7 +85,10 @@ class QosReader:
         cable = self.top.below("roce").integer("cable-length", 1, 100_000, "m")
         self._cable_m = self.defaults.cable_length_m if cable is None else cable
         self._cable_stated = cable is not None
+        self._usual_small = effects.usual_small_percent(model)
         self.queue_of, self._queues_derived = self._classes_of_priorities()
+        self.shared = SharedHeadroom(self.top)
+        self.small_percent: int = self._made("pfc", GLOBAL)[0].small_percent
 
     def read_unbound(self) -> None:
         """Read the profiles that no port is bound to, for what there is to remark about them, and that none is.
@@ -173,7 +180,7 @@ class QosReader:
             self.limits.ingress_lossless,
             lossy_th=self.limits.ingress_lossy,
             pool=pool,
-            stated=pfc.stated,
+            stated=self._stated_headroom(bound, pfc),
             quotas=self.limits.quotas,
         )
         queues = (*self.queue_of, *(None,) * 8)
@@ -195,6 +202,15 @@ class QosReader:
         )
         pause = made["link-pause"][0]
         return PortQos(profile, pfc.cable_length_m if paused else None, pause, tuple(derived.items()))
+
+    def _stated_headroom(self, bound: View, pfc: Pfc) -> effects.StatedHeadroom | None:
+        """Return what is stated of a port's headroom; that of another way of working it out is not known."""
+        small = bound.integer(SMALL, 0, 100, "percent")
+        if bound.flag("shared-headroom-pool"):
+            return self.shared.headroom()
+        if pfc.stated is None and (pfc.small_percent if small is None else small) != self.small_percent:
+            return effects.UNKNOWN_HEADROOM
+        return pfc.stated
 
     def _classes_of_priorities(self) -> tuple[tuple[int, ...], dict[Subject, str]]:
         """Return switch priority to traffic class; the only profile there is holds for every port."""
@@ -256,7 +272,15 @@ class QosReader:
             cable = self._cable_m if is_global else PROFILE_CABLE_M
             if not (is_global and self._cable_stated):
                 derived["cable_length_m",] = defaults.reason
-        return Pfc(priorities, ways["tx"], ways["rx"], cable, stated_headroom(node))
+        small = node.integer(SMALL, 0, 100, "percent")
+        return Pfc(
+            priorities=priorities,
+            tx=ways["tx"],
+            rx=ways["rx"],
+            cable_length_m=cable,
+            stated=stated_headroom(node),
+            small_percent=self._usual_small if small is None else small,
+        )
 
     def _link_pause(self, node: View, _defaults: Defaults, derived: dict[Subject, str]) -> bool | None:
         if not self.top.below("link-pause").has(node.path[-1]):

@@ -40,6 +40,7 @@ from nodrop.platforms.nvue.read_services import (
     trimming,
 )
 from nodrop.platforms.nvue.read_settings import check
+from nodrop.platforms.nvue.read_shared import check_shared
 from nodrop.platforms.nvue.read_shares import check_shares
 from nodrop.platforms.nvue.read_values import FILE, Config, said
 from nodrop.platforms.nvue.schema_check import check_schema
@@ -158,13 +159,14 @@ class _Device:
         config = self._config
         model = self._model()
         version = self._version()
-        qos = QosReader(config, version)
+        qos = QosReader(config, version, model)
         ports = Ports(config)
         routing = RoutingReader(config)
         top = config.top
         trimmed = trimmed_classes(top, qos.defaults.trims)
         found = tuple(interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound()
+        check_shared(config, qos.shared, lossless_macro=(qos.roce or "").startswith("lossless"))
         check_shares(config, qos.roce)
         check_ports(config, ports, model)
         check_revisions(config, ports)
@@ -209,7 +211,7 @@ class _Device:
         return self._buffers(device, qos)
 
     def _buffers(self, device: Device, qos: QosReader) -> Device:
-        settings = dynamic_buffers(device.interfaces, qos.limits)
+        settings = dynamic_buffers(device.interfaces, qos.limits, qos.small_percent)
         if isinstance(settings, DynamicBuffers):
             self._derived[self.name, "@dynamic_buffers"] = _DYNAMIC
         found, unsaid = pools(qos.top, qos.defaults, device.model, qos.limits.static_pools)

@@ -22,6 +22,7 @@ SINCE = {
     "the community internet as a number": "5.14",
     "enabled instead of on": "5.15",
     "relative marking": "5.17",
+    "a share of small packets": "5.18",
     "a time of restoration": "5.19",
     "conditions of the watchdog": "5.19",
 }

@@ -139,6 +139,7 @@ def _made(device: Device) -> _Design:
         robustness=limits_qos.robustness(device),
         recovery=limits_qos.recovery(device),
         conditions=conditions.statements(known(device.watchdog_conditions)),
+        small_percent=small_percent(device),
         cable_length_m=say.usual["pfc"].cable_length_m,
         lossy_percent=pools["ingress_lossy"],
         lossless_percent=pools.get("ingress_lossless"),
@@ -193,6 +194,13 @@ def alpha(device: Device) -> str | None:
     if exponent in (-8, 7):
         return "alpha_0" if exponent < 0 else "alpha_infinity"
     return f"alpha_1_{2**-exponent}" if exponent < 0 else f"alpha_{2**exponent}"
+
+
+def small_percent(device: Device) -> int | None:
+    """Return the share of small packets that headroom is worked out with; None where it is what NVUE begins with."""
+    settings = known(device.dynamic_buffers)
+    percent = None if settings is None else settings.small_packet_percent
+    return None if percent == effects.usual_small_percent(device.model) else percent
 
 
 def _interfaces(device: Device, design: _Design) -> str:

@@ -1,0 +1,52 @@
+"""Headroom that ports share: what a switch sets aside for each of them, and what takes none of it.
+
+Source: Cumulus Linux 5.18 and the draft of 5.19, Quality of Service (Lossless Shared Headroom Pool): ports that are
+told to share have exclusive headroom, and borrow the rest of what is required, with `qos roce` in a lossless mode.
+"""
+
+from nodrop.platforms.nvue.effects import StatedHeadroom
+from nodrop.platforms.nvue.read_values import Config, View
+
+_BYTES = (19_456, 2_621_440)
+_REQUIRED, _EXCLUSIVE = "required-headroom-per-pg", "exclusive-headroom-per-pg"
+_PORT = "shared-headroom-pool"
+
+
+class SharedHeadroom:
+    """What is said of shared headroom for the whole switch."""
+
+    def __init__(self, qos: View) -> None:
+        """Take the node `qos`."""
+        node = self.node = qos.below("advance-buffer-config", "default-global", "shared-headroom")
+        self.required_bytes = node.integer(_REQUIRED, *_BYTES, "bytes")
+        self.exclusive_bytes = node.integer(_EXCLUSIVE, *_BYTES, "bytes")
+        node.integer("oversubscription-ratio", 1, 256)
+
+    def headroom(self) -> StatedHeadroom:
+        """Return the headroom of a port that shares: its own part, and thresholds that the switch works out."""
+        return StatedHeadroom(
+            port_buffer_bytes=self.exclusive_bytes, xoff_threshold_bytes=None, xon_threshold_bytes=None
+        )
+
+
+def check_shared(config: Config, shared: SharedHeadroom, *, lossless_macro: bool) -> None:
+    """Remark shared headroom that nothing is shared by: no port takes any, or there is none to borrow."""
+    node = shared.node
+    interfaces = config.top.below("interface")
+    ports = (port.below("qos") for _, port in interfaces.items())
+    sharing = [port for port in ports if port.has(_PORT) and port.flag(_PORT)]
+    if node and not sharing and interfaces:
+        _tell(config, node, "", "no port has shared-headroom-pool enabled")
+    required, exclusive = shared.required_bytes, shared.exclusive_bytes
+    if required is not None and exclusive is not None and exclusive >= required:
+        _tell(
+            config, node, _EXCLUSIVE, f"{exclusive} is not less than {_REQUIRED}, {required}, so that nothing is shared"
+        )
+    if sharing and not lossless_macro:
+        _tell(config, sharing[0], _PORT, "ports share headroom under `qos roce` in a lossless mode only")
+
+
+def _tell(config: Config, node: View, key: str, reason: str) -> None:
+    path = (*node.path, *([key] if key else []))
+    setting = key or "shared-headroom"
+    config.remark("shared-headroom-contradicted", (), path, setting=setting, reason=reason)
