@@ -207,10 +207,12 @@ class _Writer:
             return
         if entry.value is not value or self._is_anew(value):
             body = "".join(self.lines([entry], indent))[indent:]
-            end = self._line_end(max(entry.end, value.end))
+            begin, end = self._begin(entry), self._line_end(max(entry.end, value.end))
+            if entry.value is value and entry.key == key and (below := self._below(value)) is not None:
+                begin, body = below, body.partition(self._newline)[2]  # the key's line stays, with what is behind it
             if not self._text[:end].endswith("\n"):
                 body = body.removesuffix(self._newline)
-            self._edits.append((self._begin(entry), end, body))
+            self._edits.append((begin, end, body))
             return
         if entry.key != key:
             self._edits.append((entry.start, entry.end, self._key(entry.key)))
@@ -221,6 +223,14 @@ class _Writer:
             self._edits.append((value.start, value.end, lead + spelt))
             return
         self._inside(value)
+
+    def _below(self, value: Node) -> int | None:
+        """Return where the lines of a mapping in block style begin that has entries now and had some; else None."""
+        if value.flow or not value.entries or not value.stood[1]:
+            return None
+        begin = self._begin(value.stood[1][0])
+        line = self._line_start(begin)
+        return None if self._text[line:begin].strip(" ") else line
 
     @staticmethod
     def _is_anew(value: Node) -> bool:

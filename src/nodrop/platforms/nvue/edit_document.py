@@ -52,10 +52,15 @@ class YamlDocument:
         parts = self._root.items or [self._root]
         found = [entry for part in parts for entry in part.entries or () if entry.key == "set"]
         self._sets = [entry.value for entry in found if entry.value.entries is not None]
+        self._emptied: list[tuple[Node, Entry]] = []
 
     @property
     def text(self) -> str:
-        """What it says now."""
+        """What it says now, without what changes have left empty."""
+        for node, entry in self._emptied:
+            if not _entries(entry.value) and entry in _entries(node):
+                _entries(node).remove(entry)
+        self._emptied.clear()
         if self._is_json:
             _as_json(self._root)
         spell = (json.dumps, json.dumps) if self._is_json else (yaml_key, quoted)
@@ -65,7 +70,7 @@ class YamlDocument:
         """Make a change where the document says what it changes; ValueError where there is no place for it."""
         if operation.value is None:
             for part in self._sets:
-                _drop(part, "", operation.steps)
+                _drop(part, "", operation.steps, self._emptied)
             return
         if not self._sets:
             raise ValueError("the file sets nothing that it could stand beside")
@@ -194,8 +199,11 @@ def _add(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
     others.insert(at, entry)
 
 
-def _drop(node: Node, parent: str, steps: Steps) -> None:
-    """Take out what a path below a mapping leads to, and what that leaves empty, interfaces aside."""
+def _drop(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry]]) -> None:
+    """Take out what a path below a mapping leads to, and remember what that leaves empty, interfaces aside.
+
+    Something may be put there yet; then the line, and what its owner wrote behind it, stays.
+    """
     step, rest = steps[0], steps[1:]
     for entry in list(_entries(node)):
         singles = _covered(parent, entry, step)
@@ -203,10 +211,14 @@ def _drop(node: Node, parent: str, steps: Steps) -> None:
             continue
         own = _apart(node, parent, entry, singles)
         if rest and own.value.entries is not None:
-            _drop(own.value, step[0], rest)
-            if own.value.entries or parent == "interface":
-                continue
-        _entries(node).remove(own)
+            _drop(own.value, step[0], rest, emptied)
+            if not own.value.entries and parent != "interface":
+                emptied.append((node, own))
+        elif own.value.entries:
+            own.value.entries.clear()
+            emptied.append((node, own))
+        else:
+            _entries(node).remove(own)
 
 
 def _apart(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
