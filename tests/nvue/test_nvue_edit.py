@@ -709,7 +709,8 @@ def _lines(document: str) -> dict[tuple[Any, ...], tuple[Any, str]]:
 
 
 def test_what_stands_behind_a_key_stays_when_all_below_it_is_new() -> None:
-    body = "interface:\n  swp1:\n    ip:  # of the link\n      address:  # only one\n        10.0.0.0/31: {}\n    type: swp"
+    link = "ip:  # of the link\n      address:  # only one\n        10.0.0.0/31: {}"
+    body = f"interface:\n  swp1:\n    {link}\n    type: swp"
     one = made(state(body), ("swp1/addresses", ("10.9.0.0/31",)))
     assert one.by_hand == ()
     assert one.files[FILE].decode() == state(body.replace("10.0.0.0", "10.9.0.0"))

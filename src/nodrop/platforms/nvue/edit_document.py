@@ -200,7 +200,7 @@ def _add(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
 
 
 def _drop(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry]]) -> None:
-    """Take out what a path below a mapping leads to, and remember what that leaves empty, interfaces aside.
+    """Take out what a path below a mapping leads to, and remember what that may leave empty, interfaces aside.
 
     Something may be put there yet; then the line, and what its owner wrote behind it, stays.
     """
@@ -212,7 +212,7 @@ def _drop(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry
         own = _apart(node, parent, entry, singles)
         if rest and own.value.entries is not None:
             _drop(own.value, step[0], rest, emptied)
-            if not own.value.entries and parent != "interface":
+            if parent != "interface":
                 emptied.append((node, own))
         elif own.value.entries:
             own.value.entries.clear()
