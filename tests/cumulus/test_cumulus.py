@@ -323,6 +323,19 @@ def test_pools() -> None:
     assert other.dynamic_th == 2
 
 
+def test_a_dscp_in_two_lists_is_told_where_it_stands_again() -> None:
+    reading = features(
+        "traffic.cos_0.priority_source.dscp = [0,26,27]\ntraffic.cos_1.priority_source.dscp = [8]\n"
+        "traffic.cos_3.priority_source.dscp = [26,27,28]\n"
+    )
+    assert remarks(reading) == [("value-in-two-lists", 3)]
+    assert reading.remarks[0].facts == {
+        "values": "26, 27",
+        "key": "traffic.cos_3.priority_source.dscp",
+        "other": "traffic.cos_0.priority_source.dscp",
+    }
+
+
 def test_groups_that_are_not_listed_do_nothing() -> None:
     reading = features("pfc.port_group_list = [ROCE]\npfc.roce.port_set = swp1\npfc.roce.cos_list = [3]\n")
     assert remarks(reading) == [("dangling-reference", 1)]

@@ -216,6 +216,14 @@ vrf: {red: {temper: mild}, blue: {table: 7}}
     ]
 
 
+def test_a_value_for_a_range_of_ports_is_wrong_once() -> None:
+    commands = "nv set interface swp1-7 ip address MINE/31\nnv set interface swp8 ip address MINE/31\n"
+    assert [(one.kind, one.place and one.place.span.line) for one in read(commands).remarks] == [
+        ("malformed-value", 1),
+        ("malformed-value", 2),
+    ]
+
+
 def test_a_setting_that_nvue_does_not_have_is_told_once_and_not_noted_besides() -> None:
     reading = read(
         state("""

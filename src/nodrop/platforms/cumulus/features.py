@@ -92,8 +92,8 @@ class Features:
         self._lossless_pool: dict[str, str] = {}
         self._weights: dict[str, Setting] = {}
         self._classes: dict[str, Setting] = {}
-        self._listed: dict[tuple[str, str], tuple[Setting, set[int]]] = {}
-        """Of each profile and field, the first setting and the values that are in some list."""
+        self._listed: dict[tuple[str, str], tuple[Setting, dict[int, Setting]]] = {}
+        """Of each profile and field, the first setting and the last list that has each value."""
         self._marking: list[Setting] = []
         self._before_5: Setting | None = None
         """The first setting of a release that marks nothing unless it is told to."""
@@ -211,8 +211,10 @@ class Features:
                 self._add(f"qos mapping {profile} port-default-sp {word_of(setting.value)}", setting)
             case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
-                known = self._listed.setdefault((profile, key), (setting, set()))[1]
-                known |= {int(item) for item in setting.items if item.isdecimal()}
+                known = self._listed.setdefault((profile, key), (setting, {}))[1]
+                values = {int(item): setting for item in setting.items if item.isdecimal()}
+                self._overlap(setting, {value: known[value] for value in values if value in known})
+                known |= values
                 if setting.items:
                     listed = word_of(",".join(setting.items))
                     self._add(f"qos mapping {profile} {key} {listed} switch-priority {found[1]}", setting)
@@ -223,6 +225,13 @@ class Features:
             case _:
                 return False
         return True
+
+    def _overlap(self, setting: Setting, before: Mapping[int, Setting]) -> None:
+        """Remark values of a list that another list has too: a packet gets one internal priority."""
+        for other in {one.key: one for one in before.values()}.values():
+            both = ", ".join(str(value) for value, one in before.items() if one is other)
+            facts = {"values": both, "key": setting.key, "other": other.key}
+            self._found.remarks.append(("value-in-two-lists", (), setting.place, facts))
 
     def _share(self, profile: str, queue: str, setting: Setting) -> bool:
         found = _QUEUE.fullmatch(queue)

@@ -53,7 +53,10 @@ class Config:
         self.remark("malformed-value", (), path, path=said(path), found=found, expected=expected)
 
     def remark(self, kind: str, subject: Subject, path: Path, /, **facts: str) -> None:
-        """Remember something wrong in the text at `path`, once; `subject` is below the device."""
+        """Remember something wrong in the text at `path`, once; `subject` is below the device.
+
+        What stands at one place for many ports, in a list or a range, is wrong once.
+        """
         self._remember(kind, subject, path, facts)
 
     def remark_unset(self, kind: str, path: Path, /, **facts: str) -> None:
@@ -65,6 +68,10 @@ class Config:
         if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(path, key=kind in _OF_WORDS, unset=unset)
+            there = (kind, place, *(said for key, said in facts.items() if key != "path"))
+            if place is not None and there in self._remarked and "path" in facts:
+                return
+            self._remarked.add(there)
             self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
 
 
