@@ -20,6 +20,7 @@ from nodrop.fabric.routing import (
 )
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import natural
+from nodrop.fabric.values import changed
 from nodrop.platforms.nvue import communities
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_unread import PROCESS, SESSION, unread
@@ -69,7 +70,7 @@ class RoutingReader:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._top = config.top
-        self._shared: dict[str, dict[str, Any]] = {}
+        self._shared: dict[str, BgpNeighbor] = {}
         self.unread: list[Path] = []
         """Settings that change routes and are not in the model; of sessions in the same words, those of the first."""
         self._policy = self._top.below("router", "policy")
@@ -170,33 +171,32 @@ class RoutingReader:
         shared = self._shared.get(content)
         if shared is None:
             shared = self._shared[content] = self._settings(nodes)
-        stated = _first(node.text("remote-as") for node in nodes)
         by_address = _is_address(key)
-        return BgpNeighbor(
+        return changed(
+            shared,
             address=key if by_address else None,
             interface=None if by_address else key,
-            extended_next_hop=by_address and shared["extended_next_hop"],
-            remote_asn=_WORDS[stated] if stated in _WORDS else _first(_number(node, "remote-as") for node in nodes),
+            extended_next_hop=by_address and shared.extended_next_hop,
+            remote_asn=_remote(nodes),
             description=nodes[0].text("description"),
-            **{name: value for name, value in shared.items() if name != "extended_next_hop"},
         )
 
-    def _settings(self, nodes: list[View]) -> dict[str, Any]:
+    def _settings(self, nodes: list[View]) -> BgpNeighbor:
         """Return what sessions may have in common."""
         for node in nodes:
             self.unread += (path for path in unread(node, SESSION) if path not in self.unread)
         ipv4, ipv6 = ([node.below(*family) for node in nodes] for family in FAMILIES)
-        return {
-            "enabled": _first(node.flag("shutdown") for node in nodes) is not True
-            and _first(map(_on, nodes)) is not False,
-            "active": _first(map(_on, ipv4)) is not False,
+        shut, on = _first(node.flag("shutdown") for node in nodes), _first(map(_on, nodes))
+        return BgpNeighbor(
+            enabled=shut is not True and on is not False,
+            active=_first(map(_on, ipv4)) is not False,
             **self._of_family(ipv4),
-            "bfd": any(_has_bfd(node.below("bfd")) for node in nodes),
-            "ipv6": Ipv6Unicast(active=_first(map(_on, ipv6)) is True, **self._of_family(ipv6)),
-            "update_source": _first(_source(node) for node in nodes),
-            "ebgp_multihop": _first(_hops(node) for node in nodes),
-            "extended_next_hop": _first(node.below("capabilities").text("extended-nexthop") for node in nodes) in _ON,
-        }
+            bfd=any(_has_bfd(node.below("bfd")) for node in nodes),
+            ipv6=Ipv6Unicast(active=_first(map(_on, ipv6)) is True, **self._of_family(ipv6)),
+            update_source=_first(_source(node) for node in nodes),
+            ebgp_multihop=_first(_hops(node) for node in nodes),
+            extended_next_hop=_first(node.below("capabilities").text("extended-nexthop") for node in nodes) in _ON,
+        )
 
     def _of_family(self, families: list[View]) -> dict[str, Any]:
         return {
@@ -339,9 +339,15 @@ def _hops(node: View) -> int | None:
     return None if node.text("multihop-ttl") in (None, "auto") else node.integer("multihop-ttl", 1, 255)
 
 
-def _number(node: View, key: str) -> int | None:
-    text = node.text(key)
-    return None if text in (None, "external", "internal") else node.integer(key, 1, _MAX_ASN)
+def _remote(nodes: list[View]) -> int | Literal["external", "internal"] | None:
+    """Return the AS at the other end, of the first that says it."""
+    for node in nodes:
+        stated = node.text("remote-as")
+        if stated is not None:
+            found = _WORDS.get(stated) or node.integer("remote-as", 1, _MAX_ASN)
+            if found is not None:
+                return found
+    return None
 
 
 def _allowed(node: View) -> int | None:
