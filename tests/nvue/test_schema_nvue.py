@@ -74,6 +74,10 @@ def below(body: str, version: str = "5.16.0", model: str = "SN5600") -> list[tup
             "vrf default router bgp address-family ipv4-unicast redistribute conected enable on",
             "vrf default router bgp address-family ipv4-unicast redistribute | conected | did you mean `connected`?",
         ),
+        (
+            "router adaptive-routing mode per-packet",
+            "router adaptive-routing | mode | known: enable, link-utilization-threshold, profile, state",
+        ),
         ("bridge domains br_default", "bridge | domains | did you mean `domain`?"),
         ("nve vxlam enable on", "nve | vxlam | did you mean `vxlan`?"),
     ],
