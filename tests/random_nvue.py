@@ -353,7 +353,7 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[
             bfd=draw(st.booleans()),
             next_hop_self=draw(st.booleans()),
             update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "lo"]))),
-            ebgp_multihop=draw(maybe(st.integers(1, 255))),
+            ebgp_multihop=None if end.startswith("swp") else draw(maybe(st.integers(1, 255))),
             allowas_in=draw(maybe(st.integers(1, 10))),
             ipv6=Ipv6Unicast(
                 active=draw(st.booleans()),

@@ -286,6 +286,12 @@ REFUSED = [
         "bgp/neighbors/10.0.0.1/ebgp_multihop",
         "is not from 1 to 255",
     ),
+    (
+        "bgp/neighbors",
+        (BgpNeighbor(interface="Ethernet0", remote_asn="external", ebgp_multihop=2),),
+        "bgp/neighbors/Ethernet0/ebgp_multihop",
+        "a session over an interface is to the far end of its link",
+    ),
     ("vrf_bgp", UNKNOWN, "vrf_bgp", "is unknown, and a configuration cannot say so"),
     ("vrf_bgp", (Bgp(asn=1),), "vrf_bgp/default", "the process of the default VRF is `bgp`"),
     ("vrf_bgp", (Bgp(asn=1, vrf="RED", session_dscp=1),), "vrf_bgp/RED/session_dscp", "FRR has this once for all VRFs"),

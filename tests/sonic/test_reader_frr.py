@@ -479,6 +479,14 @@ def test_how_a_session_is_opened_and_whose_next_hop_it_passes_on() -> None:
     )
 
 
+def test_a_session_over_an_interface_has_no_hops() -> None:
+    (found,) = neighbors(
+        " neighbor G peer-group\n neighbor G remote-as 2\n neighbor G ebgp-multihop\n"
+        " neighbor Ethernet0 interface peer-group G\n"
+    )
+    assert found == BgpNeighbor(interface="Ethernet0", remote_asn=2)
+
+
 def test_what_decides_between_routes() -> None:
     found = bgp("router bgp 1\n bgp bestpath compare-routerid\n bgp always-compare-med\n")
     assert (found.compare_router_id, found.always_compare_med) == (True, True)

@@ -130,6 +130,7 @@ class Process:
         said = {"active": unicast} | inherited | own
         if said.get("interface") is not None:
             said.pop("extended_next_hop", None)
+            said.pop("ebgp_multihop", None)  # bgpd refuses it, for such a neighbor is at the far end of its link
         return BgpNeighbor(ipv6=self._ipv6_of(key), **said)
 
     def _ipv6_of(self, key: str) -> Ipv6Unicast:

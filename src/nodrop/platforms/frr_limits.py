@@ -161,5 +161,7 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     _check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
     _check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
     _check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
+    if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
+        raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
     if neighbor.extended_next_hop and neighbor.interface is not None:
         raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")

@@ -263,6 +263,8 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     if isinstance(neighbor.remote_asn, int):
         _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
     _check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
+    if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
+        raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
     if neighbor.extended_next_hop and neighbor.interface is not None:
         raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")
     for inside, carried in (((), neighbor), (("ipv6",), neighbor.ipv6)):

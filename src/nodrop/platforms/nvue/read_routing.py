@@ -177,6 +177,7 @@ class RoutingReader:
             address=key if by_address else None,
             interface=None if by_address else key,
             extended_next_hop=by_address and shared.extended_next_hop,
+            ebgp_multihop=shared.ebgp_multihop if by_address else None,
             remote_asn=_remote(nodes),
             description=nodes[0].text("description"),
         )
