@@ -40,7 +40,10 @@ def below(body: str, version: str = "5.16.0", model: str = "SN5600") -> list[tup
         ),
         ("interface swp1 qos pfc enable on", "interface swp1 qos pfc | enable | known: profile"),
         ("interface swp1 qos roce mode lossless", "interface swp1 qos | roce | there is `qos roce`"),
-        ("qos roce cable-lenght 40", "qos roce | cable-lenght | did you mean `cable-length`?"),
+        (
+            "qos pfc default-global cable-lenght 40",
+            "qos pfc default-global | cable-lenght | did you mean `cable-length`?",
+        ),
         (
             "qos egress-queue-mapping leaf switch-priority 3 traffic-class 3",
             "qos egress-queue-mapping | leaf | known: default-global",
@@ -57,7 +60,7 @@ def below(body: str, version: str = "5.16.0", model: str = "SN5600") -> list[tup
             "router policy route-map m rule 10 action discard",
             "router policy route-map m rule 10 action | discard | known: deny, permit",
         ),
-        ("qos roce modes lossless", "qos roce | modes | did you mean `mode`?"),
+        ("qos pfc-watchdog robustnes 3", "qos pfc-watchdog | robustnes | did you mean `robustness`?"),
         ("roce mode lossless", "NVUE | roce | there is `qos roce`"),
         ("interface swp1 mtu 9216", "interface swp1 | mtu | there is `interface <interface> link mtu`"),
         ("interface swp1 pfc priority 3", "interface swp1 | pfc | there is `interface <interface> qos pfc`"),
@@ -267,6 +270,7 @@ def test_the_words_of_the_other_dialect(body: str, line: int, path: str, instead
 
 def test_a_file_that_names_no_release_is_of_the_dialect_that_it_mostly_speaks() -> None:
     script = "nv set qos roce enable on\nnv set router bgp enable on\nnv set vrf default router bgp state enabled\n"
+    script += "nv set qos roce mode lossless\n"
     because = "the rest of the file speaks as 5.14 and earlier do"
     assert remarks(script) == [
         ("mixed-dialect", 3, f"vrf default router bgp state | 5.15 and later | {because} | enable on")
