@@ -151,3 +151,24 @@ def test_files_of_cumulus_linux_are_a_state() -> None:
     reading = reader.read("sw1", bundle)
     assert {port.name for port in reading.device.interfaces} >= {"swp1s0", "swp1s1"}
     assert "qos-with-breakout" not in {remark.kind for remark in reading.remarks}
+
+
+@pytest.mark.parametrize(
+    ("last", "found"),
+    [
+        (64, []),
+        (
+            65,
+            [
+                (
+                    "malformed-value",
+                    2,
+                    "interface bond1 bond member | 65 ports | 64 at most: all of them go down when more are applied",
+                )
+            ],
+        ),
+    ],
+)
+def test_ports_that_one_bond_has_at_most(last: int, found: list[tuple[str, int, str]]) -> None:
+    body = f"interface:\n  bond1: {{type: bond, bond: {{member: {{swp1-{last}: {{}}}}}}}}"
+    assert below(body) == found

@@ -10,7 +10,7 @@ from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
-from nodrop.platforms.nvue.read_bridging import VLAN_IDS
+from nodrop.platforms.nvue.read_bridging import MOST_MEMBERS, VLAN_IDS
 from nodrop.platforms.sayable import check_rows, refuse
 
 _BOND = re.compile(r"bond[A-Za-z0-9_-]{1,11}")
@@ -53,6 +53,8 @@ def _check_bond(bond: PortChannel, ports: set[str], path: tuple[str, str]) -> No
         raise refuse((*path, "min_links"), "NVUE's bonds are up with any member")
     if not bond.members:
         raise refuse((*path, "members"), "a bond has members")
+    if len(bond.members) > MOST_MEMBERS:
+        raise refuse((*path, "members"), f"are {len(bond.members)}: a bond has {MOST_MEMBERS} at most")
     if list(bond.members) != sorted(set(bond.members), key=natural):
         raise refuse((*path, "members"), "are not in the order in which they would be read back")
     for member in bond.members:

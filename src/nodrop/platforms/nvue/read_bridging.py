@@ -16,6 +16,8 @@ from nodrop.platforms.nvue.read_ports import Ports, addresses, vrf
 from nodrop.platforms.nvue.read_values import View
 
 VLAN_IDS = (1, 4094)
+MOST_MEMBERS = 64
+"""Of a bond: with more, all of its ports go down (Cumulus Linux release notes, 2823307)."""
 NATIVE = 1
 _BONDS = ("bond", "peerlink")
 _SVI = re.compile(r"vlan([0-9]{1,4})")
@@ -42,6 +44,9 @@ def port_channels(top: View, ports: Ports, derived: Derived) -> tuple[PortChanne
             if part in ("enabled", "mtu_bytes"):
                 derived[*subject, part] = reason
         members = {member for key in bond.texts("member") for member in names(key)}
+        if len(members) > MOST_MEMBERS:
+            expected = f"{MOST_MEMBERS} at most: all of them go down when more are applied"
+            ports.config.malformed((*bond.path, "member"), f"{len(members)} ports", expected)
         found.append(
             PortChannel(
                 name=name,
