@@ -163,6 +163,18 @@ def test_ports_of_a_bridge_are_in_the_vlans_that_they_say_or_in_all_of_it() -> N
     }
 
 
+def test_other_files_behind_an_interfaces_file_are_told_once() -> None:
+    text = (
+        "iface swp1\n  mtu 9216\nalias uplink\n\n/etc/hosts\n==========\n127.0.0.1 localhost\niface swp2\n  mtu 1500\n"
+    )
+    reading = read("cumulus", interfaces=text)
+    assert [(port.name, port.mtu_bytes, port.description) for port in reading.device.interfaces] == [
+        ("swp1", 9216, "uplink"),
+        ("swp2", 1500, None),
+    ]
+    assert notes(reading) == [(5, "line '/etc/hosts' is not understood and was not looked at")]
+
+
 def test_a_glob_of_ports_means_those_that_are_there() -> None:
     stanzas = "".join(f"iface swp{panel}\n" for panel in (1, 2, 9))
     assert bridge_of(f"  bridge_ports glob swp1-3\n{stanzas}")[5] == [("swp1", False), ("swp2", False)]

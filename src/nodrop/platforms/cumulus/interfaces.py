@@ -51,20 +51,27 @@ class Interfaces:
         self.names: set[str] = set()
 
     def take(self, text: str, file: str = INTERFACES) -> None:
-        """Take an interfaces file over, which may have another name."""
+        """Take an interfaces file over, which may have another name.
+
+        Lines between stanzas, of files that were put together, are told by the first of them.
+        """
         current: tuple[str, ...] = ()
+        lost = False
         for _, line, span in rows(text):
             place = Place(file, span)
             words = line.split()
             if line.startswith("#"):
                 continue
+            stray = span.column == 1 and not _settles(words[0])
             if words[0] in _STANZAS:
                 current = self._stanza(words, place)
-            elif current:
+            elif current and not stray:
                 for name in current:
                     self._attribute(name, words, place)
-            else:
+            elif not lost:
                 self._found.ignore(place, f"line {shown(line)}")
+            current = () if stray and words[0] not in _STANZAS else current
+            lost = not current and words[0] not in _STANZAS
         bridges.take(self._stanzas, self._found)
 
     def _stanza(self, words: Sequence[str], place: Place) -> tuple[str, ...]:
@@ -139,6 +146,12 @@ class Interfaces:
     def _speed(self, name: str, gigabits: str, place: Place, said: str) -> None:
         if not self.names or name in self.names:
             self._found.add(f"interface {name} link speed {gigabits}G", place, said)
+
+
+def _settles(key: str) -> bool:
+    """Whether a word may begin a setting of a stanza, though it is not indented."""
+    key = key.replace("_", "-")
+    return key in _ATTRIBUTES or key.startswith(_IGNORED) or slip(key, _ATTRIBUTES) is not None
 
 
 def _kind(name: str) -> str:
