@@ -335,6 +335,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "endpoints.*.gpus": "no GPUs",
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",
+        "pfc.watchdog.stuck": "what the switch has",
         "routing.hash": "what the switch has",
         "services": "no servers, no telemetry",
         "topology.leaves.ports.dead": "no dead ports",

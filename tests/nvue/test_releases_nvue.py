@@ -397,3 +397,52 @@ def test_relative_marking_that_cannot_be_is_not_written(device: Device, field: s
         platforms.writer("nvue").write(device, fabric())
     assert refused.value.path.endswith(f"/queues/3/wred/green/{field}")
     assert refused.value.reason == reason
+
+
+# --- what an intent says of stuck queues
+
+SLOW = {
+    "pfc.watchdog.polling": "400ms",
+    "pfc.watchdog.hosts.detection": "800ms",
+    "pfc.watchdog.hosts.restoration": "1600ms",
+}
+
+
+def test_an_intent_says_what_a_queue_has_to_be_like() -> None:
+    stuck = {"pfc.watchdog.stuck.paused": "50%", "pfc.watchdog.stuck.sent": 10, "pfc.watchdog.stuck.fill": "10%"}
+    found = build(on_nvue("5.19", **SLOW, **stuck)).device("leaf1").watchdog_conditions
+    assert found == WatchdogConditions(
+        pause_ten_thousandths=5000, sent_frames=10, queue_percent=10, recovery_pause_frames=0
+    )
+    fill = build(on_nvue("5.19", **SLOW, **{"pfc.watchdog.stuck.fill": "10%"})).device("leaf1").watchdog_conditions
+    assert fill == WatchdogConditions(
+        pause_ten_thousandths=9900, sent_frames=0, queue_percent=10, recovery_pause_frames=0
+    )
+
+
+def test_what_cannot_be_told_is_noted() -> None:
+    data = on_nvue("5.18", **SLOW, **{"pfc.watchdog.stuck.fill": "10%", "topology.leaves.platform": "sonic"})
+    data["topology"]["leaves"]["version"] = "202505"
+    assert {device.watchdog_conditions for device in build(data).devices} == {None}
+    told = {one.path: (one.wanted, one.made, one.reason) for one in adaptations(load(data))}
+    assert told["leaf*/@watchdog_conditions"] == (
+        "more than 10 % full",
+        "none",
+        "SONiC's watchdog goes by what its daemon has for the ASIC",
+    )
+    assert told["spine*/@watchdog_conditions"][:2] == ("more than 10 % full", "none")
+
+
+@pytest.mark.parametrize(("polling", "refused"), [("300ms", True), ("400ms", False)])
+def test_how_full_queues_are_takes_a_slow_polling(polling: str, refused: bool) -> None:
+    timers = {**SLOW, "pfc.watchdog.polling": polling, "pfc.watchdog.stuck.fill": "10%"}
+    timers |= {"pfc.watchdog.hosts.detection": "1200ms", "pfc.watchdog.hosts.restoration": "2400ms"}
+    data = on_nvue("5.19", **timers)
+    if not refused:
+        assert build(data)
+        return
+    with pytest.raises(InputProblems) as caught:
+        build(data)
+    assert [(one.where, one.found, one.expected, one.hint) for one in caught.value.problems] == [
+        ("pfc.watchdog.polling", "300 ms", "more than 300 ms", "NVUE looks at how full queues are then only")
+    ]

@@ -57,7 +57,7 @@ class Adapter:
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
             "interfaces": tuple(map(self._port, device.interfaces)),
-            "watchdog_conditions": held.watchdog.conditions,
+            "watchdog_conditions": _conditions(held.watchdog.conditions, device.watchdog_conditions),
         }
         if isinstance(bgp, Bgp):
             dscp = bgp.session_dscp if held.session_dscp else None
@@ -149,6 +149,15 @@ class Adapter:
         )
 
 
+def _conditions(usual: WatchdogConditions | None, wanted: object) -> WatchdogConditions | None:
+    """Return what a watchdog goes by: what is wanted, and else what a switch goes by that is told nothing."""
+    if usual is None or not isinstance(wanted, WatchdogConditions):
+        return usual
+    names = ("pause_ten_thousandths", "sent_frames", "queue_percent")
+    stated = {name: value for name in names if (value := getattr(wanted, name)) is not None}
+    return changed(usual, **stated)
+
+
 def _without_next_hops(policy: RouteMap) -> RouteMap:
     """Return a policy that leaves it to the switch by which of a neighbor's addresses it goes."""
     rules = tuple(changed(rule, sets=tuple(one for one in rule.sets if one != PREFER_GLOBAL)) for rule in policy.rules)
@@ -206,7 +215,13 @@ def _spell(value: Any) -> str:
     if isinstance(value, PfcWatchdog):
         return f"{value.detection_ms} ms"
     if isinstance(value, WatchdogConditions):
-        return f"paused for {(value.pause_ten_thousandths or 0) / 100:g} % and up to {value.sent_frames} frames sent"
+        paused, sent, fill = value.pause_ten_thousandths, value.sent_frames, value.queue_percent
+        parts = (
+            None if paused is None else f"paused for {paused / 100:g} %",
+            None if sent is None else f"up to {sent} frames sent",
+            None if fill is None else f"more than {fill} % full",
+        )
+        return " and ".join(filter(None, parts))
     if isinstance(value, BufferProfile):
         return str(value.pool)
     if isinstance(value, tuple):

@@ -13,7 +13,7 @@ from nodrop.design.classes import Classes
 from nodrop.design.modes import trimming
 from nodrop.design.ports import Profiles, Wires, interfaces
 from nodrop.design.routing import bgp, static_routes
-from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collectors, watched
+from nodrop.design.settings import drained, gnmi_port, hash_fields, otlp_collectors, stuck, watched
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.vlans import vlans
 from nodrop.design.watchdog import Timers
@@ -110,6 +110,7 @@ class Devices:
             dynamic_buffers=buffers.dynamic,
             buffer_pools=buffers.pools,
             watchdog_polling_ms=self._timers.wanted_polling_ms if self._timers else None,
+            watchdog_conditions=stuck(self._intent),
             trimming=trimming(self._intent),
             counters=tuple(Counter(group=group, enabled=True) for group in BASE.counters),
             hash_seed=HASH_SEED[node.role],

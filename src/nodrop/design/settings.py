@@ -8,6 +8,7 @@ from operator import attrgetter
 from nodrop.design.boxes import Boxes
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import HASH_FIELDS, Collector, HashField
+from nodrop.fabric.qos import WatchdogConditions
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.values import changed
@@ -98,6 +99,19 @@ def hash_fields(intent: Intent) -> tuple[HashField, ...] | None:
 def gnmi_port(intent: Intent) -> int | None:
     """Return the TCP port on which switches answer gNMI; None where they do not."""
     return GNMI_PORT if intent.services.telemetry.gnmi else None
+
+
+def stuck(intent: Intent) -> WatchdogConditions | None:
+    """Return what a queue has to be like to be stuck, as far as it is stated; None where nothing is."""
+    wanted = intent.pfc.watchdog.stuck
+    if wanted is None:
+        return None
+    return WatchdogConditions(
+        pause_ten_thousandths=None if wanted.paused is None else 100 * wanted.paused,
+        sent_frames=wanted.sent,
+        queue_percent=wanted.fill,
+        recovery_pause_frames=0,
+    )
 
 
 def otlp_collectors(intent: Intent) -> tuple[Collector, ...]:

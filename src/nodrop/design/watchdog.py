@@ -206,6 +206,7 @@ def _range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
 
 def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     watched = _watched(intent)
+    yield from _fill_faults(intent, timers)
     for name, side in timers.sides():
         polling = max(timers.polling_ms[one.role] for one in watched[name])
         inexact = list(_count_faults(intent, timers, name, side, watched[name]))
@@ -222,6 +223,19 @@ def _relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
         expected = f"more than {timers.latest_ms} ms, the hosts' detection and two pollings"
         hint = "so that the hop nearest to the fault acts first"
         yield intent.problem((*_KEYS, "fabric", "detection"), found, expected, hint)
+
+
+def _fill_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+    """Yield a polling that is too fast for switches that are to look at how full queues are."""
+    wanted = intent.pfc.watchdog.stuck
+    if wanted is None or wanted.fill is None:
+        return
+    for role, held in platforms(intent).items():
+        slowest, polling = held.watchdog.queue_polling_ms, timers.polling_ms[role]
+        if held.watchdog.conditions is not None and polling <= slowest:
+            hint = f"{held.title} looks at how full queues are then only"
+            yield intent.problem((*_KEYS, "polling"), f"{polling} ms", f"more than {slowest} ms", hint)
+            return
 
 
 def _count_faults(

@@ -186,12 +186,27 @@ TimersOrOff = Annotated[
 ]
 
 
+MOST_FRAMES = 100_000
+"""The most frames that a queue may be told to send in a polling, stuck as it is."""
+
+
+class Stuck(Part):
+    """What a queue has to be like in each polling to be stuck, where a switch can be told: all of what is stated."""
+
+    paused: Annotated[int, percentage(1, 99)] | None = Field(
+        None, description="longer paused than that share of the polling"
+    )
+    sent: Annotated[int, whole(0, MOST_FRAMES)] | None = Field(None, description="no more frames sent than that")
+    fill: Annotated[int, percentage(0, 99)] | None = Field(None, description="fuller than that")
+
+
 class Watchdog(Part):
     """PFC watchdogs: leaf ports towards servers, and links between switches, later than those."""
 
     hosts: WatchdogTimers = Field(default_factory=WatchdogTimers)
     fabric: TimersOrOff = Field(default_factory=WatchdogTimers)
     polling: Time | None = Field(None, description="how often a switch looks, on all its ports")
+    stuck: Stuck | None = Field(None, description="what a queue has to be like until it is taken for stuck")
 
 
 class Pfc(Part):

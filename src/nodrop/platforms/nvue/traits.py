@@ -120,7 +120,7 @@ TRAITS = Traits(
         "@dynamic_buffers": _HEADROOM,
         "@buffer_pools/*/shared_headroom_bytes": _NOT_SHARED,
         "@buffer_pools/*/size_bytes": "what headroom leaves; NVUE reserves no more for each port",
-        "@watchdog_conditions": "what a queue has to be like in each polling since 5.19, where NVUE is told nothing",
+        "@watchdog_conditions": "by what a queue is taken for stuck can be told since 5.19, and NVUE begins with this",
         "@watchdog_polling_ms": "NVUE's detection is polling × robustness, in whole numbers",
         "@trimming/tc": "NVUE gives cut packets a switch priority, whose queue they take",
         "*/autoneg": "NVUE negotiates unless told not to",

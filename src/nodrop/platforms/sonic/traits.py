@@ -84,6 +84,7 @@ TRAITS = Traits(
     taken={},
     reasons={
         "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
+        "@watchdog_conditions": "SONiC's watchdog goes by what its daemon has for the ASIC",
         "@otlp_collectors": "SONiC sends nothing by OTLP by itself: collectors subscribe by gNMI",
     },
 )
