@@ -125,6 +125,19 @@ def test_a_slip_is_told_even_where_there_may_be_other_words(command: str, meant:
     ]
 
 
+@pytest.mark.parametrize(
+    ("command", "facts"),
+    [
+        ("vrf default bgp neighbor swp1 remote-as external", "vrf default | bgp | there is `vrf <vrf> router bgp`"),
+        ("system qos roce", "system | qos | there is `qos`"),
+        ("system adaptive-routing state enabled", "system | adaptive-routing | there is `router adaptive-routing`"),
+        ("service pfc-watchdog", "service | pfc-watchdog | there is `qos pfc-watchdog`"),
+    ],
+)
+def test_what_stands_in_another_place_is_told_with_its_own(command: str, facts: str) -> None:
+    assert remarks(f"nv set {command}\n") == [("unknown-setting", 1, facts)]
+
+
 @pytest.mark.parametrize("command", ["service dhcp-relay5 mgmt", "evpn dadas on", "system api2 state enabled"])
 def test_a_number_or_two_slips_make_another_word(command: str) -> None:
     assert remarks(f"nv set {command}\n") == []

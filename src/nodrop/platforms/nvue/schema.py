@@ -22,6 +22,11 @@ _HARDLY = 0.7
 """How much alike they have to be at one place, where no other word will do; with less, the words there are named."""
 _CLASSES = "qos"
 """The object that other platforms spell at ports, and guides then invent there."""
+_THINGS = frozenset({
+    "adaptive-routing", "bgp", "breakout", "congestion-control", "ecmp-hash", "egress-scheduler", "lag-hash", "ospf",
+    "packet-trim", "path-selection", "pfc", "pfc-watchdog", "qos", "roce", "traffic-pool",
+})  # fmt: skip
+"""Words that name one thing wherever they stand: where NVUE does not have them, they are misplaced."""
 _MANY = 3
 """Paths that end in the same word; `state` and `mode` are in far more."""
 
@@ -132,7 +137,7 @@ def _elsewhere(word: str, beside: Path) -> Path | None:
     None for a word that is in many places: none of them is more likely than the others.
     """
     index = _index()
-    paths = [path for path in index.get(word, ()) if _in_reach(path, beside)] or [
+    paths = [path for path in index.get(word, ()) if _in_reach(path, beside) or path in objects().get(word, ())] or [
         path
         for close in difflib.get_close_matches(word, index, n=1, cutoff=_ALIKE)
         for path in index[close]
@@ -154,6 +159,22 @@ def _index() -> Mapping[str, list[Path]]:
     for path in _paths(schema()):
         index.setdefault(path[-1], []).append(path)
     return index
+
+
+@cache
+def objects() -> Mapping[str, tuple[Path, ...]]:
+    """Return the paths of the words that name one thing wherever they stand, such as `bgp`."""
+    found: dict[str, list[Path]] = {}
+    places = [schema()]
+    while places:
+        place = places.pop()
+        below = [place.chosen.below] if place.chosen else []
+        for node in (*place.words.values(), *below):
+            if isinstance(node, Words):
+                places.append(node)
+                if node.pattern[-1] in _THINGS:
+                    found.setdefault(node.pattern[-1], []).append(node.pattern)
+    return {word: tuple(paths) for word, paths in found.items()}
 
 
 def _paths(place: Words) -> Iterator[Path]:

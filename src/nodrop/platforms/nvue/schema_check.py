@@ -14,7 +14,7 @@ from nodrop.formats.places import on_one_line, shown
 from nodrop.hardware import switch
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.read_values import Config, said
-from nodrop.platforms.nvue.schema import Words, hint, schema
+from nodrop.platforms.nvue.schema import Words, hint, objects, schema
 from nodrop.platforms.nvue.schema_types import NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span
 from nodrop.platforms.nvue.tree import Node, Path
 from nodrop.platforms.slips import slip
@@ -197,7 +197,7 @@ def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
         node = words.get(key)
         if node is None:
             if chosen is None:
-                if "," not in key and (not place.open or slip(key, place.words)):
+                if "," not in key and (not place.open or key in objects() or slip(key, place.words)):
                     _add(found, Fault("word", (*path, key), place, key))
                 continue
             if chosen.high is not None and not _between(key, chosen.low, chosen.high):
