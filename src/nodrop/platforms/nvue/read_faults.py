@@ -12,15 +12,15 @@ from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_breakouts import names_shown
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_qos import GLOBAL
+from nodrop.platforms.nvue.read_shared import saying
 from nodrop.platforms.nvue.read_values import Config, View
 
 
 def check_watchdogs(config: Config) -> None:
     """Remark watchdogs of what is no port of the switch."""
-    for key, interface in config.top.below("interface").items():
-        qos = interface.below("qos")
-        if qos.has("pfc-watchdog") and qos.below("pfc-watchdog").text("state") not in ("disable", "disabled"):
-            others = [name for name in names(key) if nvue_port(name) is None]
+    for qos in saying(config.top.below("interface"), "pfc-watchdog"):
+        if qos.below("pfc-watchdog").text("state") not in ("disable", "disabled"):
+            others = [name for name in names(qos.path[1]) if nvue_port(name) is None]
             if others:
                 config.remark("watchdog-not-on-port", (), (*qos.path, "pfc-watchdog"), interface=names_shown(others))
 

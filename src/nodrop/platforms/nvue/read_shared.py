@@ -4,6 +4,8 @@ Source: Cumulus Linux 5.18 and the draft of 5.19, Quality of Service (Lossless S
 told to share have exclusive headroom, and borrow the rest of what is required, with `qos roce` in a lossless mode.
 """
 
+from collections.abc import Iterator
+
 from nodrop.platforms.nvue.effects import StatedHeadroom
 from nodrop.platforms.nvue.read_values import Config, View
 
@@ -33,8 +35,7 @@ def check_shared(config: Config, shared: SharedHeadroom, *, lossless_macro: bool
     """Remark shared headroom that nothing is shared by: no port takes any, or there is none to borrow."""
     node = shared.node
     interfaces = config.top.below("interface")
-    ports = (port.below("qos") for _, port in interfaces.items())
-    sharing = [port for port in ports if port.has(_PORT) and port.flag(_PORT)]
+    sharing = [port for port in saying(interfaces, _PORT) if port.flag(_PORT)]
     if node and not sharing and interfaces:
         _tell(config, node, "", "no port has shared-headroom-pool enabled")
     required, exclusive = shared.required_bytes, shared.exclusive_bytes
@@ -44,6 +45,14 @@ def check_shared(config: Config, shared: SharedHeadroom, *, lossless_macro: bool
         )
     if sharing and not lossless_macro:
         _tell(config, sharing[0], _PORT, "ports share headroom under `qos roce` in a lossless mode only")
+
+
+def saying(interfaces: View, word: str) -> Iterator[View]:
+    """Yield the QoS of the interfaces that say something by a word."""
+    for key, node in interfaces.node.items():
+        qos = node.get("qos") if type(node) is dict else None
+        if qos == word or (type(qos) is dict and word in qos):
+            yield interfaces.below(key, "qos")
 
 
 def _tell(config: Config, node: View, key: str, reason: str) -> None:
