@@ -111,8 +111,14 @@ def stated_headroom(groups: Iterable[PriorityGroup]) -> StatedHeadroom | None:
 
 
 def tc_to_priority_group(pausing: Collection[int]) -> Map:
-    """Return the priority group of each traffic class: its own where PFC holds for it, else the lossy group 0."""
-    return (*(tc if tc in pausing else 0 for tc in PRIORITIES), *_UNMAPPED)
+    """Return the priority group of each traffic class: its own where PFC holds for it, else the lossy one."""
+    lossy = lossy_group(pausing)
+    return (*(tc if tc in pausing else lossy for tc in PRIORITIES), *_UNMAPPED)
+
+
+def lossy_group(pausing: Collection[int]) -> int:
+    """Return the priority group of all traffic that PFC does not hold for: 0, or the first that is not paused."""
+    return next((group for group in PRIORITIES if group not in pausing), 0)
 
 
 def pfc_to_priority_group(pausing: Collection[int]) -> Map:
@@ -139,7 +145,7 @@ def priority_groups(
     stated: StatedHeadroom | None = None,
     quotas: Quotas = NO_QUOTAS,
 ) -> tuple[PriorityGroup, ...]:
-    """Return a port's priority groups: one of its own for each priority that PFC holds for, and 0 for all others.
+    """Return a port's priority groups: one of its own for each priority that PFC holds for, and one for all others.
 
     Headroom that is not stated is the switch's to work out from the cable (`hardware.dynamic.resolve`).
     """
@@ -150,7 +156,7 @@ def priority_groups(
     else:
         lossless = stated.buffer(pool, dynamic_th)
     lossy, lossless = _of_quota(lossy, quotas.ingress_lossy), _of_quota(lossless, quotas.ingress_lossless)
-    indexes = sorted({0, *pausing})
+    indexes = sorted({lossy_group(pausing), *pausing})
     return tuple(PriorityGroup(index=index, buffer=lossless if index in pausing else lossy) for index in indexes)
 
 

@@ -62,7 +62,10 @@ def _infinite(pools: View, name: str) -> bool:
 
 
 def _check_halves(config: Config, qos: View) -> None:
-    """Remark what lacks its other half: a lossless class is PFC and a pool, and there is one such pool."""
+    """Remark what lacks its other half: a lossless class is PFC and a pool, and there is one such pool.
+
+    Link pause makes use of a lossless pool too, without PFC.
+    """
     pools = qos.below("traffic-pool")
     shared = [name for name in (_LOSSLESS, _OF_MACRO) if pools.below(name).has("memory-percent")]
     if len(shared) > 1:
@@ -81,7 +84,7 @@ def _check_halves(config: Config, qos: View) -> None:
         if pooled and missing:
             lacks = f"place in {name}, which is for priority {_listed(pooled)}"
             _half(config, (*pools.path, name, "switch-priority"), f"priority {_listed(missing)}", "PFC", lacks)
-        elif unpaused or (whole and not paused):
+        elif not qos.has("link-pause") and (unpaused or (whole and not paused)):
             who = f"priority {_listed(unpaused)}" if unpaused else "the switch"
             _half(config, (*pools.path, name), who, f"the lossless pool {name}", "PFC")
 
