@@ -106,7 +106,11 @@ def test_what_a_file_does_not_say_of_a_port_is_derived() -> None:
     [
         ("SN4700", "Cumulus Linux 5.14.0", ("SN4700", "5.14")),
         ("MSN4700", "Cumulus Linux 5.16.1.0012", ("SN4700", "5.16")),
+        ("SN5600D", "5.14", ("SN5600", "5.14")),
+        ("sn6600-ld", "5.18.2", ("SN6600_LD", "5.18")),
+        ("SN3750SX", "5.9", ("SN3750-SX", "5.9")),
         ("vx", "5.9", (UNKNOWN, "5.9")),
+        ("", "5.9", (UNKNOWN, "5.9")),
         ("SN4700", "unreleased", ("SN4700", UNKNOWN)),
     ],
 )

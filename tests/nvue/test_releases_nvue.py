@@ -1,6 +1,7 @@
 """Every release of Cumulus Linux that is written: in which words, and what it cannot say at all."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from startup import read, state
@@ -15,6 +16,7 @@ from nodrop.fabric.qos import COLORS, PfcWatchdog, QosProfile, WatchdogCondition
 from nodrop.fabric.routing import Bgp, CommunityList
 from nodrop.fabric.states import known
 from nodrop.platforms.nvue.releases import NEEDED, RELEASES, SINCE, knows
+from nodrop.platforms.nvue.schema import schema
 from nodrop.platforms.traits import traits
 from nvue_devices import as_nvue, fabric
 
@@ -87,6 +89,21 @@ WANTED = {
     "a gNMI server": ("gnmi_port", 9339),
     "packet trimming": ("trimming", Trimming(size_bytes=256, dscp=1, tc=0, queue=0)),
 }
+
+
+@pytest.mark.parametrize(
+    ("what", "path"),
+    [
+        ("a gNMI server", ("system", "gnmi-server")),
+        ("packet trimming", ("system", "forwarding", "packet-trim")),
+        ("a time of restoration", ("qos", "pfc-watchdog", "recovery-interval")),
+    ],
+)
+def test_the_schema_has_what_is_written_since_the_same_release(what: str, path: tuple[str, ...]) -> None:
+    place: Any = schema()
+    for word in path:
+        place = place.words[word]
+    assert place.span.since == tuple(map(int, SINCE[what].split(".")))
 
 
 def test_all_that_older_releases_lack_is_tried() -> None:

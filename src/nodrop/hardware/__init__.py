@@ -89,6 +89,27 @@ def model_of_sku(hwsku: str, platform: str | None = None) -> str | None:
     return next(exact, models[0] if models else None)
 
 
+@cache
+def model_called(name: str) -> str | None:
+    """Return the switch model of a name, whatever its case and separators; None where there is none, or no such one.
+
+    A model that differs in power and cooling only is the one it differs from; MSN is what SN was called before.
+    """
+    return _by_name().get(_plain(name).removeprefix("m")) or _by_name().get(_plain(name))
+
+
+@cache
+def _by_name() -> dict[str, str]:
+    found = {_plain(model): model for model in switches()}
+    for model in [one for one in switches() if b"\nalso:" in _text("switches", one)]:
+        found |= {_plain(name): model for name in switch(model).also}
+    return found
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
 def obstacle(model: Switch, platform: str) -> str | None:
     """Return why nothing can be designed for a model under a network OS; None where it can."""
     if platform not in model.platforms:

@@ -13,7 +13,7 @@ from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
 from nodrop.formats import nvset
 from nodrop.formats.places import shown
-from nodrop.hardware import switches
+from nodrop.hardware import model_called
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.adaptive_routing import of_switch
@@ -235,8 +235,7 @@ class _Device:
         stated = self._tree.header.get("model") if self._tree else None
         if not isinstance(stated, str):
             return UNKNOWN
-        known = {model.lower(): model for model in switches()}
-        return known.get(stated.lower(), known.get(stated.lower().removeprefix("m"), UNKNOWN))
+        return model_called(stated) or UNKNOWN
 
     def _version(self) -> Any:
         """Return major.minor of the release that the header names."""
