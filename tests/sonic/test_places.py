@@ -155,7 +155,7 @@ NOT_SAID = re.compile(
     r"|.*/(name|index|sequence|group|family|address|interface|key)"  # what a row is called, not what it says
     r"|.*/link_local|.*/neighbors/.*/(enabled|bfd|ipv6|ipv6/active|extended_next_hop)"  # true without a word
     r"|.*/neighbors/.*/next_hop_self|bgp/(compare_router_id|always_compare_med|requires_policy|import_check)"
-    r"|dual_tor|.*/computed|.*/wred/(yellow|red|green)"
+    r"|dual_tor|adaptive_routing|interfaces/.*/adaptive_routing|weighs_utilization|.*/computed|.*/wred/(yellow|red|green)"
 )
 SAID = [name for name in facts() if not NOT_SAID.fullmatch(name)]
 

@@ -126,7 +126,9 @@ NOTHING = Device(
     otlp_collectors=UNKNOWN,
 )
 NO_QOS = QosProfile(**dict.fromkeys(QosProfile.__dataclass_fields__, UNKNOWN))
-NO_PORT = Interface(**dict.fromkeys(Interface.__dataclass_fields__, UNKNOWN) | {"name": "Ethernet0"})
+ABSENT: dict[str, Any] = {"adaptive_routing": False, "utilization_threshold_percent": None}
+"""What no table of SONiC has, so that no part of a configuration leaves it open."""
+NO_PORT = Interface(**dict.fromkeys(Interface.__dataclass_fields__, UNKNOWN) | ABSENT | {"name": "Ethernet0"})
 MAPS = ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE")
 QOS_TABLES = (*MAPS, "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE")
 ASYMMETRIC = {
