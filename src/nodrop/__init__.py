@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nodrop.lint.rule import Rule
     from nodrop.platforms.artifact import Artifact
 
-__all__ = ["build", "host_files", "lint", "load", "rack", "read", "read_back", "write"]
+__all__ = ["build", "host_files", "lint", "load", "rack", "read", "read_back", "validate", "write"]
 
 
 def load(path: "Path") -> "Intent":
@@ -104,6 +104,14 @@ def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = ""
 def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
     """Judge a reading by the shipped rules, or by `rules`."""
     from nodrop.lint.engine import judge
-    from nodrop.lint.rules import shipped
+    from nodrop.lint.rules import of_files, shipped
 
-    return judge(reading, shipped() if rules is None else rules)
+    return judge(reading, of_files(shipped()) if rules is None else rules)
+
+
+def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":
+    """Compute the control plane of a reading and judge what it does, by the shipped rules of routing or by `rules`."""
+    from nodrop.lint.engine import judge
+    from nodrop.lint.rules import of_routing, shipped
+
+    return judge(reading, of_routing(shipped()) if rules is None else rules)

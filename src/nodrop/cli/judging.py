@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from nodrop.report.outcome import Outcome
 
 
-def chosen_rules(choices: Choices) -> "tuple[Rule, ...]":
-    """Return the shipped rules that were selected and not ignored; an unknown word is a usage error."""
-    from nodrop.lint.rules import shipped
+def chosen_rules(choices: Choices, *, routing: bool = False) -> "tuple[Rule, ...]":
+    """Return the rules of files, or of `routing`, that were selected and not ignored; an unknown word is an error."""
+    from nodrop.lint.rules import of_files, of_routing, shipped
 
-    rules = shipped()
+    rules = of_routing(shipped()) if routing else of_files(shipped())
     known = tuple(sorted({word for rule in rules for word in _words(rule)}))
     wanted, unwanted = _named(choices.select, known), _named(choices.ignore, known)
     return tuple(rule for rule in rules if (not wanted or wanted & _words(rule)) and not unwanted & _words(rule))

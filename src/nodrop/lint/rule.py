@@ -92,6 +92,8 @@ class Rule:
     arguments: Mapping[str, object]
     rests_on: frozenset[str]
     """What the analysis takes from the owner's statements."""
+    routed: bool
+    """Whether the analysis needs the control plane, which `nodrop validate` computes and `nodrop lint` does not."""
     remark: str
     facts: tuple[tuple[str, Type], ...]
     at: Attribute | Name | None

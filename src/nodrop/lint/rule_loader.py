@@ -89,6 +89,7 @@ class _Loader:
             analysis=file.analysis or "",
             arguments=self.arguments(options, module),
             rests_on=frozenset(getattr(module, "RESTS_ON", ())),
+            routed=bool(getattr(module, "ROUTED", False)),
             remark=file.remark or "",
             facts=facts,
             at=self.at(names),

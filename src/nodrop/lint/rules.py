@@ -63,6 +63,16 @@ def _same_names(rules: Sequence[Rule]) -> Iterator[Problem]:
                 yield Problem(path=rule.path, found=f"a second rule `{name}`", hint=f"first in {first[name].path}")
 
 
+def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Those that `nodrop lint` judges by: what is wrong with files, and between them."""
+    return tuple(rule for rule in rules if not rule.routed)
+
+
+def of_routing(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Those that `nodrop validate` judges by: what the control plane does, and all else about routing."""
+    return tuple(rule for rule in rules if rule.routed or rule.area == "routing")
+
+
 @cache
 def shipped() -> tuple[Rule, ...]:
     """The rules that come with nodrop."""

@@ -106,6 +106,8 @@ class Down(NamedTuple):
     router: Router
     neighbor: BgpNeighbor
     reason: Reason
+    leg: Leg | None
+    """Over what it would go, where that is there."""
     facts: Mapping[str, str | int]
     related: tuple[Subject, ...] = ()
 
@@ -155,11 +157,11 @@ class Sessions:
         """What becomes of a neighbor statement."""
 
         def down(reason: Reason, *related: Subject, **facts: str | int) -> Down:
-            return Down(router, neighbor, reason, facts, related)
+            return Down(router, neighbor, reason, leg, facts, related)
 
+        leg = self._leg(router, neighbor)
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
-        leg = self._leg(router, neighbor)
         if leg is None:
             return down("no-subnet")
         if not self._cabling.up(router.device.name, leg, self._failed):

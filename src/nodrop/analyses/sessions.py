@@ -1,0 +1,31 @@
+"""BGP neighbor statements that get no session, by the reason.
+
+What has a reason of its own at the other end of a session is told there; AS numbers have an analysis to themselves.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._plane import of
+from nodrop.fabric.index import Index
+
+RESTS_ON = frozenset({"cables"})
+ROUTED = True
+
+
+def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
+    """Yield the statements that get no session for this `reason` (routing.sessions.Reason)."""
+    for down in of(index).down:
+        if down.reason == reason and (reason != "shutdown" or not down.neighbor.enabled):
+            facts = {"device": down.router.name, "session": down.neighbor.key, "description": ""}
+            if down.neighbor.description:
+                facts["description"] = f" ({down.neighbor.description})"
+            yield Hit(
+                subject=down.router.at(down.neighbor),
+                facts={**facts, **down.facts},
+                related=tuple((subject, "the other end") for subject in down.related),
+            )
+        elif down.reason == "unread" and reason == "nobody":
+            yield Unsettled(
+                subject=(down.router.device.name,), missing="device.bgp", others=frozenset({str(down.facts["node"])})
+            )

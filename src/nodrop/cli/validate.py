@@ -1,0 +1,31 @@
+"""`nodrop validate`: what the control plane of configurations will do."""
+
+import click
+
+from nodrop.cli.options import Choices, judging
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@judging
+def command(paths: tuple[str, ...], choices: Choices) -> int:
+    """Compute BGP sessions, routes and failures, and judge them.
+
+    PATH is as for `nodrop lint`. What every switch will learn is worked out from the configurations alone: which
+    sessions come up, what is reached over how many equal paths, and what is left of it after failures. The rules are
+    those about routing; the others are `nodrop lint`'s.
+    """
+    from nodrop.cli.judging import chosen_rules, collecting, judged, reading_at, working
+    from nodrop.cli.output import calm_collector, emit, exit_code, merged
+    from nodrop.report.outcome import Outcome
+
+    calm_collector()
+    rules = chosen_rules(choices, routing=True)
+    outcomes: list[Outcome] = []
+    with working(0, choices):
+        for path in paths:
+            with collecting(outcomes):
+                outcomes.append(judged(reading_at(path), rules, choices))
+    outcome = merged(outcomes)
+    emit(outcome, choices)
+    return exit_code(outcome, choices.fail_on)
