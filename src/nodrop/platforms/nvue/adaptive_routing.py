@@ -65,11 +65,12 @@ def port_paths(port: str, field: str) -> Iterator[Path]:
     yield from _paths(own)
 
 
-def switch_paths(head: str) -> Iterator[Path]:
-    """Yield where it may stand what the switch has of it."""
+def switch_paths(head: str, ports: Iterable[str]) -> Iterator[Path]:
+    """Yield where it may stand what the switch has of it; else the `ports` that have it themselves."""
     if head == SWITCH[1]:
         yield (*BELOW, THRESHOLD)
     yield from _paths(BELOW)
+    yield from (("interface", name, *BELOW) for name in ports)
 
 
 def _paths(own: Path) -> Iterator[Path]:

@@ -146,7 +146,9 @@ class _Finder:
             yield PACKET_TRIM
             yield ("qos", "roce", "mode")
         elif head in adaptive_routing.SWITCH:
-            yield from adaptive_routing.switch_paths(head)
+            ports = self._ports
+            having = (name for name in ports.names() if ports.balanced(ports.view(name))[0])
+            yield from adaptive_routing.switch_paths(head, having)
         elif head == "@hash_seed":
             yield ("system", "forwarding", "hash-seed")
         elif head in _SNMP:
