@@ -180,6 +180,7 @@ def test_the_rules_of_this_release() -> None:
         "dual-tor-without-remap",
         "duplicate-address",
         "duplicate-key",
+        "ecn-below-one-packet",
         "ecn-inert",
         "ecn-missing-on-rdma-queue",
         "ecn-never-before-pfc",
