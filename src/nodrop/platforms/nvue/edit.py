@@ -50,7 +50,7 @@ _OF_KEYS = frozenset(
     {"mixed-dialect", "overlapping-keys", "part-without-breakout", "setting-of-another-release", "unknown-setting"}
 )
 """Kinds of remarks whose facts name keys, which are others once a key of several ports is taken apart."""
-_OF_MEANING = frozenset({"lossless-half-configured", "unused-profile"})
+_OF_MEANING = frozenset({"lossless-half-configured", "macro-mode-not-stated", "unused-profile"})
 """Kinds of remarks about what the settings come to."""
 _FOLLOWING = frozenset({"pfc_to_priority_group", "pfc_to_queue", "priority_groups", "queues", "tc_to_priority_group"})
 """Parts of a port's QoS that NVUE works out of which priorities are paused, and of where they leave."""
