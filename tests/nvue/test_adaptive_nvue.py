@@ -1,11 +1,13 @@
 """Adaptive routing in NVUE's files: what is read of the switch and its ports in any release, written and changed."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from startup import FILE, NAME, device, port, read, state
 
+import nodrop
 from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.fabric.change import Change, Edit
@@ -135,6 +137,30 @@ def test_an_interface_that_is_no_port_is_remarked(name: str, kind: str | None) -
 def made(body: str, release: str, *changes: tuple[str, Any]) -> Edit:
     wanted = [Change(subject=(NAME, *parse(subject)), old=UNKNOWN, new=new) for subject, new in changes]
     return edit({FILE: state(body, release).encode()}, wanted, name=NAME)
+
+
+@pytest.mark.parametrize(
+    ("model", "release", "speed", "told"),
+    [
+        ("SN4700", "5.9.0", "400G", "swp1 has adaptive routing: spectrum-3 of SN4700 has none"),
+        ("SN4700", "5.4.0", "400G", None),  # Spectrum-2 and later, as its documentation has it
+        ("SN5600", "5.14.0", "400G", None),
+        ("SN5600", "5.14.0", "200G", None),
+        (
+            "SN5600",
+            "5.14.0",
+            "800G",
+            "swp1 has adaptive routing: spectrum-4 of SN5600 has it at 400G and 200G, and the port has 800G",
+        ),
+    ],
+)
+def test_a_chip_that_has_none_is_found_in_releases_that_are_known(
+    model: str, release: str, speed: str, told: str | None, tmp_path: Path
+) -> None:
+    body = f"interface:\n  swp1: {{link: {{speed: {speed}}}, router: {{adaptive-routing: {{enable: on}}}}}}"
+    (tmp_path / FILE).write_text(state(body, release, model))
+    found = nodrop.lint(nodrop.read([str(tmp_path)])).findings
+    assert [one.message for one in found if one.rule == "adaptive-routing-unsupported"] == ([told] if told else [])
 
 
 ON = "router: {adaptive-routing: {enable: on}}\n" + PORTS

@@ -57,7 +57,8 @@ def not_routed_alone(device: Device, interface: Interface) -> str:
 @word("function")
 def half_adaptive(device: Device) -> str:
     """How adaptive routing is on for a switch and none of its ports, or the other way round; else nothing."""
-    ports = [port.name for port in device.interfaces if known(port.adaptive_routing, "interface.adaptive_routing")]
+    maybe = [port for port in device.interfaces if port.adaptive_routing is not False]
+    ports = [port.name for port in maybe if known(port.adaptive_routing, "interface.adaptive_routing")]
     on = known(device.adaptive_routing, "device.adaptive_routing")
     if on == bool(ports):
         return ""
