@@ -111,6 +111,7 @@ def route_maps(
     options += [st.just(("ipv6 address prefix-list", one.name)) for one in prefixes if one.family == "ipv6"]
     options += [st.just(("community", one.name)) for one in communities]
     options += [st.just(("as-path", one.name)) for one in paths]
+    names = rows(draw, ("IN", "OUT", "a-b"), 2)
     settings = st.sampled_from(
         [
             ("local-preference", "0"),
@@ -123,20 +124,28 @@ def route_maps(
             ("weight", "5"),
             ("origin", "igp"),
             ("tag", "9"),
+            *(("call", name) for name in names),
+            ("on-match", "next"),
+            ("on-match", "goto 65535"),
         ]
     )
     made = []
-    for name in rows(draw, ("IN", "OUT", "a-b"), 2):
-        rules = tuple(
-            RouteMapRule(
-                sequence=sequence,
-                action=draw(st.sampled_from(["permit", "deny"])),
-                matches=tuple(draw(st.lists(st.one_of(options), max_size=2, unique_by=lambda one: one[0]))),
-                sets=tuple(draw(st.lists(settings, max_size=2, unique_by=lambda one: one[0]))),
+    for name in names:
+        rules = []
+        for sequence in sorted(draw(st.sets(st.integers(1, 65534), min_size=1, max_size=2))):
+            action = draw(st.sampled_from(["permit", "deny"]))
+            sets = draw(st.lists(settings, max_size=2, unique_by=lambda one: one[0]))
+            rules.append(
+                RouteMapRule(
+                    sequence=sequence,
+                    action=action,
+                    matches=tuple(draw(st.lists(st.one_of(options), max_size=2, unique_by=lambda one: one[0]))),
+                    sets=tuple(
+                        one for one in sets if one != ("call", name) and (action == "permit" or one[0] != "on-match")
+                    ),
+                )
             )
-            for sequence in sorted(draw(st.sets(st.integers(1, 65535), min_size=1, max_size=2)))
-        )
-        made.append(RouteMap(name=name, rules=rules))
+        made.append(RouteMap(name=name, rules=tuple(rules)))
     return tuple(made)
 
 

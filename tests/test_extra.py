@@ -99,13 +99,13 @@ def test_the_model_is_the_same_and_what_is_added_is_read_and_linted() -> None:
     }
     with pytest.raises(InputProblems):  # a route map is what the intent decides
         adding(extra)
-    extra["leaf1"]["lines"] = ["ip nht resolve-via-default"]
+    extra["leaf1"]["lines"] = ["ip multicast-routing"]
     fabric = adding(extra)
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     plain = nodrop.read_back(list(nodrop.write(PLAIN)), PLAIN)
     assert list(differences(reading.fabric.devices, plain.fabric.devices)) == []
     assert [note.message for note in reading.notes] == [
-        "command 'ip nht resolve-via-default' is not understood and was not looked at"
+        "command 'ip multicast-routing' is not understood and was not looked at"
     ]
 
 

@@ -52,6 +52,13 @@ def test_a_policy_by_more_than_prefixes_is_left_open() -> None:
     assert spines(changes) == {"leaf1": "device.bgp.route_maps", "leaf2": "device.bgp.route_maps"}
 
 
+def test_a_policy_that_goes_through_others_is_left_open() -> None:
+    for goes in (["call", "OTHER"], ["on-match", "next"]):
+        elsewhere = [{"sequence": 10, "action": "permit", "sets": [goes]}]
+        changes = {**OWN, "leaf*/@bgp/route_maps/FABRIC-OUT/rules": elsewhere}
+        assert spines(changes) == {"leaf1": "device.bgp.route_maps", "leaf2": "device.bgp.route_maps"}
+
+
 def test_what_is_not_known_of_routing_is_left_open() -> None:
     assert spines({"spine1/@bgp": UNKNOWN}) == {"spine1": "device.bgp"}
     assert spines({**OWN, "leaf1/@bgp": UNKNOWN}) == {"leaf1": "device.bgp"}

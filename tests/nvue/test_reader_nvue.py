@@ -412,16 +412,24 @@ def test_settings_of_sessions_in_the_same_words_are_noted_once() -> None:
     ]
 
 
-def test_where_a_route_map_goes_on_is_noted_and_kept() -> None:
-    body = "{router: {policy: {route-map: {A: {rule: {'10': {action: {permit: {exit-policy: {next: {}}}}}}}}}, "
+@pytest.mark.parametrize(
+    ("policy", "sets"),
+    [
+        ("{next: {}}", (("on-match", "next"),)),
+        ("next", (("on-match", "next"),)),
+        ("{rule: 30}", (("on-match", "goto 30"),)),
+        ("{exit: {}}", ()),
+    ],
+)
+def test_where_a_route_map_goes_on(policy: str, sets: object) -> None:
+    permit = f"{{action: {{permit: {{exit-policy: {policy}}}}}}}"
+    body = f"{{router: {{policy: {{route-map: {{A: {{rule: {{'10': {permit}}}}}}}}}, "
     body += "bgp: {autonomous-system: 1}}, vrf: {default: {router: {bgp: {enable: on}}}}}"
     reading = read(state(body))
     bgp = reading.device.bgp
     assert isinstance(bgp, Bgp)
-    assert bgp.route_maps[0].rules[0].sets == (("on-match", "next"),)
-    assert [note.message.split("'")[1] for note in reading.notes] == [
-        "router policy route-map A rule 10 action permit exit-policy"
-    ]
+    assert bgp.route_maps[0].rules[0].sets == sets
+    assert reading.notes == ()
 
 
 def test_a_session_that_is_off_is_not_enabled() -> None:

@@ -406,6 +406,24 @@ REFUSED = [
         "bgp/route_maps/FABRIC-IN/rules/5/sets",
         "'' is not one line of words one space apart",
     ),
+    (
+        "bgp/route_maps/0/rules",
+        (replace(MAP_RULE, sets=(("on-match", "goto 5"),)),),
+        "bgp/route_maps/FABRIC-IN/rules/5/sets",
+        "'goto 5' is not next or goto and the number of a later rule",
+    ),
+    (
+        "bgp/route_maps/0/rules",
+        (replace(MAP_RULE, sets=(("call", "FABRIC-IN"),)),),
+        "bgp/route_maps/FABRIC-IN/rules/5/sets",
+        "a route map does not call itself",
+    ),
+    (
+        "bgp/route_maps/0/rules",
+        (replace(MAP_RULE, action="deny", sets=(("on-match", "next"),)),),
+        "bgp/route_maps/FABRIC-IN/rules/5/sets",
+        "a route that is denied goes nowhere",
+    ),
     ("static_routes", (StaticRoute(prefix="a b", next_hop="c"),), "static_routes/a b/prefix", f"'a b' {WORD}"),
     ("static_routes", (StaticRoute(prefix="a/8", next_hop=""),), "static_routes/a%2F8/next_hop", f"'' {WORD}"),
 ]  # fmt: skip

@@ -360,11 +360,34 @@ def test_what_bears_on_nothing_here_is_passed_over(line: str) -> None:
     assert read(None, f"{line}\nrouter bgp 1\n").notes == ()
 
 
-def test_what_a_route_map_calls_is_noted_kept_and_looked_for() -> None:
+@pytest.mark.parametrize(
+    ("line", "sets", "noted"),
+    [
+        ("on-match next", (("on-match", "next"),), False),
+        ("on-match goto 30", (("on-match", "goto 30"),), False),
+        ("continue", (("on-match", "next"),), False),
+        ("continue 30", (("on-match", "goto 30"),), False),
+        ("continue x", (("continue", "x"),), True),
+        ("on-match", (("on-match", ""),), True),
+    ],
+)
+def test_where_a_route_goes_from_an_entry(line: str, sets: Any, noted: bool) -> None:
+    reading = read(None, f"router bgp 1\nroute-map A permit 10\n {line}\n")
+    assert reading.device.bgp.route_maps[0].rules[0].sets == sets
+    assert notes(reading) == ([(line, 3)] if noted else [])
+
+
+def test_a_denied_route_goes_nowhere() -> None:
+    reading = read(None, "router bgp 1\nroute-map A deny 10\n on-match next\n")
+    assert reading.device.bgp.route_maps[0].rules[0] == RouteMapRule(sequence=10, action="deny")
+    assert notes(reading) == [("on-match next", 3)]
+
+
+def test_what_a_route_map_calls_is_looked_for() -> None:
     reading = read(stock(), "router bgp 1\nroute-map A permit 10\n description all\n call B\n match interface lo\n")
     (rule,) = reading.device.bgp.route_maps[0].rules
     assert rule == RouteMapRule(sequence=10, action="permit", matches=(("interface", "lo"),), sets=(("call", "B"),))
-    assert [note.message.split("'")[1] for note in reading.notes] == ["call B"]
+    assert reading.notes == ()
     assert [(one.facts["kind"], one.facts["name"]) for one in reading.remarks if one.kind == "dangling-reference"] == [
         ("route map", "B")
     ]
@@ -521,7 +544,7 @@ def test_processes_of_vrfs_have_sessions_of_their_own_and_the_lists_of_all() -> 
 
 def test_a_match_that_is_not_understood_is_noted_and_kept() -> None:
     reading = read(None, "router bgp 1\nroute-map A permit 10\n match rpki valid\n set tag 3\n on-match next\n")
-    assert notes(reading) == [("match rpki valid", 3), ("on-match next", 5)]
+    assert notes(reading) == [("match rpki valid", 3)]
     (rule,) = reading.device.bgp.route_maps[0].rules
     matches, sets = (("rpki", "valid"),), (("tag", "3"), ("on-match", "next"))
     assert rule == RouteMapRule(sequence=10, action="permit", matches=matches, sets=sets)

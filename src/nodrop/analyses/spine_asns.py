@@ -18,6 +18,8 @@ from nodrop.fabric.states import Unknown
 
 RESTS_ON = frozenset({"cables", "roles"})
 
+_ELSEWHERE = ("call", "on-match")
+"""What sends a route through more than one rule."""
 _PREFIX_LISTS = ("ip address prefix-list", "ipv6 address prefix-list")
 
 Network = IPv4Network | IPv6Network
@@ -130,7 +132,7 @@ def _passes(bgp: Bgp, name: str | None, foreign: tuple[Network, ...]) -> bool | 
             fits = [_matches(bgp, kind, value, network) for kind, value in rule.matches]
             if False in fits:
                 continue
-            if None in fits:
+            if None in fits or any(kind in _ELSEWHERE for kind, _ in rule.sets):
                 return "device.bgp.route_maps"
             if rule.action == "permit":
                 return True

@@ -49,7 +49,8 @@ class RouteMapRule:
     """One entry of a route map: all of `matches` must hold, then `sets` apply.
 
     Both are tuples of (attribute, value), spelled as in FRR: `("ip address prefix-list", "FABRIC")`,
-    `("local-preference", "0")`.
+    `("local-preference", "0")`. Among what is set stands where the route goes: `("call", "OTHER")` through another
+    map, which has to let it pass too, and `("on-match", "next")` or `("on-match", "goto 30")` to a later entry.
     """
 
     sequence: int

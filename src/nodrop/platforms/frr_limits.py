@@ -33,6 +33,9 @@ SETS = (
     "tag",
 )
 """What a route map can match and set, as far as the model goes."""
+GOES = ("call", "on-match")
+"""Where else a route can be sent, which is said without `set`."""
+_GOES_ON = re.compile(r"goto ([1-9][0-9]{0,4})")
 
 SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
 """What is said once for the processes of all VRFs."""
@@ -140,12 +143,23 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
         for rule in one.rules:
             where = (*path, rule.sequence)
             _check_range(rule.sequence, 1, _LARGEST_SEQUENCE, *where, "sequence")
-            for name, known_attributes in (("matches", MATCHES), ("sets", SETS)):
+            for name, known_attributes in (("matches", MATCHES), ("sets", (*SETS, *GOES))):
                 for attribute, value in getattr(rule, name):
                     if attribute not in known_attributes:
                         raise refuse((*where, name), f"{attribute!r} is not one of {', '.join(known_attributes)}")
                     if reason := on_one_line(value):
                         raise refuse((*where, name), reason)
+                    if attribute == "call" and value == one.name:
+                        raise refuse((*where, name), "a route map does not call itself")
+                    if attribute == "on-match" and rule.action == "deny":
+                        raise refuse((*where, name), "a route that is denied goes nowhere")
+                    if attribute == "on-match" and not _goes_on(rule.sequence, value):
+                        raise refuse((*where, name), f"{value!r} is not next or goto and the number of a later rule")
+
+
+def _goes_on(sequence: int, value: str) -> bool:
+    found = _GOES_ON.fullmatch(value)
+    return value == "next" or (found is not None and sequence < int(found[1]) <= _LARGEST_SEQUENCE)
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:

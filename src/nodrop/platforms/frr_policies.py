@@ -18,7 +18,7 @@ from nodrop.fabric.routing import (
     RouteMapRule,
 )
 from nodrop.formats.frr import Statement
-from nodrop.platforms.frr_limits import MATCHES, SETS
+from nodrop.platforms.frr_limits import GOES, MATCHES, SETS
 from nodrop.platforms.frr_words import NotUnderstood, action, number
 
 PREFIXES = {"ip": "prefix list", "ipv4": "prefix list", "ipv6": "IPv6 prefix list"}
@@ -118,8 +118,7 @@ class Policies:
     def route_map(self, statement: Statement) -> None:
         """Read an entry of a route map with the commands inside it.
 
-        One that is not understood is kept, so that nobody takes the entry for more than it is: `call` and `on-match`
-        among what the entry does.
+        One that is not understood is kept, so that nobody takes the entry for more than it is.
         """
         _, name, said, place = statement.words
         sequence, what = number(place), action(said)
@@ -127,6 +126,13 @@ class Policies:
         for child in statement.children:
             kind, _, rest = child.text.partition(" ")
             if kind == "description":
+                continue
+            if kind in GOES or kind == "continue":
+                goes = self._goes(child)
+                if what == "deny" and "on-match" in goes:  # bgpd refuses it: a route that is denied goes nowhere
+                    self._others.append(child)
+                else:
+                    found["set"] |= goes
                 continue
             known = {"match": MATCHES, "set": SETS}.get(kind, ())
             attribute = next((one for one in known if rest.startswith(f"{one} ")), None)
@@ -138,9 +144,7 @@ class Policies:
                 value = rest[len(attribute) + 1 :]
             found[kind].pop(attribute, None)
             found[kind][attribute] = value
-            if attribute == "call":
-                self.refer(child, "route map", value)
-            elif kind == "match" and attribute.endswith("prefix-list"):
+            if kind == "match" and attribute.endswith("prefix-list"):
                 self.refer(child, PREFIXES[attribute.partition(" ")[0]], value)
             elif kind == "match" and attribute == "community":
                 self.refer(child, "community list", value.split()[0])
@@ -154,6 +158,20 @@ class Policies:
         rules[sequence] = RouteMapRule(
             sequence=sequence, action=what, matches=tuple(found["match"].items()), sets=tuple(found["set"].items())
         )
+
+    def _goes(self, statement: Statement) -> dict[str, str]:
+        """Return where a route goes from an entry; one that is not understood is kept."""
+        match statement.words:
+            case ("call", name):
+                self.refer(statement, "route map", name)
+                return {"call": name}
+            case ("on-match", "next") | ("continue",):
+                return {"on-match": "next"}
+            case ("on-match", "goto", place) | ("continue", place) if place.isascii() and place.isdecimal():
+                return {"on-match": f"goto {place}"}
+        self._others.append(statement)
+        kind, _, rest = statement.text.partition(" ")
+        return {kind: rest}
 
 
 def _in_order(rules: dict[int, Any]) -> tuple[Any, ...]:

@@ -279,12 +279,13 @@ class RoutingReader:
             ]
             yield RouteMap(name=name, rules=tuple(rules))
 
-    def _goes_on(self, rule: View) -> Iterator[tuple[str, str]]:
-        """Yield where a route that a rule permits goes on to, as FRR says it, which is not in the model."""
-        policy = rule.below("action", "permit")
-        if policy.has("exit-policy"):
-            self.unread.append((*policy.path, "exit-policy"))
-            yield "on-match", policy.text("exit-policy") or "next"
+    @staticmethod
+    def _goes_on(rule: View) -> Iterator[tuple[str, str]]:
+        """Yield where a route that a rule permits goes on to, as FRR says it: without a word, nowhere."""
+        policy = rule.below("action", "permit", "exit-policy")
+        number = policy.text("rule")
+        if number is not None or policy.has("next"):
+            yield "on-match", f"goto {number}" if number is not None else "next"
 
     def _matches(self, node: View) -> Iterator[tuple[str, str]]:
         family = "ipv6" if node.text("type") == "ipv6" else "ip"
