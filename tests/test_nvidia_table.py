@@ -16,7 +16,7 @@ from nodrop import platforms
 from nodrop.fabric.subject import text
 from nodrop.formats.yaml import parse
 from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped
+from nodrop.lint.rules import of_files, shipped
 from nodrop.locate import locate
 
 HERE = Path(__file__).parent / "nvidia"
@@ -36,7 +36,7 @@ def findings(where: Path, files: dict[str, str], strictness: str = "regular") ->
         path.write_text(said)
     reading = nodrop.read([str(where)])
     assert reading.problems == ()
-    verdict = judge(reading, shipped(), strictness=strictness)
+    verdict = judge(reading, of_files(shipped()), strictness=strictness)
     rows: dict[tuple[str, str, str], list[str]] = {}
     for one in locate(verdict.findings, reading, platforms.where).findings:
         assert one.located is not None, one.rule
