@@ -54,6 +54,20 @@ def test_a_page_says_how_a_path_is_chosen(model: str, paths: str) -> None:
     assert f" paths {paths} ports 1-" in text
 
 
+def test_a_page_says_what_its_maker_knows_not_to_work() -> None:
+    text = " ".join(run("hardware", "SN5640").out.split())
+    assert "known trouble Cumulus Linux 5.15 to 5.19: a port that is not broken out stays down with optics;" in text
+    assert "known trouble" not in run("hardware", "SN2410").out
+
+
+def test_a_page_says_what_other_names_a_model_has_and_since_when_it_is_known() -> None:
+    lines = [" ".join(line.split()) for line in run("hardware", "SN5610").out.splitlines()]
+    assert "nvue fabrics are designed and written, from 5.13 on" in lines
+    assert "ports 258 at most, those for service among them" in lines
+    assert "SONiC" not in lines
+    assert "also SN5600D" in [" ".join(line.split()) for line in run("hardware", "SN5600").out.splitlines()]
+
+
 def test_a_page_says_what_is_not_known() -> None:
     text = run("hardware", "8122-64EH").out
     assert [line for line in text.splitlines() if "not known" in line] == [

@@ -146,6 +146,7 @@ def _page(box: Switch) -> Iterator[str]:
         yield from _pairs([(platform, known if reason is None else f"no: {reason}")])
     if "nvue" in box.platforms:
         yield from _pairs([("ports", f"{box.most_ports} at most, those for service among them")])
+    yield from _pairs(("known trouble", each) for each in box.troubles)
     yield from _pairs([("paths", _balancing(chip))])
     for group in box.ports:
         yield ""

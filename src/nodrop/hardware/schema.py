@@ -159,6 +159,8 @@ class Switch(Facts):
     """By network OS, the first release that knows the model, where there are earlier ones that are written."""
     also: tuple[str, ...] = ()
     """Other names of the model, and models that differ in power and cooling only."""
+    troubles: tuple[str, ...] = ()
+    """What its maker knows not to work, and leaves to the owner: a sentence each, with the number of the issue."""
     max_split: int
     """Into how many ports each of the panel ports can be broken out at once; where a port takes more, it takes the
     numbers of the one after it, which is lost to it."""
