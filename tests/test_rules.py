@@ -28,7 +28,6 @@ def places(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
 
 UNSAYABLE = {
     ("two-lossless-pools", "sonic"): "SONiC has as many lossless pools as are told",
-    ("shares-exceed-whole", "sonic"): "SONiC's weights are weights, and its pools may overlap",
     ("link-pause-with-pfc", "sonic"): "config_db has no field for 802.3x flow control",
     ("pam4-without-autoneg", "sonic"): "the trouble is that of Cumulus Linux",
     ("pause-sent-not-obeyed", "nvue"): "the cables of the examples are stated: pfc-one-sided tells it",

@@ -88,6 +88,7 @@ class _Device:
         self._remark_references(routing.undefined)
         self._remark_unknown()
         self._remark_halves()
+        self._remark_shares()
         release = _VERSION.fullmatch(self._script.header.get("Product release", ""))
         qos = QosReader(settings)
         return Device(
@@ -148,6 +149,20 @@ class _Device:
                 remark = Remark(kind="unknown-command", subject=(self.name,), place=place, facts=facts)
                 self._values.remarks.append(remark)
         self._others = noted
+
+    def _remark_shares(self) -> None:
+        """Remark traffic pools of more than the memory, at the last share."""
+        shares = {name: pool.percent for name, pool in self._settings.traffic_pools.items() if pool.percent}
+        if (total := sum(shares.values())) > 100:
+            commands = self._script.commands
+            last = [
+                one for one in commands if one.starts("traffic", "pool") and one.words[3:5] == ("memory", "percent")
+            ]
+            parts = ", ".join(f"{name} {percent:g}" for name, percent in shares.items())
+            facts = {"what": "memory percent of traffic pool", "total": f"{total:g}", "parts": parts}
+            place = Place(FILE, last[-1].span) if last else None
+            remark = Remark(kind="shares-exceed-whole", subject=(self.name,), place=place, facts=facts)
+            self._values.remarks.append(remark)
 
     def _remark_halves(self) -> None:
         """Remark priorities with PFC and no lossless buffer, and those with the buffer and without PFC."""
