@@ -23,7 +23,7 @@ from nodrop.lint.rules import shipped
 from nodrop.resources import home
 
 HERE = Path(__file__).parent
-COMMANDS = ("build", "explain", "hardware", "init", "lint", "rules", "schema", "show", "validate")
+COMMANDS = ("build", "explain", "hardware", "init", "lint", "path", "rules", "schema", "show", "validate")
 INTENT = home("intents") / "two-by-two.yaml"
 CRASHES = """\
 severity: error
@@ -202,7 +202,7 @@ def test_what_needs_no_library_loads_none(args: list[str]) -> None:
     ("args", "said"),
     [
         (["lnt", "good"], "no command 'lnt' (did you mean `lint`?)"),
-        (["xyz"], "no command 'xyz' (known: build, explain, hardware, init, lint, rules, schema, show, validate)"),
+        (["xyz"], f"no command 'xyz' (known: {', '.join(COMMANDS)})"),
         (["lint", "good", "--select", "pfc-without-watchdogs"], "(did you mean `pfc-without-watchdog`?)"),
         (["lint", "good", "--ignore", "ecn,bufers"], "no rule or area 'bufers' (did you mean `buffers`?)"),
         (["lint", "good", "--select", ""], "no rule or area ''"),

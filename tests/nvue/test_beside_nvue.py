@@ -7,7 +7,7 @@ from startup import state
 
 import nodrop
 from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped
+from nodrop.lint.rules import of_files, shipped
 
 FEATURES = "# QoS of leaf1\npfc.port_group_list = [roce]\npfc.roce.cos_list = [3]\n"
 BODY = "interface:\n  swp1: {type: swp}"
@@ -24,7 +24,7 @@ def found(folder: Path, startup: str, features: str = FEATURES) -> list[tuple[st
     reading = nodrop.read([str(folder)])
     assert [device.name for device in reading.fabric.devices] == ["leaf1"]
     assert reading.problems == ()
-    verdict = judge(reading, shipped())
+    verdict = judge(reading, of_files(shipped()))
     return [(one.device or "", one.rule, one.message) for one in verdict.findings if one.rule == "file-beside-startup"]
 
 

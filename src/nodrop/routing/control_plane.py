@@ -52,6 +52,11 @@ class Routes:
         self.world = state.world
         self._local: dict[int, dict[Prefix, Route]] = {}
 
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The lengths of the prefixes that BGP carries, the longest first."""
+        return tuple(sorted({one.length for one in self.world.destinations.prefixes}, reverse=True))
+
     def own(self, number: int) -> Mapping[Prefix, Route]:
         """The connected and static routes of a router, by prefix; a connected one is preferred."""
         if number not in self._local:

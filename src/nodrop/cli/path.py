@@ -1,0 +1,149 @@
+"""`nodrop path`: the way of a packet through a fabric."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from nodrop.cli.options import form_option, unknown
+
+if TYPE_CHECKING:
+    from nodrop.fabric.fabric import End, Fabric
+    from nodrop.fabric.index import Index
+    from nodrop.routing import ControlPlane
+    from nodrop.routing.paths import Start
+    from nodrop.routing.prefixes import Address
+
+FOUND = 1
+
+
+@click.command()
+@click.argument("src")
+@click.argument("dst")
+@click.argument("path", default=".")
+@click.option("--dscp", type=click.IntRange(0, 63), help="The packet's DSCP.  [default: that of RDMA]")
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="PORT|DEVICE",
+    help="Take a cable (leaf1:Ethernet0) or a switch away first; may be repeated.",
+)
+@form_option("text", "json")
+def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str, ...], form: str) -> int:
+    """Show the way of packets from SRC to DST.
+
+    SRC and DST are a host, one of its ports (gpu1:p1), a switch, a switch's port or an address; PATH is what `nodrop
+    lint` takes: a folder of configurations, or an intent. Every switch on the way is shown with the route that it
+    takes, the traffic class, priority group and queue that the packet lands in, and what these do. Exit 1 where
+    packets do not arrive on every way.
+    """
+    import json
+
+    from nodrop.cli.judging import reading_at
+    from nodrop.cli.output import say
+    from nodrop.fabric.index import Index
+    from nodrop.report import hops
+    from nodrop.routing import compute
+    from nodrop.routing.paths import Walk
+
+    fabric = reading_at(path).fabric
+    index = Index(fabric)
+    plane = compute(index, _failed(index, without))
+    marked = _rdma(fabric) if dscp is None else dscp
+    start, own = _source(plane, src)
+    to = _target(plane, dst, own)
+    walk = Walk(plane, start, to)
+    shown = hops.facts(plane, walk, marked)
+    count = shown["paths"]
+    title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
+    shown = {"version": 1, "source": src, "destination": dst, "address": str(to), "dscp": marked, **shown}
+    if form == "json":
+        say(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
+    else:
+        say(hops.text({**shown, "title": title}))
+    return 0 if walk.delivered else FOUND
+
+
+def _rdma(fabric: "Fabric") -> int:
+    from nodrop.fabric.effects import rdma_dscps
+
+    found = rdma_dscps(fabric)
+    if not found:
+        raise click.UsageError("no class of the fabric carries RDMA; state the DSCP: --dscp 26")
+    return found[0]
+
+
+def _failed(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
+    """Return the ends of cables that are taken away."""
+    from nodrop.fabric.fabric import End
+
+    ends: set[End] = set()
+    for text in without:
+        node, colon, port = text.partition(":")
+        if node not in index.devices:
+            raise click.UsageError(unknown("switch", node, index.devices))
+        ports = [one.name for one in index.devices[node].interfaces]
+        if colon and port not in ports:
+            raise click.UsageError(unknown(f"port of {node}", port, ports))
+        ends |= {End(node, one) for one in ([port] if colon else ports)}
+    return frozenset(ends)
+
+
+def _source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
+    """Return where packets enter, and the address that they come from where the source is a host's."""
+    from nodrop.routing import paths
+    from nodrop.routing.prefixes import address
+
+    at = address(text)
+    if at is not None:
+        start = paths.beside(plane, at)
+        if start is not None:
+            return start, at
+        raise click.UsageError(f"no switch has an address in a subnet with {text}")
+    node, _, port = text.partition(":")
+    host = plane.index.hosts.get(node)
+    if host is not None:
+        for one in host.ports:
+            if port in ("", one.name) and (found := paths.attached(plane, node, one.name)) is not None:
+                return found, next(iter(_addresses(one.addresses)), None)
+        known = [one.name for one in host.ports]
+        raise click.UsageError(
+            unknown(f"port of {node}", port, known) if port and port not in known else f"no cable of {text} is known"
+        )
+    if node not in plane.index.devices:
+        raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
+    start = paths.start_at(plane, node, port or None)
+    if start is None:
+        raise click.UsageError(f"{text} routes nothing")
+    return start, None
+
+
+def _target(plane: "ControlPlane", text: str, own: "Address | None") -> "Address":
+    """Return an address of the destination, of the source's family if it has one."""
+    from nodrop.fabric.states import Unknown, those_known
+    from nodrop.routing.prefixes import address
+
+    at = address(text)
+    if at is not None:
+        return at
+    node, _, port = text.partition(":")
+    host, device = plane.index.hosts.get(node), plane.index.devices.get(node)
+    texts: list[str] = []
+    if host is not None:
+        texts = [one for each in host.ports if port in ("", each.name) for one in each.addresses]
+    elif device is not None:
+        rows = device.interfaces if port else ()
+        of_ports = [row.addresses for row in rows if row.name == port and not isinstance(row.addresses, Unknown)]
+        texts = [one for each in of_ports for one in each]
+        texts = texts if port else [one for each in those_known(device.loopbacks) for one in each.addresses]
+    else:
+        raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
+    found = _addresses(tuple(texts))
+    if not found:
+        raise click.UsageError(f"{text} has no address that is known")
+    return next((one for one in found if own is not None and one.family == own.family), found[0])
+
+
+def _addresses(texts: tuple[str, ...]) -> "list[Address]":
+    from nodrop.routing.prefixes import address
+
+    return [one for text in texts if (one := address(text)) is not None]

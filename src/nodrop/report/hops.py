@@ -1,0 +1,278 @@
+"""The way of a packet as facts and as text: switch by switch, with what each does to its class."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from nodrop.fabric.effects import (
+    group_buffer,
+    group_of_tc,
+    is_lossless,
+    pausing_priorities,
+    queue,
+    queue_of_tc,
+    tc_of_dscp,
+)
+from nodrop.fabric.fabric import Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.report.escape import terminal
+from nodrop.report.names import listing
+from nodrop.routing import ControlPlane
+from nodrop.routing.legs import Leg
+from nodrop.routing.paths import Stage, Walk
+from nodrop.units import show_bytes, show_speed
+
+Facts = dict[str, Any]
+UNKNOWN = "unknown"
+_T = TypeVar("_T")
+
+
+def _known(read: Callable[[], _T]) -> _T | str:
+    """What a function reads from the model, or the word for what no file says."""
+    try:
+        return read()
+    except UnknownFact:
+        return UNKNOWN
+
+
+def facts(plane: ControlPlane, walk: Walk, dscp: int) -> Facts:
+    """Return the ways, and every switch on them, in values for JSON."""
+    name = [router.name for router in plane.routers]
+    carried = {walk.stages[0].router: dscp} if walk.stages else {}
+    stages = []
+    for stage in walk.stages:
+        own = carried.get(stage.router, dscp)
+        found = _stage(plane, stage, own)
+        stages.append(found)
+        for hop in stage.route.hops if stage.route is not None else ():
+            if hop.router is not None:
+                carried.setdefault(hop.router, found["dscp_out"])
+    return {
+        "paths": walk.paths,
+        "delivered": walk.delivered,
+        "ways": [
+            {"switches": [name[one] for one in way.routers], "paths": way.paths, "outcome": way.outcome}
+            for way in walk.ways
+        ],
+        "stages": stages,
+    }
+
+
+def _stage(plane: ControlPlane, stage: Stage, dscp: int) -> Facts:
+    router = plane.routers[stage.router]
+    ports = _Ports(plane, router.device.name)
+    arriving = [one for leg in stage.arrive for one in ports.of(router.by_name.get(leg), leg)]
+    leaving = [one for leg in stage.leave for one in ports.of(router.by_name.get(leg), leg)]
+    ingress = _alike(arriving, lambda port: _ingress(port, dscp))
+    tc = ingress[0]["tc"] if ingress else UNKNOWN  # what a switch sends itself it queues as it likes
+    egress = _alike(leaving, lambda port: _egress(port, tc))
+    sent = [one["dscp"] for one in egress if isinstance(one["dscp"], int)]
+    route = stage.route
+    return {
+        "device": router.name,
+        "depth": stage.depth,
+        "outcome": stage.outcome,
+        "route": None
+        if route is None
+        else {"prefix": str(route.prefix), "source": route.source, "next_hops": len(route.hops)},
+        "dscp_in": dscp,
+        "dscp_out": sent[0] if sent else dscp,
+        "ingress": ingress,
+        "egress": egress,
+    }
+
+
+class _Ports:
+    """The ports of a device by name."""
+
+    def __init__(self, plane: ControlPlane, device: str) -> None:
+        self._index, self._device = plane.index, device
+
+    def of(self, leg: Leg | None, port: str) -> Iterator[Interface]:
+        """Yield the ports of a leg, or else the one of this name; a loopback has none."""
+        for name in (port,) if leg is None else leg.ports:
+            found = self._index.interface(self._device, name)
+            if found is not None:
+                yield found
+
+
+def _alike(ports: Sequence[Interface], read: Callable[[Interface], Facts]) -> list[Facts]:
+    """Return what ports do, once for those that do the same."""
+    rows: dict[str, tuple[list[str], Facts]] = {}
+    for port in ports:
+        found = read(port)
+        rows.setdefault(repr(found), ([], found))[0].append(port.name)
+    return [{"ports": named, **found} for named, found in rows.values()]
+
+
+def _qos(port: Interface) -> QosProfile | None:
+    return known(port.qos, "interface.qos")
+
+
+def _ingress(port: Interface, dscp: int) -> Facts:
+    """What a port does to a packet that comes in: traffic class, priority group, and what keeps it from being lost."""
+    tc = _known(lambda: tc_of_dscp(_qos(port), dscp) if _trusts(port) else UNKNOWN)
+    if not isinstance(tc, int):
+        return {"tc": UNKNOWN, "priority_group": UNKNOWN, "lossless": UNKNOWN, "pauses": UNKNOWN, "xoff_bytes": UNKNOWN}
+    group = _known(lambda: group_of_tc(_qos(port), tc))
+    return {
+        "tc": tc,
+        "priority_group": group,
+        "lossless": _known(lambda: is_lossless(_qos(port), tc)),
+        "pauses": _known(lambda: _pauses(_qos(port), group)),
+        "xoff_bytes": _known(lambda: _xoff(_qos(port), group)),
+    }
+
+
+def _trusts(port: Interface) -> bool:
+    """Whether a port goes by the DSCP of a packet."""
+    qos = _qos(port)
+    return qos is None or known(qos.trust, "interface.qos.trust") in ("dscp", "both", None)
+
+
+def _pauses(qos: QosProfile | None, group: int | str) -> list[int]:
+    return [] if qos is None or isinstance(group, str) else list(pausing_priorities(qos, group))
+
+
+def _xoff(qos: QosProfile | None, group: int | str) -> int | None:
+    buffer = None if qos is None or isinstance(group, str) else group_buffer(qos, group)
+    headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
+    return None if headroom is None else known(headroom.xoff_bytes, "priority_group.buffer.headroom.xoff_bytes")
+
+
+def _egress(port: Interface, tc: int | str) -> Facts:
+    """What a port does to a packet that goes out: queue, share, marks, and how a stuck queue is freed."""
+    number = tc if isinstance(tc, str) else _known(lambda: queue_of_tc(_qos(port), tc))
+    wire = {"speed_mbps": _plain(port.speed_mbps), "mtu_bytes": _plain(port.mtu_bytes)}
+    if isinstance(number, str):
+        fields = ("queue", "scheduler", "ecn", "obeys_pause", "watchdog_ms", "dscp")
+        return {**dict.fromkeys(fields, UNKNOWN), **wire}
+    return {
+        "queue": number,
+        "scheduler": _known(lambda: _scheduler(_qos(port), number)),
+        "ecn": _known(lambda: _ecn(_qos(port), number)),
+        "obeys_pause": _known(lambda: _obeys(_qos(port), number)),
+        "watchdog_ms": _known(lambda: _watchdog(_qos(port))),
+        "dscp": _known(lambda: _rewritten(_qos(port), tc)),
+        **wire,
+    }
+
+
+def _plain(value: int | None | Unknown) -> int | None | str:
+    return UNKNOWN if isinstance(value, Unknown) else value
+
+
+def _scheduler(qos: QosProfile | None, number: int) -> str | None:
+    found = None if qos is None else queue(qos, number)
+    one = None if found is None else known(found.scheduler, "queue.scheduler")
+    if one is None:
+        return None
+    return one.type if one.weight is None else f"{one.type} {one.weight}"
+
+
+def _ecn(qos: QosProfile | None, number: int) -> Facts | None:
+    found = None if qos is None else queue(qos, number)
+    wred = None if found is None else known(found.wred, "queue.wred")
+    if wred is None or "green" not in wred.ecn_colors:
+        return None
+    green = wred.green
+    return {
+        "min_bytes": green.min_bytes,
+        "max_bytes": green.max_bytes,
+        "probability_percent": green.probability_percent,
+    }
+
+
+def _obeys(qos: QosProfile | None, number: int) -> list[int]:
+    if qos is None:
+        return []
+    table = known(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
+    own = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return [one for one in own if (one if table is None else table[one]) == number]
+
+
+def _watchdog(qos: QosProfile | None) -> int | None:
+    dog = None if qos is None else known(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
+    return None if dog is None else known(dog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
+
+
+def _rewritten(qos: QosProfile | None, tc: int | str) -> int | None:
+    table = None if qos is None or isinstance(tc, str) else known(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
+    return None if table is None or isinstance(tc, str) else table[tc]
+
+
+def text(shown: Facts) -> str:
+    """Return the page of `nodrop path`, every line ended."""
+    lines = [terminal(shown["title"]), ""]
+    for way in shown["ways"]:
+        end = "" if way["outcome"] == "delivered" else f": {way['outcome']}"
+        count = f"{way['paths']} path{'s' if way['paths'] != 1 else ''}"
+        lines.append(f"  {' > '.join(map(terminal, way['switches']))}  ({count}){end}")
+    for depth, alike in _grouped(shown["stages"]):
+        lines += ["", f"{depth + 1}  {listing([one['device'] for one in alike])}", *_lines(alike[0])]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _grouped(stages: Sequence[Facts]) -> Iterator[tuple[int, list[Facts]]]:
+    """Yield switches at one place of the way that do the same."""
+    rows: dict[str, list[Facts]] = {}
+    for stage in stages:
+        words = repr((stage["depth"], _lines(stage)))
+        rows.setdefault(words, []).append(stage)
+    yield from ((alike[0]["depth"], alike) for alike in rows.values())
+
+
+def _lines(stage: Facts) -> list[str]:
+    lines = []
+    for row in stage["ingress"]:
+        lossless = {True: "lossless", False: "lossy"}.get(row["lossless"], "lossless or not is unknown")
+        kept = f", xoff {show_bytes(row['xoff_bytes'])}" if isinstance(row["xoff_bytes"], int) else ""
+        pauses = f", pauses priority {', '.join(map(str, row['pauses']))}" if row["pauses"] not in ([], UNKNOWN) else ""
+        lines.append(
+            f"   in   {listing(row['ports'])}: DSCP {stage['dscp_in']}, traffic class {row['tc']}, "
+            f"priority group {row['priority_group']}, {lossless}{pauses}{kept}"
+        )
+    route = stage["route"]
+    if route is None:
+        lines.append("   no route")
+    else:
+        count = route["next_hops"]
+        hops = f", {count} next hop{'s' if count != 1 else ''}" if route["source"] == "bgp" else ""
+        lines.append(f"   by   {route['prefix']}, {route['source']}{hops}")
+    lines += [f"   out  {listing(row['ports'])}: {_leaving(row)}" for row in stage["egress"]]
+    if stage["outcome"] not in (None, "delivered"):
+        lines.append(f"   {stage['outcome']}")
+    return lines
+
+
+def _leaving(row: Facts) -> str:
+    words = [f"queue {row['queue']}"]
+    if row["scheduler"] not in (None, UNKNOWN):
+        words.append(str(row["scheduler"]))
+    ecn = row["ecn"]
+    if isinstance(ecn, dict):
+        words.append(
+            f"ECN from {_bytes(ecn['min_bytes'])} to {_bytes(ecn['max_bytes'])} at {ecn['probability_percent']} %"
+        )
+    elif ecn is None:
+        words.append("no ECN")
+    if row["obeys_pause"] not in ([], UNKNOWN):
+        words.append(f"obeys pause of priority {', '.join(map(str, row['obeys_pause']))}")
+        words += _freed(row["watchdog_ms"])
+    if isinstance(row["dscp"], int):
+        words.append(f"sets DSCP {row['dscp']}")
+    if isinstance(row["speed_mbps"], int):
+        words.append(show_speed(row["speed_mbps"]))
+    if isinstance(row["mtu_bytes"], int):
+        words.append(f"MTU {row['mtu_bytes']}")
+    return ", ".join(words)
+
+
+def _freed(watchdog_ms: int | str | None) -> list[str]:
+    if watchdog_ms == UNKNOWN:
+        return []
+    return ["no watchdog" if watchdog_ms is None else f"watchdog {watchdog_ms} ms"]
+
+
+def _bytes(count: int | None) -> str:
+    return "no limit" if count is None else show_bytes(count)

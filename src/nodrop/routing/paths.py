@@ -1,0 +1,157 @@
+"""The way of a packet: switch by switch, over all equal paths, until it arrives, is dropped, or goes in a circle."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Literal, NamedTuple
+
+from nodrop.fabric.fabric import End
+from nodrop.routing.control_plane import ControlPlane, Hop, Route, Routes
+from nodrop.routing.prefixes import Address, Prefix, cut
+
+Outcome = Literal["delivered", "no route", "discarded", "loop"]
+MOST_PATHS = 1000
+"""How many ways through switches are told one by one."""
+
+
+class Start(NamedTuple):
+    """Where a packet enters: a router, and the port by which it comes from a host, None where the router sends it."""
+
+    router: int
+    port: str | None
+
+
+class Stage(NamedTuple):
+    """A router on the way, with the legs by which packets come and go, and the route that they take."""
+
+    router: int
+    depth: int
+    arrive: tuple[str, ...]
+    leave: tuple[str, ...]
+    route: Route | None
+    outcome: Outcome | None
+
+
+class Way(NamedTuple):
+    """One sequence of routers, over how many equal paths of ports it goes, and how it ends."""
+
+    routers: tuple[int, ...]
+    paths: int
+    outcome: Outcome
+
+
+class Walk:
+    """All ways of packets to an address."""
+
+    def __init__(self, plane: ControlPlane, start: Start, to: Address) -> None:
+        self._plane, self._start, self._to = plane, start, to
+        self._routes: Routes = plane.of(to.family)
+        self.ways = tuple(self._ways())
+        self.stages = tuple(self._stages())
+
+    @property
+    def delivered(self) -> bool:
+        """Whether packets arrive on every way."""
+        return all(way.outcome == "delivered" for way in self.ways)
+
+    @property
+    def paths(self) -> int:
+        """The equal paths, counted by ports."""
+        return sum(way.paths for way in self.ways)
+
+    def _next(self, number: int) -> tuple[Route | None, tuple[Hop, ...], Outcome | None]:
+        """The route of a router, where packets go from it, and how their way ends there, if it does."""
+        route = lookup(self._routes, number, self._to)
+        if route is None:
+            return None, (), "no route"
+        if route.discard:
+            return route, (), "discarded"
+        if route.source == "connected" or any(hop.router is None for hop in route.hops):
+            return route, route.hops, "delivered"
+        return route, route.hops, None
+
+    def _ways(self) -> Iterator[Way]:
+        """Yield every sequence of routers, depth first, with the number of paths over its ports."""
+
+        @cache
+        def after(number: int) -> dict[int, int]:
+            _, hops, outcome = self._next(number)
+            found: dict[int, int] = {}
+            for hop in hops if outcome is None else ():
+                if hop.router is not None:
+                    found[hop.router] = found.get(hop.router, 0) + 1
+            return found
+
+        waiting: list[tuple[tuple[int, ...], int]] = [((self._start.router,), 1)]
+        told = 0
+        while waiting and told < MOST_PATHS:
+            routers, paths = waiting.pop()
+            outcome = self._next(routers[-1])[2]
+            if outcome is None and routers[-1] in routers[:-1]:
+                outcome = "loop"
+            if outcome is not None:
+                told += 1
+                yield Way(routers, paths, outcome)
+                continue
+            waiting += [
+                ((*routers, far), paths * count) for far, count in sorted(after(routers[-1]).items(), reverse=True)
+            ]
+
+    def _stages(self) -> Iterator[Stage]:
+        """Yield the routers of all ways, each once, in the order in which packets meet them."""
+        depth: dict[int, int] = {}
+        for way in self.ways:
+            for place, number in enumerate(way.routers):
+                depth[number] = min(place, depth.get(number, place))
+        came: dict[int, dict[str, None]] = {number: {} for number in depth}
+        if self._start.port is not None:
+            came[self._start.router][self._start.port] = None
+        for number in depth:
+            for hop in self._next(number)[1]:
+                if hop.router in came and hop.session is not None:
+                    came[hop.router][self._plane.side(hop.router, hop.session).leg.name] = None
+        for number in sorted(depth, key=lambda one: (depth[one], one)):
+            route, hops, outcome = self._next(number)
+            leave = tuple(dict.fromkeys(hop.leg for hop in hops))
+            yield Stage(number, depth[number], tuple(came[number]), leave, route, outcome)
+
+
+def lookup(routes: Routes, number: int, to: Address) -> Route | None:
+    """The route that a router takes to an address: the longest prefix that it has and the address is in."""
+    found = [route for prefix, route in routes.own(number).items() if prefix.has(to)]
+    for length in routes.lengths:
+        prefix = Prefix(to.family, cut(to.family, to.number, length), length)
+        if (route := routes.route(number, prefix)) is not None:
+            found.append(route)
+    return max(found, key=lambda route: route.prefix.length, default=None)
+
+
+def start_at(plane: ControlPlane, device: str, port: str | None) -> Start | None:
+    """Where a packet enters at a device, by one of its ports or from itself; None where the device has no router."""
+    for router in plane.routers:
+        if router.device.name != device:
+            continue
+        legs = [leg for leg in router.legs if port is None or port in leg.ports]
+        if legs or port is None:
+            return Start(router.number, port)
+    return None
+
+
+def beside(plane: ControlPlane, at: Address) -> Start | None:
+    """Where packets of a host with this address enter: the port of the switch that has the subnet of the address."""
+    best: tuple[int, Start] | None = None
+    for router in plane.routers:
+        for leg in router.legs:
+            for subnet in leg.subnets:
+                longer = best is None or subnet.length > best[0]
+                if leg.ports and longer and subnet.has(at) and plane.up[router.number][leg.name]:
+                    own = at in leg.addresses
+                    best = (subnet.length, Start(router.number, None if own else leg.ports[0]))
+    return None if best is None else best[1]
+
+
+def attached(plane: ControlPlane, host: str, port: str) -> Start | None:
+    """Where packets of a host's port enter: the port at the other end of its cable."""
+    end = plane.index.far_end(host, port)
+    if end is None or End(host, port) in plane.failed or end in plane.failed:
+        return None
+    return start_at(plane, end.node, end.port)
