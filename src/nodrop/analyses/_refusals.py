@@ -1,0 +1,93 @@
+"""Why a session's policy lets a prefix not pass: which part of it, in words and as a subject."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, PrefixList, RouteMap
+from nodrop.fabric.subject import Subject
+from nodrop.routing.destinations import Destinations
+from nodrop.routing.prefixes import Family, Prefix
+from nodrop.routing.sessions import Router
+
+
+class Named(NamedTuple):
+    """A route map or prefix list that a session names, with the field of the neighbor that does."""
+
+    kind: str
+    name: str
+    field: str
+    there: bool
+
+
+def of_family(neighbor: BgpNeighbor, family: Family) -> BgpNeighbor | Ipv6Unicast:
+    """What a neighbor statement says for a family."""
+    return neighbor if family == "ipv4" else neighbor.ipv6
+
+
+def named(bgp: Bgp, neighbor: BgpNeighbor, family: Family) -> Iterator[Named]:
+    """Yield the policies that a neighbor statement names."""
+    said = of_family(neighbor, family)
+    prefix = "" if family == "ipv4" else "ipv6/"
+    maps = {one.name for one in bgp.route_maps}
+    lists = {one.name for one in bgp.prefix_lists if one.family == family}
+    for way in ("import", "export"):
+        if (name := getattr(said, f"{way}_policy")) is not None:
+            yield Named("route map", name, f"{prefix}{way}_policy", name in maps)
+        if (name := getattr(said, f"{way}_prefix_list")) is not None:
+            yield Named("prefix list", name, f"{prefix}{way}_prefix_list", name in lists)
+
+
+class Refusal(NamedTuple):
+    """What takes a prefix away: `what` in words, and its part; None where another rule tells it."""
+
+    what: str
+    at: Subject
+
+
+def refusal(router: Router, neighbor: BgpNeighbor, way: str, prefix: Prefix) -> Refusal | None:
+    """Return what of a session's policy (`import` or `export`) takes a prefix away.
+
+    None where no policy is there at all, or one is named that is not: rules of their own tell these.
+    """
+    bgp = router.bgp
+    if bgp is None:
+        return None
+    own = [one for one in named(bgp, neighbor, prefix.family) if one.field.startswith((way, f"ipv6/{way}"))]
+    if not own or not all(one.there for one in own):
+        return None
+    for one in own:
+        if one.kind == "prefix list":
+            listed = next(row for row in bgp.prefix_lists if (row.name, row.family) == (one.name, prefix.family))
+            if not permits(listed, prefix):
+                return Refusal(f"prefix list {one.name}", (*router.subject, "prefix_lists", one.name))
+    found = next((one.name for one in own if one.kind == "route map"), None)
+    if found is None:
+        return None
+    route_map = next(row for row in bgp.route_maps if row.name == found)
+    return _in_map(router, bgp, route_map, prefix)
+
+
+def _in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> Refusal | None:
+    """The rule that denies a prefix, the list without which no rule is for it, or the whole route map."""
+    subject = (*router.subject, "route_maps", route_map.name)
+    kind = "ip address prefix-list" if prefix.family == "ipv4" else "ipv6 address prefix-list"
+    lists = {one.name: one for one in bgp.prefix_lists if one.family == prefix.family}
+    looked: list[str] = []
+    for rule in sorted(route_map.rules, key=lambda one: one.sequence):
+        own = [value for match, value in rule.matches if match == kind]
+        if any(value not in lists for value in own):
+            return None
+        if any(not permits(lists[value], prefix) for value in own):
+            looked += own if rule.action == "permit" else ()
+        elif rule.action == "deny":
+            where = (*subject, "rules", str(rule.sequence))
+            return Refusal(f"rule {rule.sequence} of route map {route_map.name}", where)
+    if len(dict.fromkeys(looked)) == 1:
+        what = f"prefix list {looked[0]} in route map {route_map.name}"
+        return Refusal(what, (*router.subject, "prefix_lists", looked[0]))
+    return Refusal(f"route map {route_map.name}", subject)
+
+
+def permits(listed: PrefixList, prefix: Prefix) -> bool:
+    """Whether a prefix list lets a prefix pass."""
+    return bool(Destinations(prefix.family, {prefix: ()}, [listed.rules]).permitted(listed.rules))

@@ -1,0 +1,83 @@
+"""What traffic goes to: the subnets of hosts and the loopbacks of switches, with the routers that have them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from nodrop.fabric.index import Index
+from nodrop.routing import ControlPlane
+from nodrop.routing.control_plane import Routes
+from nodrop.routing.legs import Leg
+from nodrop.routing.prefixes import BITS, Prefix, cut, prefix
+from nodrop.routing.sessions import Router
+
+MANAGEMENT_VRFS = ("mgmt", "management")
+
+
+class Target(NamedTuple):
+    """A subnet of hosts, or the address of a loopback, at the router that has it."""
+
+    prefix: Prefix
+    router: int
+    leg: Leg
+    kind: Literal["hosts", "loopback"]
+
+
+def targets(index: Index, plane: ControlPlane) -> Iterator[Target]:
+    """Yield what routers with BGP have: legs that work, lead to no switch and carry no session, and loopbacks.
+
+    Of loopbacks only addresses without a network of their own, which is how switches are reached.
+    """
+    for router in plane.routers:
+        if router.bgp is None or router.vrf in MANAGEMENT_VRFS:
+            continue
+        for leg in router.legs:
+            loopback = leg.least == 0
+            if not plane.up[router.number][leg.name] or (not loopback and _between_switches(index, router, leg)):
+                continue
+            for one, subnet in zip(leg.addresses, leg.subnets, strict=True):
+                if not one.link_local and (not loopback or subnet.length == BITS[subnet.family]):
+                    yield Target(subnet, router.number, leg, "loopback" if loopback else "hosts")
+
+
+def _between_switches(index: Index, router: Router, leg: Leg) -> bool:
+    ends = (index.far_end(router.device.name, port) for port in leg.ports)
+    if leg.name in router.by_interface or any(end is not None and end.node in index.devices for end in ends):
+        return True
+    return any(subnet.has(one) for subnet in leg.subnets for one in router.by_address)
+
+
+class Announced:
+    """What each router puts into BGP, in one family."""
+
+    def __init__(self, routes: Routes) -> None:
+        self.of: defaultdict[int, set[Prefix]] = defaultdict(set)
+        lengths = set()
+        for found, rows in routes.world.origins.items():
+            lengths.add(found.length)
+            for row in rows:
+                self.of[row[0]].add(found)
+        self._lengths = sorted(lengths, reverse=True)
+        self.prefixes = routes.world.origins.keys()
+
+    def covering(self, inner: Prefix, router: int) -> Prefix | None:
+        """The longest prefix in which another lies that a router announces."""
+        own = self.of.get(router, ())
+        return next((one for one in self.around(inner) if one in own), None)
+
+    def around(self, inner: Prefix) -> Iterator[Prefix]:
+        """Yield what anybody announces in which a prefix lies, the longest first."""
+        for length in self._lengths:
+            if length <= inner.length:
+                wider = Prefix(inner.family, cut(inner.family, inner.first, length), length)
+                if wider in self.prefixes:
+                    yield wider
+
+
+def networks(router: Router) -> Mapping[Prefix, int]:
+    """The prefixes of a router's network statements, with their positions."""
+    found: dict[Prefix, int] = {}
+    for position, text in enumerate(() if router.bgp is None else router.bgp.networks):
+        if (one := prefix(text)) is not None:
+            found.setdefault(one, position)
+    return found

@@ -1,0 +1,79 @@
+"""What a router should put into BGP and does not: network statements without effect, hosts and loopbacks."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._targets import Target, networks
+from nodrop.fabric.index import Index
+from nodrop.routing.prefixes import prefix
+from nodrop.routing.sessions import Router
+from nodrop.routing.speakers import statics
+
+RESTS_ON = frozenset({"cables", "hosts", "roles"})
+ROUTED = True
+
+
+def find(index: Index, *, what: str) -> Iterator[Hit]:
+    """Yield `networks` statements whose prefix the table lacks, or `hosts` or a `loopback` that nothing announces.
+
+    Hosts and loopbacks are told where others of the tier announce theirs, once for each router.
+    """
+    for reach in reaches(index):
+        if what == "networks":
+            yield from _without_effect(reach)
+        else:
+            yield from _unannounced(reach, what)
+
+
+def _without_effect(reach: Reach) -> Iterator[Hit]:
+    for router in reach.plane.routers:
+        if router.bgp is None or router.bgp.import_check is not True:
+            continue
+        for one, position in _idle(reach, router):
+            yield Hit(
+                subject=(*router.subject, "networks", str(position)),
+                facts={"device": router.name, "prefix": router.bgp.networks[position]},
+                discriminator=str(one),
+            )
+
+
+def _idle(reach: Reach, router: Router) -> Iterator[tuple[object, int]]:
+    """Yield network statements whose prefix is neither that of a leg, even one that is down, nor of a static route."""
+    known = {subnet for leg in router.legs for subnet in leg.subnets}
+    known |= {found for _, found in statics(router, reach.routes.family)}
+    for one, position in networks(router).items():
+        if one.family == reach.routes.family and one not in known:
+            yield one, position
+
+
+def _unannounced(reach: Reach, kind: str) -> Iterator[Hit]:
+    open_: dict[int, list[Target]] = {}
+    told: set[int | None] = set()
+    for one in reach.targets:
+        if one.kind != kind or one.router not in reach.ranks:
+            continue
+        if reach.announced.covering(one.prefix, one.router) is not None:
+            told.add(reach.ranks[one.router])
+        else:
+            open_.setdefault(one.router, []).append(one)
+    for number, rows in open_.items():
+        router = reach.plane.routers[number]
+        left = [row for row in rows if not _explained(reach, router, row)]
+        if left and reach.ranks[number] in told:
+            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+            yield Hit(
+                subject=router.subject,
+                at=(*router.subject, "networks"),
+                facts={"device": router.name, "prefix": str(left[0].prefix) + more, "leg": left[0].leg.name},
+                related=((left[0].leg.subject, "where it is"),),
+                discriminator=f"{kind} {reach.routes.family}",
+            )
+
+
+def _explained(reach: Reach, router: Router, target: Target) -> bool:
+    """Whether a statement is there though without effect, or another router announces more than a default route."""
+    texts = () if router.bgp is None else router.bgp.networks
+    if any((stated := prefix(text)) is not None and stated.covers(target.prefix) for text in texts):
+        return True
+    return any(wider.length for wider in reach.announced.around(target.prefix))

@@ -1,0 +1,28 @@
+"""Leaves that refuse routes to others because their own AS number stands in the path."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._drops import drops
+from nodrop.fabric.index import Index
+
+RESTS_ON = frozenset({"cables", "roles"})
+ROUTED = True
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield each such leaf once, with an example."""
+    told: set[int] = set()
+    for reach, drop in drops(index):
+        if drop.kind != "loop" or not drop.lost or drop.router in told:
+            continue
+        told.add(drop.router)
+        router = reach.plane.routers[drop.router]
+        found = reach.prefixes(drop.lost)[0]
+        owners = [reach.plane.routers[row[0]] for row in reach.world.origins[found]]
+        asn = 0 if router.bgp is None else router.bgp.asn
+        yield Hit(
+            subject=(*router.subject, "asn"),
+            facts={"device": router.name, "asn": asn, "prefix": str(found), "owner": owners[0].name},
+            related=tuple(((*one.subject, "asn"), "who announces it") for one in owners[:1]),
+        )

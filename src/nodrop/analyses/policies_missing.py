@@ -1,0 +1,84 @@
+"""Route maps and lists that a session or a redistribution names and that are not there, so that nothing passes."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.analyses import Hit
+from nodrop.analyses._plane import of
+from nodrop.analyses._refusals import named
+from nodrop.fabric.index import Index
+from nodrop.fabric.routing import Bgp
+from nodrop.fabric.subject import Subject
+from nodrop.routing.prefixes import FAMILIES
+from nodrop.routing.sessions import Router
+
+ROUTED = True
+
+_MATCHES = {
+    "ip address prefix-list": "prefix list",
+    "ipv6 address prefix-list": "prefix list",
+    "community": "community list",
+    "as-path": "list of AS paths",
+}
+
+
+class _Missing(NamedTuple):
+    """What is not there, who names it, and what comes of that."""
+
+    name: str
+    at: Subject
+    by: str
+    effect: str
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield each that is missing once for each router, at the first that names it."""
+    for router in of(index).routers:
+        if router.bgp is None:
+            continue
+        told: set[str] = set()
+        for row in _missing(router, router.bgp):
+            if row.name in told:
+                continue
+            told.add(row.name)
+            yield Hit(
+                subject=row.at,
+                facts={"device": router.name, "name": row.name, "by": row.by, "effect": row.effect},
+            )
+
+
+def _missing(router: Router, bgp: Bgp) -> Iterator[_Missing]:
+    used: set[str] = set()
+    for neighbor in router.neighbors:
+        for family in FAMILIES:
+            active = neighbor.active if family == "ipv4" else neighbor.ipv6.active
+            for one in named(bgp, neighbor, family) if active and neighbor.enabled else ():
+                used |= {one.name} if one.kind == "route map" else set()
+                if not one.there:
+                    at = (*router.at(neighbor), *one.field.split("/"))
+                    way = "is taken from" if "import" in one.field else "is told to"
+                    effect = f"nothing {way} the neighbor"
+                    yield _Missing(f"{one.kind} {one.name}", at, f"neighbor {neighbor.key}", effect)
+    maps = {one.name: one for one in bgp.route_maps}
+    for row in bgp.redistributions:
+        if row.policy is not None:
+            used.add(row.policy)
+            if row.policy not in maps:
+                at = (*router.subject, "redistributions", row.key, "policy")
+                yield _Missing(f"route map {row.policy}", at, f"redistribute {row.source}", "no route is taken over")
+    for name in sorted(used & maps.keys()):
+        for rule in maps[name].rules:
+            for kind, value in rule.matches:
+                if kind in _MATCHES and value.split() and not _is_there(bgp, kind, value.split()[0]):
+                    at = (*router.subject, "route_maps", name, "rules", str(rule.sequence))
+                    by = f"rule {rule.sequence} of route map {name}"
+                    yield _Missing(f"{_MATCHES[kind]} {value.split()[0]}", at, by, "the rule is for no route")
+
+
+def _is_there(bgp: Bgp, kind: str, name: str) -> bool:
+    if kind == "community":
+        return any(one.name == name for one in bgp.community_lists)
+    if kind == "as-path":
+        return any(one.name == name for one in bgp.as_path_lists)
+    family = "ipv6" if kind.startswith("ipv6") else "ipv4"
+    return any((one.name, one.family) == (name, family) for one in bgp.prefix_lists)

@@ -1,0 +1,45 @@
+"""Sessions to another AS without a policy, over which nothing passes where RFC 8212 holds."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._plane import of
+from nodrop.analyses._refusals import of_family
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.routing.sessions import Side
+from nodrop.routing.speakers import internal
+
+ROUTED = True
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield each router with such sessions once, at the first of them."""
+    plane = of(index)
+    rows: dict[int, list[tuple[Side, str]]] = {}
+    for session in plane.sessions:
+        if internal(plane.routers, session):
+            continue
+        for side in (session.a, session.b):
+            open_ways = []
+            for family in session.families:
+                said = of_family(side.neighbor, family)
+                open_ways += ["import"] if said.import_policy is None and said.import_prefix_list is None else []
+                open_ways += ["export"] if said.export_policy is None and said.export_prefix_list is None else []
+            if open_ways:
+                rows.setdefault(side.router, []).append((side, " and ".join(dict.fromkeys(open_ways))))
+    for number, found in rows.items():
+        router = plane.routers[number]
+        bgp = router.bgp
+        if bgp is None or bgp.requires_policy is False:
+            continue
+        if isinstance(bgp.requires_policy, Unknown):
+            yield Unsettled(subject=(router.device.name,), missing="device.bgp.requires_policy")
+            continue
+        side, ways = found[0]
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield Hit(
+            subject=router.at(side.neighbor),
+            facts={"device": router.name, "session": side.neighbor.key + more, "ways": ways},
+            related=(((*router.subject, "requires_policy"), "RFC 8212"),),
+        )

@@ -1,0 +1,116 @@
+"""What is found where routes to hosts and loopbacks end, and what is a consequence of something else."""
+
+from looking import look
+
+_SHARED = {"leaf2/@bgp/asn": 4200100001, "spine?/@neighbors/10.1.2.*/remote_asn": 4200100001}
+
+
+def test_a_policy_is_told_once_with_an_example() -> None:
+    assert look("filtered", {"leaf1/@bgp/prefix_lists/OWN/rules/20": None}, lost=True) == {
+        "leaf1/@bgp/prefix_lists/OWN": {
+            "device": "leaf1",
+            "what": "prefix list OWN in route map FABRIC-OUT",
+            "way": "to",
+            "far": "spine1 and 1 more",
+            "prefix": "10.2.1.0/24",
+        }
+    }
+
+
+def test_a_filter_at_one_spine_loses_paths_and_one_at_all_of_them_the_hosts() -> None:
+    one = {"spine1/@bgp/prefix_lists/FABRIC/rules/20": None}
+    both = {"spine?/@bgp/prefix_lists/FABRIC/rules/20": None}
+    assert list(look("filtered", one, lost=False)) == ["spine1/@bgp/prefix_lists/FABRIC"]
+    assert look("filtered", one, lost=True) == {}
+    assert list(look("filtered", both, lost=True)) == [
+        "spine1/@bgp/prefix_lists/FABRIC",
+        "spine2/@bgp/prefix_lists/FABRIC",
+    ]
+    assert look("filtered", both, lost=False) == {}
+
+
+def test_a_session_that_is_down_is_not_told_again_for_each_destination() -> None:
+    changes = {"leaf1/@neighbors/*/enabled": False}
+    assert look("filtered", changes, lost=True) == look("filtered", changes, lost=False) == {}
+    assert look("preferred", {"leaf1/@neighbors/10.1.1.225/enabled": False}) == {}
+
+
+def test_what_a_leaf_does_not_pass_up_again_is_no_loss() -> None:
+    assert look("filtered", {"spine1/@neighbors/10.1.1.22?/enabled": False}, lost=True) == {}
+
+
+def test_a_wider_route_over_the_same_session_replaces_one_that_is_filtered() -> None:
+    changes: dict[str, object] = {
+        "spine1/@static_routes": [{"prefix": "10.2.0.0/16", "next_hop": "blackhole"}],
+        "spine1/@bgp/networks": ["10.0.64.1/32", "10.2.0.0/16"],
+        "spine1/@bgp/prefix_lists/WIDE": {
+            "name": "WIDE",
+            "family": "ipv4",
+            "rules": [
+                {"sequence": 10, "action": "permit", "prefix": "10.0.0.0/16", "ge": 32},
+                {"sequence": 20, "action": "permit", "prefix": "10.2.0.0/16"},
+            ],
+        },
+        "spine1/@bgp/route_maps/FABRIC-OUT/rules/10/matches": [["ip address prefix-list", "WIDE"]],
+    }
+    assert "spine1/@bgp/prefix_lists/WIDE" in look("filtered", changes, lost=False)
+    changes |= {
+        "leaf?/@bgp/prefix_lists/FABRIC/rules/30": {"sequence": 30, "action": "permit", "prefix": "10.2.0.0/16"}
+    }
+    assert look("filtered", changes, lost=False) == {}
+
+
+def test_policies_that_are_not_there_are_told_by_name_and_not_as_filters() -> None:
+    changes = {"spine1/@bgp/route_maps/FABRIC-OUT": None}
+    assert look("policies_missing", changes) == {
+        "spine1/@neighbors/10.1.1.224/export_policy": {
+            "device": "spine1",
+            "name": "route map FABRIC-OUT",
+            "by": "neighbor 10.1.1.224",
+            "effect": "nothing is told to the neighbor",
+        }
+    }
+    assert look("filtered", changes, lost=False) == {}
+
+
+def test_leaves_with_one_number_name_each_other() -> None:
+    assert look("own_asn", _SHARED) == {
+        "leaf1/@bgp/asn": {"device": "leaf1", "asn": 4200100001, "prefix": "10.0.0.2/32", "owner": "leaf2"},
+        "leaf2/@bgp/asn": {"device": "leaf2", "asn": 4200100001, "prefix": "10.0.0.1/32", "owner": "leaf1"},
+    }
+
+
+def test_what_is_not_known_of_a_policy_is_not_judged() -> None:
+    changes = {
+        "leaf1/@bgp/prefix_lists/OWN/rules/20": None,
+        "leaf1/@bgp/route_maps/FABRIC-OUT/rules/10/matches": [
+            ["ip address prefix-list", "OWN"],
+            ["peer", "10.1.1.225"],
+        ],
+    }
+    assert look("filtered", changes, lost=True) == {"leaf1/@bgp/route_maps/FABRIC-OUT/10": "peer"}
+
+
+def test_a_preferred_path_names_the_one_that_stays_empty() -> None:
+    fast = {"name": "FAST", "rules": [{"sequence": 10, "action": "permit", "sets": [["local-preference", "200"]]}]}
+    found = look("preferred", {"leaf1/@bgp/route_maps/FAST": fast, "leaf1/@neighbors/10.1.1.241/import_policy": "FAST"})
+    assert (found["leaf1/@bgp/route_maps/FAST"]["used"], found["leaf1/@bgp/route_maps/FAST"]["paths"]) == (1, 4)
+    assert found["leaf1/@bgp/route_maps/FAST"]["what"] == "local preference 200 against 100"
+
+
+def test_a_block_of_another_switch_is_told_with_its_owner() -> None:
+    routes = [{"prefix": "10.2.1.0/24", "next_hop": "blackhole"}, {"prefix": "10.2.2.0/24", "next_hop": "blackhole"}]
+    changes: dict[str, object] = {"leaf2/@static_routes": routes}
+    found = look("blackholes", changes, twice=False)
+    assert {at: (row["owner"], row["announces"]) for at, row in found.items()} == {
+        "leaf2/@static_routes/0": ("leaf1", "")
+    }
+    changes |= {"leaf2/@bgp/networks": ["10.0.0.2/32", "10.2.1.0/24", "10.2.2.0/24"]}
+    found = look("blackholes", changes, twice=False)
+    assert found["leaf2/@static_routes/0"]["announces"] == " and announces it"
+
+
+def test_a_failed_statement_is_told_instead_of_the_hosts_below_it() -> None:
+    changes = {"leaf1/@bgp/networks": ["10.0.0.1/32", "10.2.0.0/23"]}
+    assert list(look("announcements", changes, what="networks")) == ["leaf1/@bgp/networks/1"]
+    assert look("announcements", changes, what="hosts") == {}
