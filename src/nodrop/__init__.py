@@ -9,6 +9,7 @@ The public verbs; each is a pure function where it can be:
     host_files(fabric) -> Iterator      what sets the NICs of its hosts
     read(sources) -> Reading            the fabric that configurations say, whoever wrote them
     lint(reading) -> Verdict            what is wrong with it
+    validate(reading) -> Verdict        what its control plane will do, and what of that is wrong
 """
 
 from collections.abc import Iterator, Sequence

@@ -13,7 +13,7 @@ from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import parse
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
-from nodrop.lint.rules import shipped
+from nodrop.lint.rules import of_files, shipped
 from nodrop.locate import locate
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
@@ -81,7 +81,7 @@ def read(changes: Changes, traditional: bool = False, device: str = DEVICE) -> t
 
 def verdict(reading: Reading) -> Verdict:
     """Return what all rules say, the most pedantic ones too."""
-    return judge(reading, shipped(), strictness="auditor")
+    return judge(reading, of_files(shipped()), strictness="auditor")
 
 
 def located(reading: Reading) -> tuple[Finding, ...]:

@@ -103,11 +103,11 @@ FAULTS: dict[str, Fault] = {
     ),
     "queue 9": fault(
         {("QUEUE", f"{PORT}|9"): {"scheduler": "scheduler.strict"}},
-        "queue-without-traffic-class", f"{PORT}/qos/queues/9", ("QUEUE", f"{PORT}|9", "scheduler"), UNLIKE,
+        "queue-without-traffic-class", f"{PORT}/qos/queues/9", ("QUEUE", f"{PORT}|9"), UNLIKE,
     ),
     "SCHEDULER.priority": fault(
         {("SCHEDULER", "scheduler.dwrr.60", "priority"): "1"},
-        "rejected-row", "", ("SCHEDULER", "scheduler.dwrr.60", "priority"), UNLIKE,
+        "rejected-row", "", ("SCHEDULER", "scheduler.dwrr.60", "priority"), UNLIKE, "rdma-queue-without-share",
     ),
     "WRED above 2^31": fault(
         {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): "2147483648"},
