@@ -75,8 +75,8 @@ def test_policies_that_are_not_there_are_told_by_name_and_not_as_filters() -> No
 
 def test_leaves_with_one_number_name_each_other() -> None:
     assert look("own_asn", _SHARED) == {
-        "leaf1/@bgp/asn": {"device": "leaf1", "asn": 4200100001, "prefix": "10.0.0.2/32", "owner": "leaf2"},
-        "leaf2/@bgp/asn": {"device": "leaf2", "asn": 4200100001, "prefix": "10.0.0.1/32", "owner": "leaf1"},
+        "leaf1/@bgp/asn": {"device": "leaf1", "asn": 4200100001, "prefix": "10.2.2.0/24", "owner": "leaf2"},
+        "leaf2/@bgp/asn": {"device": "leaf2", "asn": 4200100001, "prefix": "10.2.1.0/24", "owner": "leaf1"},
     }
 
 
@@ -114,3 +114,34 @@ def test_a_failed_statement_is_told_instead_of_the_hosts_below_it() -> None:
     changes = {"leaf1/@bgp/networks": ["10.0.0.1/32", "10.2.0.0/23"]}
     assert list(look("announcements", changes, what="networks")) == ["leaf1/@bgp/networks/1"]
     assert look("announcements", changes, what="hosts") == {}
+
+
+_UNIQUE = {"spine2/@bgp/asn": 4200000001, "leaf?/@neighbors/10.1.?.24?/remote_asn": 4200000001}
+_TRANSIT = {"leaf?/@bgp/route_maps/FABRIC-OUT/rules/10/matches": []}
+_CUT = {"leaf1/@neighbors/10.1.1.225/enabled": False, "leaf1/@neighbors/10.1.1.233/enabled": False}
+
+
+def test_a_valley_is_told_at_its_bottom_and_only_for_hosts() -> None:
+    assert look("valleys", _UNIQUE | _TRANSIT, unsettled=False) == {}
+    assert look("valleys", _UNIQUE | _TRANSIT | _CUT, unsettled=False) == {
+        "leaf2/@neighbors/10.1.2.241": {"device": "leaf2", "far": "spine2", "prefix": "10.2.1.0/24 and 1 more"}
+    }
+    assert look("valleys", _TRANSIT | _CUT, unsettled=False) == {}
+
+
+def test_allowas_in_of_a_spine_says_who_shares_its_number() -> None:
+    assert look("loop_rejection", {"spine1/@neighbors/*/allowas_in": 1}) == {
+        "spine1/@neighbors/10.1.1.224/allowas_in": {
+            "device": "spine1",
+            "session": "10.1.1.224 and 3 more",
+            "asn": 4200000000,
+            "alike": "which 1 more of its tier has",
+        }
+    }
+
+
+def test_a_router_id_that_is_an_address_of_both_is_left_to_the_addresses() -> None:
+    changes: dict[str, object] = {"leaf2/@bgp/router_id": "10.0.0.1"}
+    assert list(look("router_ids", changes)) == ["leaf2/@bgp/router_id"]
+    changes |= {"leaf2/@loopbacks/Loopback0/addresses": ["10.0.0.1/32"]}
+    assert look("router_ids", changes) == {}

@@ -12,7 +12,7 @@ from nodrop.analyses._targets import Announced, Target, targets
 from nodrop.fabric.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import Advert, Part, together
-from nodrop.routing.prefixes import FAMILIES, Family, Prefix
+from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix
 from nodrop.routing.speakers import Link
 from nodrop.routing.tiers import rank
 
@@ -38,12 +38,17 @@ class Reach:
         self.world, self.state = self.routes.world, self.routes.state
         self.announced = Announced(self.routes)
         self.targets: tuple[Target, ...] = tuple(one for one in targets(index, plane) if one.prefix.family == family)
-        found = (self.announced.covering(one.prefix, one.router) for one in self.targets)
-        self.wanted = self.world.destinations.bits({one for one in found if one is not None})
+        self.hosts = self._classes("hosts")
+        """The classes of what hosts are announced in."""
+        self.wanted = self.hosts | self._classes("loopback")
         """The classes of what hosts and loopbacks are announced in."""
         self.ranks = {number: rank(one.router.device) for number, one in self.world.speakers.items()}
         self._ways_of: dict[int, tuple[dict[int, int], int]] = {}
         self._taken: dict[tuple[int, int, int, int], tuple[int, int]] = {}
+
+    def _classes(self, kind: str) -> int:
+        found = (self.announced.covering(one.prefix, one.router) for one in self.targets if one.kind == kind)
+        return self.world.destinations.bits({one for one in found if one is not None})
 
     def own(self, number: int) -> int:
         """What a router announces itself."""
@@ -132,14 +137,14 @@ class Reach:
         return self.world.destinations.bits(covered)
 
     def prefixes(self, bits: int) -> list[Prefix]:
-        """The prefixes of some classes."""
+        """The prefixes of some classes, those of loopbacks last."""
         members = self.world.destinations.members
         found: list[Prefix] = []
         while bits:
             low = bits & -bits
             found += members[low.bit_length() - 1]
             bits ^= low
-        return sorted(found)
+        return sorted(found, key=lambda one: (one.length == BITS[one.family], one))
 
 
 def _bits(told: tuple[Advert, ...]) -> int:

@@ -78,12 +78,12 @@ def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, b
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
             taken = sorted(connected if row.source == "connected" else static)
-            for found, attributes in _redistributed(taken, reader.of(row.policy, None, external=False), family):
+            for found, attributes in redistributed(taken, reader.of(row.policy, None, external=False), family):
                 rows.setdefault(found, attributes)
     return rows
 
 
-def _redistributed(taken: list[Prefix], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
+def redistributed(taken: list[Prefix], words: Words, family: Family) -> Iterator[tuple[Prefix, Attributes]]:
     """Yield what is left of routes of another protocol, after the route map."""
     attributes = Attributes(weight=LOCAL_WEIGHT, origin=INCOMPLETE)
     if words.rules is None:

@@ -68,5 +68,5 @@ class Tiers:
             link = links[position]
             for entry in table(link.far).entries:
                 if entry.bits & sent and link.far_position in entry.hops:
-                    got |= entry.bits
+                    got |= entry.bits & ~together(local(link.far))
         return sent & got

@@ -1,0 +1,71 @@
+"""What is put into BGP and does not belong there: the out-of-band network, and cables between switches."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._targets import networks
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.routing.adverts import INCOMPLETE
+from nodrop.routing.policy import Reader
+from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.sessions import Router
+from nodrop.routing.speakers import redistributed
+
+RESTS_ON = frozenset({"cables"})
+ROUTED = True
+
+
+def find(index: Index, *, what: str) -> Iterator[Hit]:
+    """Yield routers that announce the subnet of their `management` port, or of cables between switches (`links`)."""
+    for reach in reaches(index):
+        if what == "links":
+            yield from _links(reach)
+            continue
+        for router in reach.plane.routers:
+            hit = _management(reach, router)
+            if hit is not None:
+                yield hit
+
+
+def _management(reach: Reach, router: Router) -> Hit | None:
+    """A management port outside a VRF of its own is connected like any other, and so redistributed."""
+    port, bgp, family = router.device.management, router.bgp, reach.routes.family
+    if bgp is None or isinstance(port, Unknown) or port is None or port.own_vrf or router.vrf is not None:
+        return None
+    found = (prefix(text) for text in port.addresses)
+    subnets = sorted({one for one in found if one is not None and one.family == family})
+    for row in bgp.redistributions:
+        if row.source == "connected" and row.family == family:
+            words = Reader(bgp, family).of(row.policy, None, external=False)
+            for one, _ in redistributed(subnets, words, family):
+                return Hit(
+                    subject=(*router.subject, "redistributions", row.key),
+                    facts={"device": router.name, "port": port.interface, "prefix": str(one)},
+                    related=(((router.device.name, "@management"), "the management port"),),
+                )
+    return None
+
+
+def _links(reach: Reach) -> Iterator[Hit]:
+    carrying: defaultdict[int, set[str]] = defaultdict(set)
+    for session in reach.plane.sessions:
+        for side in (session.a, session.b):
+            carrying[side.router].add(side.leg.name)
+    found: defaultdict[int, list[tuple[Prefix, bool]]] = defaultdict(list)
+    for one, rows in reach.world.origins.items():
+        for number, attributes, leg in rows:
+            if leg is not None and leg.name in carrying[number]:
+                found[number].append((one, attributes.origin == INCOMPLETE))
+    for number, announced in sorted(found.items()):
+        router = reach.plane.routers[number]
+        one, taken = min(announced)
+        more = f" and {len(announced) - 1} more" if len(announced) > 1 else ""
+        part = ("redistributions", f"{one.family}-connected") if taken else ("networks", str(networks(router)[one]))
+        yield Hit(
+            subject=(*router.subject, *part),
+            facts={"device": router.name, "prefix": str(one) + more},
+            discriminator=one.family,
+        )

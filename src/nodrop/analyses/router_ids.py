@@ -1,0 +1,31 @@
+"""Router ids that two routers have."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._plane import of
+from nodrop.fabric.index import Index
+from nodrop.routing.sessions import Router
+
+ROUTED = True
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield each router whose id an earlier one has; an address that both have on a loopback is another rule's."""
+    first: dict[str, Router] = {}
+    for router in of(index).routers:
+        own = None if router.bgp is None else router.bgp.router_id
+        if own is None:
+            continue
+        earlier = first.setdefault(own, router)
+        if earlier.device is router.device or (_has(router, own) and _has(earlier, own)):
+            continue
+        yield Hit(
+            subject=(*router.subject, "router_id"),
+            facts={"device": router.name, "router_id": own, "other": earlier.name},
+            related=(((*earlier.subject, "router_id"), "the same router id"),),
+        )
+
+
+def _has(router: Router, own: str) -> bool:
+    return any(str(one) == own for leg in router.legs if leg.least == 0 for one in leg.addresses)

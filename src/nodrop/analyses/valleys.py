@@ -1,0 +1,60 @@
+"""Ways to hosts that go down and up again while all is well, and routes that never settle."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.fabric.index import Index
+from nodrop.routing.tiers import Tiers
+
+RESTS_ON = frozenset({"cables", "roles"})
+ROUTED = True
+
+
+def find(index: Index, *, unsettled: bool) -> Iterator[Hit]:
+    """Yield switches that send up what comes from above, or those whose routes never settle (`unsettled`)."""
+    for reach in reaches(index):
+        yield from _unstable(reach) if unsettled else _valleys(reach)
+
+
+def _unstable(reach: Reach) -> Iterator[Hit]:
+    numbers = sorted(reach.state.unstable)
+    if not numbers:
+        return
+    routers = [reach.plane.routers[number] for number in numbers]
+    more = f" and {len(routers) - 1} more" if len(routers) > 1 else ""
+    yield Hit(
+        subject=routers[0].subject,
+        facts={"devices": routers[0].name + more, "family": _named(reach)},
+        related=tuple((one.subject, "changes its mind too") for one in routers[1:3]),
+        discriminator=reach.routes.family,
+    )
+
+
+def _named(reach: Reach) -> str:
+    return "IPv4" if reach.routes.family == "ipv4" else "IPv6"
+
+
+def _valleys(reach: Reach) -> Iterator[Hit]:
+    if reach.state.unstable:
+        return
+    tiers = Tiers(reach.world)
+    for number, speaker in reach.world.speakers.items():
+        bits = tiers.valley(number, reach.state.table, reach.state.local) & reach.hosts
+        if not bits:
+            continue
+        prefixes = reach.prefixes(bits)
+        entries = [one for one in reach.state.table(number).entries if one.bits & bits]
+        up = next(hop for hop in entries[0].hops if hop in tiers.up(number))
+        router = reach.plane.routers[number]
+        link = speaker.links[up]
+        more = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
+        yield Hit(
+            subject=router.at(reach.plane.side(number, link.session).neighbor),
+            facts={
+                "device": router.name,
+                "far": reach.plane.routers[link.far].name,
+                "prefix": str(reach.prefixes(entries[0].bits & bits)[0]) + more,
+            },
+            discriminator=reach.routes.family,
+        )
