@@ -44,6 +44,8 @@ class _Maker:
         self.ports: dict[str, list[Interface]] = {name: [] for name in self.names}
         self.neighbors: dict[str, list[BgpNeighbor]] = {name: [] for name in self.names}
         self.links: list[Link] = []
+        self.joined: list[set[str]] = []
+        self.ways: dict[str, list[str]] = {name: [] for name in self.names}
 
     def fabric(self) -> Fabric:
         """Return the fabric."""
@@ -60,7 +62,10 @@ class _Maker:
     def _join(self, number: int, one: str, other: str) -> None:
         """Cable two routers, mostly with a session over the cable."""
         chance = self.chance
-        kind = chance.choice(["ipv4", "ipv4", "none"] if "ipv4" in self.families else ["ipv6", "none"])
+        kinds = {"ipv4": ["ipv4", "ipv4", "none"], "ipv6": ["ipv6", "none"]}
+        apart = {one, other} not in self.joined  # of two link-local addresses nobody knows which is lower
+        kind = chance.choice([way for family in self.families for way in kinds[family] if apart or way != "none"])
+        self.joined.append({one, other})
         pair = {
             "ipv4": ((f"10.1.{number}.0/31",), (f"10.1.{number}.1/31",)),
             "ipv6": ((f"fd01:{number}::/127",), (f"fd01:{number}::1/127",)),
@@ -79,7 +84,8 @@ class _Maker:
             )
         self.links.append(Link(a=min(ends), b=max(ends)))
         for place, end in enumerate(ends):
-            far = pair[1 - place]
+            far, own = pair[1 - place], pair[place]
+            self.ways[end.node] += [far[0].partition("/")[0], end.port] if kind == "ipv4" else [end.port]
             asn: Any = chance.choice([self.asn[ends[1 - place].node], "external"])
             same = self.asn[ends[0].node] == self.asn[ends[1].node]  # iBGP is not computed
             if chance.random() < 0.96 and not same:
@@ -89,11 +95,28 @@ class _Maker:
                         interface=None if far else end.port,
                         remote_asn=asn if chance.random() < 0.96 else 64999,
                         enabled=chance.random() < 0.96,
-                        active=kind != "ipv6",
-                        **(self._policies("ipv4") if kind != "ipv6" else {}),
+                        **self._transport(own),
+                        **self._ipv4(kind),
                         ipv6=self._ipv6(kind),
                     )
                 )
+
+    def _transport(self, own: tuple[str, ...]) -> dict[str, Any]:
+        """Choose what changes nothing between the two ends of a cable, and is only said of addresses."""
+        chance, said = self.chance, {}
+        if own and chance.random() < 0.15:
+            said["update_source"] = own[0].partition("/")[0]
+        if own and chance.random() < 0.15:
+            said["ebgp_multihop"] = chance.randint(1, 5)
+        return said
+
+    def _ipv4(self, kind: str) -> dict[str, Any]:
+        """IPv4 over addresses of IPv6 needs next hops of IPv6, and both ends to know them."""
+        if kind != "ipv6":
+            return {"active": True, **self._policies("ipv4")}
+        if "ipv4" not in self.families or self.chance.random() < 0.3:
+            return {"active": False}
+        return {"active": True, "extended_next_hop": self.chance.random() < 0.8, **self._policies("ipv4")}
 
     def _ipv6(self, kind: str) -> Ipv6Unicast:
         if kind == "ipv4" or "ipv6" not in self.families:
@@ -107,6 +130,7 @@ class _Maker:
             "import_policy": chance.choice([None, None, f"I{mark}a", f"I{mark}b"]),
             "export_policy": chance.choice([None, None, f"O{mark}a", f"O{mark}b"]),
             "allowas_in": chance.choice([None, None, None, None, None, 1, 2]),
+            "next_hop_self": chance.random() < 0.1,
         }
         if chance.random() < 0.05:
             said["import_policy"] = "GONE"
@@ -124,20 +148,27 @@ class _Maker:
         if "ipv6" in self.families:
             blocks.append(f"fd08:{number}::/64")
         absent = [f"10.6.{number}.0/24"] if chance.random() < 0.3 else []
+        routes = [StaticRoute(prefix=block, next_hop="blackhole") for block in sorted(blocks)]
+        if "ipv4" in self.families and self.ways[name] and chance.random() < 0.5:
+            over = f"10.5.{number}.0/24"
+            ways = chance.sample(self.ways[name], min(len(self.ways[name]), chance.randint(1, 2)))
+            routes += [StaticRoute(prefix=over, next_hop=way) for way in sorted(ways)]
+            blocks += [over] if chance.random() < 0.6 else []
         return Device(
             name=name,
             platform="sonic",
             interfaces=tuple(self.ports[name]),
             loopbacks=(Loopback(name="Loopback0", addresses=tuple(loopback)),),
-            static_routes=tuple(StaticRoute(prefix=block, next_hop="blackhole") for block in sorted(blocks)),
+            static_routes=tuple(sorted(routes, key=lambda one: (one.prefix, one.next_hop))),
             bgp=Bgp(
                 asn=self.asn[name],
                 router_id=f"10.9.{number}.1",
                 networks=tuple(sorted([*loopback, *blocks, *absent], key=lambda one: (":" in one, one))),
-                maximum_paths=64,
+                maximum_paths=chance.choice([64, 64, 64, 1]),
                 maximum_paths_ipv6=64 if "ipv6" in self.families else None,
                 multipath_relax=relax,
                 compare_router_id=True,
+                always_compare_med=chance.random() < 0.3,
                 requires_policy=chance.random() < 0.1,
                 import_check=chance.random() < 0.8,
                 graceful_shutdown=self.preferences and chance.random() < 0.1,
@@ -165,10 +196,14 @@ class _Maker:
     def _redistributions(self) -> list[Redistribution]:
         chance = self.chance
         found = []
-        if chance.random() < 0.3:
-            found.append(Redistribution(source="connected", policy=chance.choice([None, "I4a"])))
-        if chance.random() < 0.2:
-            found.append(Redistribution(source="static", policy=chance.choice([None, "O4a"])))
+        for family in self.families:
+            mark = family[-1]
+            if chance.random() < 0.3:
+                policy = chance.choice([None, f"I{mark}a"])
+                found.append(Redistribution(source="connected", family=family, policy=policy))
+            if chance.random() < 0.25:
+                policy = chance.choice([None, f"O{mark}a", "GONE"])
+                found.append(Redistribution(source="static", family=family, policy=policy))
         return found
 
     def _prefix_list(self, name: str, family: Family) -> PrefixList:
@@ -200,7 +235,7 @@ class _Maker:
                 word = "ip address prefix-list" if family == "ipv4" else "ipv6 address prefix-list"
                 matches.append((word, chance.choice([f"P{family[-1]}a", f"P{family[-1]}b"])))
             if chance.random() < 0.25:
-                matches.append(("community", chance.choice(["C1", "C2", "GONE"])))
+                matches.append(("community", chance.choice(["C1", "C2", "C2 exact-match", "GONE"])))
             if chance.random() < 0.25:
                 matches.append(("as-path", chance.choice(["A1", "A2"])))
             sets = self._sets(name, of) if action == "permit" else ()
@@ -212,14 +247,16 @@ class _Maker:
     def _sets(self, name: str, of: str) -> tuple[tuple[str, str], ...]:
         chance, found = self.chance, []
         if self.preferences and name[0] == "I" and chance.random() < 0.3:
-            found.append(("local-preference", chance.choice(["50", "200"])))
+            found.append(chance.choice([("local-preference", "50"), ("local-preference", "200"), ("weight", "7")]))
         if chance.random() < 0.3:
-            given = ["65000:1", "65000:2 additive", "65000:1 65000:2", "no-export"]
+            given = ["65000:1", "65000:2 additive", "65000:1 65000:2", "no-export", "no-advertise additive", "none"]
             found.append(("community", chance.choice(given)))
         if chance.random() < 0.2:
-            found.append(("as-path prepend", " ".join([str(self.asn[of])] * chance.randint(1, 2))))
+            often = chance.randint(1, 2)
+            own = " ".join([str(self.asn[of])] * often)
+            found.append(("as-path prepend", chance.choice([own, own, f"last-as {often}"])))
         if chance.random() < 0.2:
-            found.append(("metric", chance.choice(["5", "10"])))
+            found.append(("metric", chance.choice(["5", "10", "+5", "-3"])))
         if chance.random() < 0.1:
             found.append(("origin", chance.choice(["egp", "incomplete"])))
         return tuple(found)

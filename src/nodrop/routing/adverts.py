@@ -37,6 +37,11 @@ class Part(NamedTuple):
     bits: int
 
 
+def passed_on(attributes: Attributes) -> bool:
+    """Whether a route with these attributes may go to another AS."""
+    return not attributes.communities or not attributes.communities & NOT_PASSED_ON
+
+
 def together(parts: Iterable[Part]) -> int:
     """All destinations of some parts."""
     bits = 0

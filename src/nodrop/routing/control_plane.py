@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from nodrop.fabric.fabric import End
 from nodrop.fabric.index import Index
+from nodrop.fabric.routing import StaticRoute
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.routing.convergence import State, converge
@@ -17,7 +18,7 @@ from nodrop.routing.legs import Cabling
 from nodrop.routing.policy import understood
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address
 from nodrop.routing.sessions import Router, Session, Sessions, Side, routers
-from nodrop.routing.speakers import World, internal, statics
+from nodrop.routing.speakers import World, discards, internal, outlet, statics
 
 
 class Hop(NamedTuple):
@@ -70,22 +71,20 @@ class Routes:
             for route, prefix in statics(router, self.family):
                 if prefix in found and found[prefix].source == "connected":
                     continue
-                row = self._static(router, prefix, route.next_hop)
+                row = self._static(router, prefix, route)
                 if row is not None:
                     before = found.get(prefix)
                     found[prefix] = row if before is None else before._replace(hops=(*before.hops, *row.hops))
             self._local[number] = found
         return self._local[number]
 
-    def _static(self, router: Router, prefix: Prefix, next_hop: str) -> Route | None:
-        if next_hop.lower() in ("blackhole", "null0", "reject"):
+    def _static(self, router: Router, prefix: Prefix, route: StaticRoute) -> Route | None:
+        if discards(route):
             return Route(prefix, "static", discard=True)
-        leg = router.by_name.get(next_hop)
-        far = address(next_hop)
-        if leg is None and far is not None:
-            leg = router.leg_towards(far)
+        leg = outlet(router, route)
         if leg is None or not self.plane.up[router.number][leg.name]:
             return None
+        far = address(route.next_hop)
         holder = None if far is None else self.plane.holder(far, router)
         return Route(prefix, "static", (Hop(leg.name, holder),))
 

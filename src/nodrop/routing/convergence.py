@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from nodrop.routing.adverts import DEFAULT_PREFERENCE, ORIGIN, Advert, Adverts, Attributes, Part, together
+from nodrop.routing.adverts import DEFAULT_PREFERENCE, ORIGIN, Advert, Adverts, Attributes, Part, passed_on, together
 from nodrop.routing.decision import Heard, Table, decide
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy
 from nodrop.routing.speakers import Link, Speaker, World
@@ -63,7 +63,8 @@ class Makers:
         """
         own = together(local)
         hides = (own | speaker.unnamed) & table.bits
-        first = self._told((speaker.bgp.asn, speaker.bgp.graceful_shutdown, local), local, own, speaker, outbound)
+        given = tuple([part for part in local if passed_on(part.attributes)])
+        first = self._told((speaker.bgp.asn, speaker.bgp.graceful_shutdown, given), given, own, speaker, outbound)
         key = (speaker.bgp.asn, speaker.bgp.graceful_shutdown, id(table), hides)
         learned = table.passed
         if hides and (*key, outbound.number) not in self._exports:

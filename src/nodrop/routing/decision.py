@@ -10,7 +10,7 @@ file can say, and which changes no next hop here.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from nodrop.routing.adverts import NOT_PASSED_ON, Advert, Attributes, Part
+from nodrop.routing.adverts import Advert, Attributes, Part, passed_on
 
 
 class Entry(NamedTuple):
@@ -35,9 +35,7 @@ class Table:
         for entry in entries:
             self.bits |= entry.bits
         self.passed = tuple(
-            Part(one if one.med is None else one._replace(med=None), bits)
-            for one, bits, _ in entries
-            if not one.communities or not one.communities & NOT_PASSED_ON
+            Part(one if one.med is None else one._replace(med=None), bits) for one, bits, _ in entries if passed_on(one)
         )
         """What may be told to another AS, in which the MED of a third means nothing (RFC 4271, section 5.1.4)."""
 

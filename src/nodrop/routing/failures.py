@@ -15,6 +15,7 @@ from nodrop.routing.control_plane import ControlPlane, Routes
 from nodrop.routing.convergence import Failed, Makers
 from nodrop.routing.decision import Heard, Table
 from nodrop.routing.legs import Cabling
+from nodrop.routing.speakers import outlet, statics
 from nodrop.routing.tiers import Tiers
 
 
@@ -109,8 +110,12 @@ class Failures:
         bgp = router.bgp
         if bgp is None:
             return False
-        return any(row.source == "connected" for row in bgp.redistributions) or any(
-            str(subnet) in bgp.networks for leg in router.legs if leg.ports for subnet in leg.subnets
+        over = [leg for leg in router.legs if leg.ports]
+        routes = [route for route, _ in statics(router, self._world.family) if outlet(router, route) in over]
+        return (
+            any(row.source == "connected" or (row.source == "static" and routes) for row in bgp.redistributions)
+            or any(str(subnet) in bgp.networks for leg in over for subnet in leg.subnets)
+            or any(route.prefix in bgp.networks for route in routes)
         )
 
     def _legs(self, number: int, ends: frozenset[End]) -> Mapping[str, bool]:

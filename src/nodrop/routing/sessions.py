@@ -175,6 +175,8 @@ class Sessions:
         if not cabled:
             ends = self._cabling.far_ends(router.device.name, leg)
             return down("cabled-elsewhere", far_leg.subject, owner=far.name, port=leg.name, far=str(ends[0]))
+        if not self._cabling.up(far.device.name, far_leg, self._failed):
+            return down("port-down", far_leg.subject, port=leg.name)
         back = self._back(far, far_leg, leg, neighbor)
         if back is None:
             if far.device.name in self._unread or (far.bgp is not None and isinstance(far.bgp.neighbors, Unknown)):

@@ -19,6 +19,8 @@ LOCAL_WEIGHT = 32768
 
 _LINK_LOCAL = 0xFE80 >> 6
 """The first ten bits of an address that means something on one link only."""
+_LAST = 1 << 128
+"""Behind all addresses."""
 
 
 class Link(NamedTuple):
@@ -67,7 +69,7 @@ def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, b
         for subnet in leg.subnets
         if subnet.family == family and not (family == "ipv6" and subnet.first >> 118 == _LINK_LOCAL)
     }
-    static = {found for _, found in statics(router, family)}
+    static = {found for route, found in statics(router, family) if usable(router, route, up)}
     rows: dict[Prefix, Attributes] = {}
     for text in bgp.networks:
         found = prefix(text)
@@ -103,6 +105,36 @@ def statics(router: Router, family: Family) -> Iterator[tuple[StaticRoute, Prefi
             yield route, found
 
 
+def discards(route: StaticRoute) -> bool:
+    """Whether a static route drops what it is for."""
+    return route.next_hop.lower() in ("blackhole", "null0", "reject")
+
+
+def outlet(router: Router, route: StaticRoute) -> Leg | None:
+    """The leg over which a static route goes: as named, or that in whose subnet its next hop is."""
+    leg = router.by_name.get(route.next_hop)
+    far = address(route.next_hop)
+    return leg if leg is not None or far is None else router.leg_towards(far)
+
+
+def usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
+    """Whether a static route is in the routing table: it drops, or the leg that it goes over works.
+
+    One whose leg is down can be no source of BGP (FRR, zebra/zebra_nhg.c, nexthop_active_check).
+    """
+    leg = None if discards(route) else outlet(router, route)
+    return discards(route) or (leg is not None and up[leg.name])
+
+
+def _over(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:
+    """On which legs it depends whether a router has a prefix, of those that can be down."""
+    found: dict[Prefix, tuple[Leg, ...]] = {subnet: (leg,) for subnet, leg in router.by_subnet.items()}
+    for route, to in statics(router, family):
+        if (leg := outlet(router, route)) is not None:
+            found[to] = (*found.get(to, ()), leg)
+    return found
+
+
 class World:
     """All speakers of a family, with the classes of destinations and the policies between them."""
 
@@ -119,10 +151,11 @@ class World:
         ]
         rows = {one.number: announced(one, readers[one.number], family, up[one.number]) for one in own if one.bgp}
         named = {one: None for pair in words for each in pair for one in shapes(each)}
-        origins: defaultdict[Prefix, list[tuple[int, Attributes, Leg | None]]] = defaultdict(list)
+        origins: defaultdict[Prefix, list[tuple[int, Attributes, tuple[Leg, ...]]]] = defaultdict(list)
         for router in own:
+            over = _over(router, family) if router.number in rows else {}
             for found, attributes in rows.get(router.number, {}).items():
-                origins[found].append((router.number, attributes, router.by_subnet.get(found)))
+                origins[found].append((router.number, attributes, over.get(found, ())))
         self.origins = {found: tuple(rows) for found, rows in origins.items()}
         self.destinations = Destinations(family, self.origins, named)
         self.speakers = {one.number: Speaker(one, one.bgp) for one in own if one.bgp is not None}
@@ -195,11 +228,14 @@ class World:
             speaker.sources = kinds.setdefault(heard, len(kinds))
 
     def _tie(self, own: Side, far: Side) -> tuple[int, int]:
-        """By what a neighbor wins a tie: its router id, then its address."""
+        """By what a neighbor wins a tie: its router id, then its address; one over an interface has a link-local one.
+
+        Those come behind all others (FRR, lib/sockunion.c, sockunion_cmp); which of several is first is not known.
+        """
         there = self.speakers[far.router]
         named = address(there.bgp.router_id or "")
         peer: Address | None = address(own.neighbor.address or "")
-        return (0 if named is None else named.number, 0 if peer is None else peer.number)
+        return (0 if named is None else named.number, _LAST if peer is None else peer.number)
 
 
 def internal(own: Sequence[Router], session: Session) -> bool:

@@ -1,0 +1,96 @@
+"""What a router puts into BGP, and what of it goes to whom."""
+
+from typing import Any
+
+from nodrop.fabric.fabric import End, Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.routing import ControlPlane, compute
+from nodrop.routing.failures import Failures
+from wired import fabric, port, router, to
+
+CABLES = ("r1 e0 - r2 e0", "r1 e1 - r3 e0")
+
+
+def three(*routes: tuple[str, str], **bgp: Any) -> Fabric:
+    """r1 between r2 and r3, with static routes: prefix and next hop."""
+    statics = tuple(StaticRoute(prefix=one, next_hop=way) for one, way in routes)
+    ports = [port("e0", "10.1.0.0/31"), port("e1", "10.1.1.0/31")]
+    return fabric(
+        router("r1", 65001, ports, [to("10.1.0.1"), to("10.1.1.1")], bgp=bgp, static_routes=statics),
+        router("r2", 65002, [port("e0", "10.1.0.1/31")], [to("10.1.0.0")]),
+        router("r3", 65003, [port("e0", "10.1.1.1/31")], [to("10.1.1.0")]),
+        cables=CABLES,
+    )
+
+
+def learned(plane: ControlPlane, name: str) -> dict[str, tuple[str, ...]]:
+    """What a router has from BGP, and over which legs."""
+    (number,) = (one.number for one in plane.routers if one.name == name)
+    return {
+        str(route.prefix): tuple(hop.leg for hop in route.hops)
+        for route in plane.ipv4.routes(number)
+        if route.source == "bgp"
+    }
+
+
+BLOCK, OTHER = "10.8.0.0/24", "10.8.1.0/24"
+
+
+def test_a_network_is_announced_while_the_routing_table_has_it() -> None:
+    fabric_of_three = three((BLOCK, "blackhole"), networks=(BLOCK, OTHER))
+    assert learned(compute(Index(fabric_of_three)), "r2") == {BLOCK: ("e0",)}
+    unchecked = three((BLOCK, "blackhole"), networks=(BLOCK, OTHER), import_check=False)
+    assert learned(compute(Index(unchecked)), "r2") == {BLOCK: ("e0",), OTHER: ("e0",)}
+
+
+def test_a_static_route_is_announced_while_its_port_works() -> None:
+    """As a network and redistributed, by the port's name and by an address in its subnet."""
+    dead = frozenset({End("r1", "e1")})
+    for way in ("e1", "10.1.1.1"):
+        for said in ({"networks": (BLOCK, OTHER)}, {"redistributions": (Redistribution(source="static"),)}):
+            index = Index(three((BLOCK, way), (OTHER, "10.1.0.1"), **said))
+            assert learned(compute(index), "r2") == {BLOCK: ("e0",), OTHER: ("e0",)}
+            assert learned(compute(index, dead), "r2") == {OTHER: ("e0",)}
+
+
+def test_a_failure_takes_the_static_routes_over_the_port_with_it() -> None:
+    plane = compute(Index(three((BLOCK, "e1"), (OTHER, "e0"), networks=(BLOCK, OTHER))))
+    (link,) = (one for one in plane.index.fabric.links if "r3" in (one.a.node, one.b.node))
+    lost = {
+        (plane.routers[row.router].name, str(one))
+        for row in Failures(plane, plane.ipv4).of_link(link).unreachable
+        for number, members in enumerate(plane.ipv4.world.destinations.members)
+        for one in members
+        if row.bits >> number & 1
+    }
+    assert lost == {("r2", BLOCK), ("r3", BLOCK), ("r3", OTHER)}
+
+
+def marked(community: str) -> Fabric:
+    sets = (("community", community),)
+    named = RouteMap(name="MARK", rules=(RouteMapRule(sequence=10, action="permit", sets=sets),))
+    said = (Redistribution(source="static", policy="MARK"),)
+    return three((BLOCK, "blackhole"), redistributions=said, route_maps=(named,))
+
+
+def test_what_a_router_marks_for_itself_it_keeps() -> None:
+    assert learned(compute(Index(marked("65000:1"))), "r2") == {BLOCK: ("e0",)}
+    for kept in ("no-export", "no-advertise", "local-AS"):
+        assert learned(compute(Index(marked(kept))), "r2") == {}, kept
+
+
+def test_connected_subnets_are_redistributed_without_link_local_ones() -> None:
+    index = Index(three(redistributions=(Redistribution(source="connected"),)))
+    assert learned(compute(index), "r2") == {"10.1.1.0/31": ("e0",)}
+
+
+def test_a_neighbor_over_an_interface_loses_the_tie_to_one_with_an_address() -> None:
+    """Its address is a link-local one: behind those of IPv4 and the others of IPv6."""
+
+    block = StaticRoute(prefix=BLOCK, next_hop="blackhole")
+    here, there = [port("e0"), port("e1", "10.1.0.0/31")], [port("e0"), port("e1", "10.1.0.1/31")]
+    one = router("r1", 65001, here, [to("e0"), to("10.1.0.1")], bgp={"maximum_paths": 1})
+    other = router("r2", 65002, there, [to("e0"), to("10.1.0.0")], bgp={"networks": (BLOCK,)}, static_routes=(block,))
+    plane = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])))
+    assert learned(plane, "r1") == {BLOCK: ("e1",)}

@@ -1,0 +1,254 @@
+"""Which sessions come up, over what, for which families, and why the others do not."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
+from nodrop.fabric.fabric import Device, End, Fabric, Host
+from nodrop.fabric.index import Index
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.values import changed
+from nodrop.routing import ControlPlane, compute
+from wired import fabric, port, router, to
+
+SIX = Ipv6Unicast(active=True)
+CABLE = "r1 e0 - r2 e0"
+
+
+def plane(*devices: Device, cables: tuple[str, ...] = (CABLE,)) -> ControlPlane:
+    return compute(Index(fabric(*devices, cables=cables)))
+
+
+def pair(
+    one: BgpNeighbor | None, other: BgpNeighbor | None, addresses: tuple[str, ...] = ("10.1.0.0/31", "10.1.0.1/31")
+) -> ControlPlane:
+    """Two routers, 65001 and 65002, with a cable between and a statement each."""
+    return plane(
+        router("r1", 65001, [port("e0", *addresses[:1])], [one] if one else []),
+        router("r2", 65002, [port("e0", *addresses[1:])], [other] if other else []),
+    )
+
+
+def up(found: ControlPlane) -> list[tuple[str, str, str, str, tuple[str, ...]]]:
+    """The sessions: router and leg at both ends, and the families."""
+    return [
+        (found.routers[a.router].name, a.leg.name, found.routers[b.router].name, b.leg.name, families)
+        for a, b, families in found.sessions
+    ]
+
+
+def down(found: ControlPlane) -> dict[str, tuple[str, dict[str, str | int]]]:
+    """Why statements have no session, by router and neighbor."""
+    return {f"{one.router.name} {one.neighbor.key}": (one.reason, dict(one.facts)) for one in found.down}
+
+
+@pytest.mark.parametrize(
+    ("addresses", "one", "other", "families"),
+    [
+        pytest.param(("10.1.0.0/31", "10.1.0.1/31"), to("10.1.0.1"), to("10.1.0.0"), ("ipv4",), id="numbered"),
+        pytest.param(("10.1.0.1/30", "10.1.0.2/30"), to("10.1.0.2"), to("10.1.0.1"), ("ipv4",), id="/30"),
+        pytest.param(("10.1.0.1/24", "10.1.0.9/24"), to("10.1.0.9"), to("10.1.0.1"), ("ipv4",), id="/24"),
+        pytest.param((), to("e0"), to("e0", ipv6=SIX), ("ipv4",), id="unnumbered"),
+        pytest.param((), to("e0", ipv6=SIX), to("e0", ipv6=SIX), ("ipv4", "ipv6"), id="unnumbered, two families"),
+        pytest.param(("10.1.0.0/31", "10.1.0.1/31"), to("e0"), to("e0"), ("ipv4",), id="over a port with a /31"),
+        pytest.param(("10.1.0.1/30", "10.1.0.2/30"), to("e0"), to("10.1.0.1"), ("ipv4",), id="a /30 from one side"),
+        pytest.param(
+            ("fd01::/127", "fd01::1/127"),
+            to("fd01::1", active=False, ipv6=SIX),
+            to("fd01::", ipv6=SIX),
+            ("ipv6",),
+            id="IPv6",
+        ),
+        pytest.param(
+            ("fd01::/127", "fd01::1/127"),
+            to("fd01::1", extended_next_hop=True, ipv6=SIX),
+            to("fd01::", extended_next_hop=True),
+            ("ipv4",),
+            id="next hops of IPv6",
+        ),
+        pytest.param(
+            ("fd01::/127", "fd01::1/127"),
+            to("fd01::1", extended_next_hop=True, ipv6=SIX),
+            to("fd01::", ipv6=SIX),
+            ("ipv6",),
+            id="next hops of IPv6 at one end only",
+        ),
+    ],
+)
+def test_a_session_between_two_ports(
+    addresses: tuple[str, ...], one: BgpNeighbor, other: BgpNeighbor, families: tuple[str, ...]
+) -> None:
+    found = pair(one, other, addresses)
+    assert (up(found), down(found)) == ([("r1", "e0", "r2", "e0", families)], {})
+
+
+HERE, THERE = to("10.1.0.1", 65002), to("10.1.0.0", 65001)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        pytest.param(
+            changed(HERE, enabled=False), THERE,
+            {"r1 10.1.0.1": ("shutdown", {"where": "r1"}), "r2 10.1.0.0": ("shutdown", {"where": "r1"})},
+            id="shutdown",
+        ),
+        pytest.param(
+            to("10.1.0.3"), THERE,
+            {"r1 10.1.0.3": ("no-subnet", {}), "r2 10.1.0.0": ("missing-there", {"peer": "r1", "port": "e0"})},
+            id="no subnet",
+        ),
+        pytest.param(
+            to("e7"), THERE,
+            {"r1 e7": ("no-subnet", {}), "r2 10.1.0.0": ("missing-there", {"peer": "r1", "port": "e0"})},
+            id="no such port",
+        ),
+        pytest.param(HERE, None, {"r1 10.1.0.1": ("missing-there", {"peer": "r2", "port": "e0"})}, id="missing"),
+        pytest.param(
+            changed(HERE, remote_asn=65009), THERE,
+            dict.fromkeys(
+                ("r1 10.1.0.1", "r2 10.1.0.0"),
+                ("asn", {"where": "r1", "expected": 65009, "peer": "r2", "found": 65002}),
+            ),
+            id="wrong AS number",
+        ),
+        pytest.param(
+            HERE, changed(THERE, remote_asn="internal"),
+            dict.fromkeys(
+                ("r1 10.1.0.1", "r2 10.1.0.0"),
+                ("asn", {"where": "r2", "expected": "internal", "peer": "r1", "found": 65001}),
+            ),
+            id="internal",
+        ),
+        pytest.param(
+            changed(HERE, remote_asn=None), THERE,
+            dict.fromkeys(
+                ("r1 10.1.0.1", "r2 10.1.0.0"),
+                ("asn", {"where": "r1", "expected": "none", "peer": "r2", "found": 65002}),
+            ),
+            id="no AS number",
+        ),
+        pytest.param(
+            HERE, changed(THERE, active=False),
+            {"r1 10.1.0.1": ("families", {"peer": "r2"}), "r2 10.1.0.0": ("families", {"peer": "r1"})},
+            id="no family of both",
+        ),
+    ],
+)  # fmt: skip
+def test_why_a_session_does_not_come_up(
+    one: BgpNeighbor, other: BgpNeighbor | None, expected: dict[str, tuple[str, dict[str, Any]]]
+) -> None:
+    found = pair(one, other)
+    assert (up(found), down(found)) == ([], expected)
+
+
+def test_external_needs_two_numbers() -> None:
+    found = plane(
+        router("r1", 65001, [port("e0")], [to("e0")]), router("r2", 65001, [port("e0")], [to("e0", "internal")])
+    )
+    assert down(found)["r1 e0"] == ("asn", {"where": "r1", "expected": "external", "peer": "r2", "found": 65001})
+
+
+def test_a_port_that_is_off_at_either_end_or_fails() -> None:
+    one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [HERE])
+    for off in (port("e0", "10.1.0.1/31", enabled=False), port("e0", "10.1.0.1/31")):
+        devices = one, router("r2", 65002, [off], [THERE])
+        failed = frozenset({End("r1", "e0")}) if off.enabled is True else frozenset()
+        found = compute(Index(fabric(*devices, cables=[CABLE])), failed)
+        assert down(found) == {
+            "r1 10.1.0.1": ("port-down", {"port": "e0"}),
+            "r2 10.1.0.0": ("port-down", {"port": "e0"}),
+        }
+
+
+def test_nobody_has_the_address() -> None:
+    found = pair(HERE, None, ("10.1.0.0/31",))
+    assert down(found) == {"r1 10.1.0.1": ("nobody", {"port": "e0"})}
+
+
+def test_a_cable_that_leads_to_another() -> None:
+    """The address is there, on a switch to which the port is not cabled."""
+    found = plane(
+        router("r1", 65001, [port("e0", "10.1.0.0/31")], [HERE]),
+        router("r2", 65002, [port("e0", "10.1.0.1/31")], [THERE]),
+        router("r3", 65003, [port("e0")]),
+        cables=("r1 e0 - r3 e0",),
+    )
+    where = {"owner": "r2", "port": "e0", "far": str(End("r3", "e0"))}
+    assert down(found)["r1 10.1.0.1"] == ("cabled-elsewhere", where)
+
+
+def test_without_a_known_cable_an_address_is_enough() -> None:
+    one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [HERE])
+    other = router("r2", 65002, [port("e0", "10.1.0.1/31")], [THERE])
+    assert up(plane(one, other, cables=())) == [("r1", "e0", "r2", "e0", ("ipv4",))]
+    bare = router("r1", 65001, [port("e0")], [to("e0")]), router("r2", 65002, [port("e0")], [to("e0")])
+    assert down(plane(*bare, cables=())) == {"r1 e0": ("nobody", {"port": "e0"}), "r2 e0": ("nobody", {"port": "e0"})}
+
+
+@pytest.mark.parametrize("neighbor", [to("e0"), HERE], ids=["unnumbered", "numbered"])
+def test_a_far_end_that_is_not_read(neighbor: BgpNeighbor) -> None:
+    addresses = ["10.1.0.0/31"] if neighbor.address else []
+    one = router("r1", 65001, [port("e0", *addresses)], [neighbor])
+    assert down(plane(one)) == {f"r1 {neighbor.key}": ("unread", {"node": "r2"})}
+    far = ["10.1.0.1/31"] if neighbor.address else []
+    unknown = Device(name="r2", platform="sonic", interfaces=(port("e0", *far),), bgp=UNKNOWN)
+    for other in (unknown, router("r2", 65002, [port("e0", *far)], UNKNOWN)):
+        assert down(plane(one, other)) == {f"r1 {neighbor.key}": ("unread", {"node": "r2"})}
+    empty = router("r2", 65002, [port("e0", *far)])
+    assert down(plane(one, empty)) == {f"r1 {neighbor.key}": ("missing-there", {"peer": "r2", "port": "e0"})}
+
+
+def test_a_host_is_nobody() -> None:
+    one = router("r1", 65001, [port("e0")], [to("e0")])
+    made: Fabric = changed(
+        fabric(one, cables=["r1 e0 - h1 p0"]), hosts=(Host(name="h1", group="gpu", gpus=8, nic=UNKNOWN, ports=()),)
+    )
+    assert down(compute(Index(made))) == {"r1 e0": ("nobody", {"port": "e0"})}
+
+
+def bundled(name: str, asn: int, address: str, far: str, **more: Any) -> Device:
+    ports = [port("e0"), port("e1")]
+    channel = PortChannel(name="PortChannel1", members=("e0", "e1"), addresses=(address,), **more)
+    return router(name, asn, ports, [to(far)], port_channels=(channel,))
+
+
+def test_a_session_over_a_port_channel_lasts_as_long_as_it_has_ports_enough() -> None:
+    both = ("r1 e0 - r2 e0", "r1 e1 - r2 e1")
+    for least, alive in ((None, True), (2, False)):
+        made = fabric(
+            bundled("r1", 65001, "10.1.0.0/31", "10.1.0.1"),
+            bundled("r2", 65002, "10.1.0.1/31", "10.1.0.0", min_links=least),
+            cables=both,
+        )
+        whole = [("r1", "PortChannel1", "r2", "PortChannel1", ("ipv4",))]
+        assert up(compute(Index(made))) == whole
+        assert up(compute(Index(made), frozenset({End("r1", "e0")}))) == (whole if alive else [])
+        assert up(compute(Index(made), frozenset({End("r1", "e0"), End("r1", "e1")}))) == []
+
+
+def test_a_session_over_a_vlan() -> None:
+    def bridged(name: str, asn: int, address: str, far: str) -> Device:
+        vlan = Vlan(id=10, members=(VlanMember(interface="e0", tagged=False),), addresses=(address,))
+        return router(name, asn, [port("e0")], [to(far)], vlans=(vlan,))
+
+    found = plane(bridged("r1", 65001, "10.1.0.1/24", "10.1.0.2"), bridged("r2", 65002, "10.1.0.2/24", "10.1.0.1"))
+    assert up(found) == [("r1", "VLAN 10", "r2", "VLAN 10", ("ipv4",))]
+
+
+def test_a_session_in_a_vrf_and_one_across_vrfs() -> None:
+    """Each VRF has routers of its own: the same address in another VRF is another address."""
+
+    def red(name: str, asn: int, address: str, far: str) -> Device:
+        process = Bgp(asn=asn, vrf="RED", router_id=f"10.9.9.{asn % 100}", neighbors=(to(far),))
+        return router(name, asn, [port("e0", address, vrf="RED")], vrf_bgp=(process,))
+
+    one, other = red("r1", 65001, "10.1.0.0/31", "10.1.0.1"), red("r2", 65002, "10.1.0.1/31", "10.1.0.0")
+    assert up(plane(one, other)) == [("r1 VRF RED", "e0", "r2 VRF RED", "e0", ("ipv4",))]
+    plain = router("r1", 65001, [port("e0", "10.1.0.0/31", vrf="RED")], [HERE])
+    assert down(plane(plain, other)) == {
+        "r1 10.1.0.1": ("no-subnet", {}),
+        "r2 VRF RED 10.1.0.0": ("missing-there", {"peer": "r1 VRF RED", "port": "e0"}),
+    }

@@ -1,0 +1,146 @@
+"""The routes that are computed are those of real FRR daemons: every prefix, its protocol and its next hops."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from designs import build, shipped
+from nodrop.fabric.fabric import Fabric, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import those_known
+from nodrop.routing import ControlPlane, compute
+from nodrop.routing.failures import Failures
+from random_routed import routed
+from twin import Table, Twin, prepare, until_equal
+
+pytestmark = pytest.mark.slow
+
+INTENTS = (
+    *("adaptive", "broadcom", "dual-stack", "lossy", "pfc-only"),
+    *("storage-vlan", "trim", "two-by-two", "unnumbered"),
+)
+SEEDS = {False: range(20), True: range(10)}
+TOGETHER = 2
+"""How many fabrics run at a time."""
+Losses = set[tuple[str, str]]
+
+
+def tables(plane: ControlPlane) -> Mapping[str, Table]:
+    """The routes of all routers, by the names that the daemons have for interfaces."""
+    found: dict[str, Table] = {router.device.name: {} for router in plane.routers}
+    for router in plane.routers:
+        loopbacks = {one.name for one in those_known(router.device.loopbacks)}
+        names = {leg.name: "lo" if leg.name in loopbacks else leg.name.replace("VLAN ", "Vlan") for leg in router.legs}
+        for family in ("ipv4", "ipv6"):
+            for route in plane.of(family).routes(router.number):  # type: ignore[arg-type]
+                hops = frozenset({"discard"}) if route.discard else frozenset(names[hop.leg] for hop in route.hops)
+                found[router.device.name][str(route.prefix)] = (route.source, hops)
+    return found
+
+
+def stable(plane: ControlPlane) -> bool:
+    return not any(plane.of(family).state.unstable for family in plane.families)
+
+
+def different(computed: Mapping[str, Table], seen: Mapping[str, Table]) -> dict[str, object]:
+    """What is not alike: of each router and prefix what is computed, and what the daemons have."""
+    return {
+        f"{name} {prefix}": (table.get(prefix), seen[name].get(prefix))
+        for name, table in computed.items()
+        for prefix in sorted({*table, *seen[name]})
+        if table.get(prefix) != seen[name].get(prefix)
+    }
+
+
+def gone(before: Mapping[str, Table], after: Mapping[str, Table], sources: tuple[str, ...]) -> Losses:
+    """What routers reach no more, of what they had from these sources."""
+    return {
+        (name, prefix)
+        for name, table in before.items()
+        for prefix, (source, _) in table.items()
+        if source in sources and prefix not in after[name]
+    }
+
+
+def told(plane: ControlPlane, links: tuple[Link, ...]) -> Losses:
+    """The same as it is told of a failure, computed from what was before."""
+    found: Losses = set()
+    for family in plane.families:
+        routes = plane.of(family)
+        for loss in Failures(plane, routes).of_link(*links).unreachable:
+            for number, members in enumerate(routes.world.destinations.members):
+                if loss.bits >> number & 1:
+                    found |= {(plane.routers[loss.router].name, str(prefix)) for prefix in members}
+    return found
+
+
+def compare(fabric: Fabric, folder: Path, before: tuple[Link, ...] = (), after: tuple[Link, ...] = ()) -> None:
+    """Run a fabric with some cables dead from the beginning, and others later; compare what comes of it both times."""
+    folder.mkdir(exist_ok=True)
+    dead = frozenset(end for link in before for end in (link.a, link.b))
+    plane = compute(Index(fabric), dead)
+    twin = Twin(fabric, folder, dead)
+    try:
+        twin.start()
+        first = tables(plane)
+        seen = until_equal(first, twin.tables, times=2)
+        assert different(first, seen) == {}
+        if after:
+            for link in after:
+                twin.cut(link)
+            then = compute(Index(fabric), dead | {end for link in after for end in (link.a, link.b)})
+            later = tables(then)
+            seen = until_equal(later, twin.tables, times=2)
+            assert different(later, seen) == {}
+            lost = told(plane, after)
+            assert gone(first, seen, ("bgp",)) <= lost <= gone(first, seen, ("bgp", "connected", "static"))
+    finally:
+        twin.stop()
+
+
+def failing(fabric: Fabric, seed: int) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
+    """Of every third fabric one or two cables that are dead from the beginning, and one or two that die later."""
+    chance = Random(f"failures {seed}")
+    if seed % 3:
+        return (), ()
+    links = chance.sample(fabric.links, min(len(fabric.links), chance.randint(2, 4)))
+    half = chance.randint(0, 1) if len(links) < 3 else len(links) // 2
+    return tuple(links[:half]), tuple(links[half:])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return prepare(tmp_path)
+
+
+def all_alike(cases: Mapping[str, Fabric], folder: Path, dead: Mapping[str, tuple[tuple[Link, ...], ...]]) -> None:
+    """Compare some fabrics, two at a time; whatever is wrong of any is told."""
+
+    def wrong(name: str) -> str | None:
+        (folder / name).mkdir(mode=0o755)
+        try:
+            compare(cases[name], folder / name, *dead.get(name, ()))
+        except AssertionError as error:
+            return f"{name}: {error}"
+        return None
+
+    with ThreadPoolExecutor(TOGETHER) as threads:
+        assert [one for one in threads.map(wrong, cases) if one is not None] == []
+
+
+def test_the_routes_of_small_intents(folder: Path) -> None:
+    all_alike({name: build(shipped(name)) for name in INTENTS}, folder, {})
+
+
+@pytest.mark.parametrize("preferences", [False, True], ids=["shortest", "preferences"])
+def test_the_routes_of_random_fabrics(folder: Path, *, preferences: bool) -> None:
+    """Of those with preferences, the ones in which there is one outcome, as far as can be known (RFC 4264)."""
+    cases, dead = {}, {}
+    for seed in SEEDS[preferences]:
+        fabric = routed(Random(seed), preferences=preferences)
+        cases[f"seed {seed}"] = fabric
+        dead[f"seed {seed}"] = failing(fabric, seed)
+    all_alike(cases, folder, dead)

@@ -1,0 +1,37 @@
+"""A few routers, cabled and configured by hand: what single parts of routing are tried with."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port
+from nodrop.fabric.routing import Bgp, BgpNeighbor
+
+
+def port(name: str, *addresses: str, **more: Any) -> Interface:
+    """A port, by the number at the end of its name."""
+    return Interface(name=name, port=Port(int(name[1:]) + 1), addresses=addresses, **more)
+
+
+def to(far: str, asn: Any = "external", **more: Any) -> BgpNeighbor:
+    """A neighbor: by its address, or over an interface."""
+    named = {"address": far} if "." in far or ":" in far else {"interface": far}
+    return BgpNeighbor(**named, remote_asn=asn, **more)
+
+
+def router(
+    name: str, asn: int, ports: Sequence[Interface] = (), neighbors: Any = (), *, bgp: Any = None, **more: Any
+) -> Device:
+    """A router with BGP; `bgp` has what else its process says."""
+    said = {"router_id": f"10.9.0.{asn % 100}", "multipath_relax": True, "default_ipv4_unicast": False, **(bgp or {})}
+    process = Bgp(asn=asn, neighbors=neighbors, **said)
+    return Device(name=name, platform="sonic", interfaces=tuple(ports), **{"bgp": process, **more})
+
+
+def fabric(*devices: Device, cables: Sequence[str] = ()) -> Fabric:
+    """A fabric of routers and cables, each like `r1 e0 - r2 e3`."""
+    links = []
+    for cable in cables:
+        one, other = (End(*end.split()) for end in cable.split(" - "))
+        links.append(Link(a=min(one, other), b=max(one, other)))
+    found = tuple(sorted(links, key=lambda link: (link.a, link.b)))
+    return Fabric(name="wired", mode="lossless", devices=tuple(devices), links=found)
