@@ -31,10 +31,10 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     if subnets.empty:
         return
     for device in devices:
-        for subject, what, subnet in _found(device, subnets):
+        for subject, part, what, subnet in _found(device, subnets):
             yield Hit(
                 subject=subject,
-                at=(*subject, "addresses") if subject[-1] not in ("@bgp", "@static_routes") else subject,
+                at=(*subject, *part),
                 facts={"device": device.name, "what": what, "subnet": subnet},
                 discriminator=what if subject[1].startswith("@") else "",
             )
@@ -105,28 +105,29 @@ def _subnet(text: str) -> Network | None:
     return network if network.prefixlen < network.max_prefixlen else None
 
 
-def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, str, str]]:
-    """Yield what lies in the out-of-band network: its subject, in words, and the subnet."""
+def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, Subject, str, str]]:
+    """Yield what lies in the out-of-band network: its subject, the part to point at, in words, and the subnet."""
     name = device.name
     for port in device.interfaces:
         if isinstance(port.addresses, Unknown) or (not isinstance(port.vrf, Unknown) and port.vrf in MANAGEMENT_VRFS):
             continue
         for address in port.addresses:
             if subnet := subnets.holding(address):
-                yield (name, port.name), f"{port.name} has {address}", subnet
+                yield (name, port.name), ("addresses",), f"{port.name} has {address}", subnet
     for loopback in those_known(device.loopbacks):
         if loopback.vrf in MANAGEMENT_VRFS:
             continue
         for address in loopback.addresses:
             if subnet := subnets.holding(address):
-                yield (name, "@loopbacks", loopback.name), f"{loopback.name} has {address}", subnet
+                yield (name, "@loopbacks", loopback.name), ("addresses",), f"{loopback.name} has {address}", subnet
     if not isinstance(device.bgp, Unknown) and device.bgp is not None:
-        for prefix in device.bgp.networks:
+        for number, prefix in enumerate(device.bgp.networks):
             if subnet := subnets.overlapping(prefix):
-                yield (name, "@bgp"), f"BGP announces {prefix}", subnet
+                yield (name, "@bgp"), ("networks", str(number)), f"BGP announces {prefix}", subnet
     for route in those_known(device.static_routes):
         if route.vrf not in MANAGEMENT_VRFS and (subnet := _of_route(route, subnets, name)):
-            yield (name, "@static_routes"), f"a static route leads to {route.prefix} by {route.next_hop}", subnet
+            what = f"a static route leads to {route.prefix} by {route.next_hop}"
+            yield (name, "@static_routes"), (route.prefix,), what, subnet
 
 
 def _of_route(route: StaticRoute, subnets: _Subnets, device: str) -> str | None:

@@ -12,16 +12,21 @@ from nodrop.fabric.index import Index
 RESTS_ON = frozenset({"cables"})
 ROUTED = True
 
+_AT = {"shutdown": ("enabled",), "families": ("active",)}
+"""The part of a statement that is at fault, where it is not the whole."""
+
 
 def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
     """Yield the statements that get no session for this `reason` (routing.sessions.Reason)."""
     for down in of(index).down:
-        if down.reason == reason and (reason != "shutdown" or not down.neighbor.enabled):
+        if down.reason == reason and not down.there:
             facts = {"device": down.router.name, "session": down.neighbor.key, "description": ""}
             if down.neighbor.description:
                 facts["description"] = f" ({down.neighbor.description})"
+            subject = down.router.at(down.neighbor)
             yield Hit(
-                subject=down.router.at(down.neighbor),
+                subject=subject,
+                at=(*subject, *_AT.get(reason, ())),
                 facts={**facts, **down.facts},
                 related=tuple((subject, "the other end") for subject in down.related),
             )

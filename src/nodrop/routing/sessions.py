@@ -110,6 +110,8 @@ class Down(NamedTuple):
     """Over what it would go, where that is there."""
     facts: Mapping[str, str | int]
     related: tuple[Subject, ...] = ()
+    there: bool = False
+    """Whether what is at fault stands at the other end, whose own statement gets no session for it either."""
 
 
 def routers(index: Index) -> Iterator[Router]:
@@ -156,8 +158,8 @@ class Sessions:
     def _of(self, router: Router, neighbor: BgpNeighbor) -> Session | Down:
         """What becomes of a neighbor statement."""
 
-        def down(reason: Reason, *related: Subject, **facts: str | int) -> Down:
-            return Down(router, neighbor, reason, leg, facts, related)
+        def down(reason: Reason, *related: Subject, there: bool = False, **facts: str | int) -> Down:
+            return Down(router, neighbor, reason, leg, facts, related, there)
 
         leg = self._leg(router, neighbor)
         if not neighbor.enabled:
@@ -165,13 +167,14 @@ class Sessions:
         if leg is None:
             return down("no-subnet")
         if not self._cabling.up(router.device.name, leg, self._failed):
-            return down("port-down", leg.subject, port=leg.name)
-        there = self._far(router, neighbor, leg)
-        if isinstance(there, str):
-            return down("unread", node=there)
-        if there is None:
+            shut = not leg.enabled or all(self._off(router.device.name, port) for port in leg.ports)
+            return down("port-down", leg.subject, port=leg.name, there=not shut)
+        found = self._far(router, neighbor, leg)
+        if isinstance(found, str):
+            return down("unread", node=found)
+        if found is None:
             return down("nobody", port=leg.name)
-        far, far_leg, cabled = there
+        far, far_leg, cabled = found
         if not cabled:
             ends = self._cabling.far_ends(router.device.name, leg)
             return down("cabled-elsewhere", far_leg.subject, owner=far.name, port=leg.name, far=str(ends[0]))
@@ -183,7 +186,7 @@ class Sessions:
                 return down("unread", node=far.device.name)
             return down("missing-there", far.subject, peer=far.name, port=leg.name)
         if not back.enabled:
-            return down("shutdown", far.at(back), where=far.name)
+            return down("shutdown", far.at(back), where=far.name, there=True)
         for one, mine, other in ((router, neighbor, far), (far, back, router)):
             wrong = _wrong_asn(one, mine, other)
             if wrong is not None:
@@ -191,8 +194,15 @@ class Sessions:
                 return down("asn", at, where=one.name, expected=wrong, peer=other.name, found=_asn(other))
         families = tuple(family for family in FAMILIES if _carries(neighbor, family) and _carries(back, family))
         if not families:
-            return down("families", far.at(back), peer=far.name)
+            there_is = any(_carries(neighbor, family) for family in FAMILIES)
+            lacks = not any(_carries(back, family) for family in FAMILIES)
+            return down("families", far.at(back), peer=far.name, there=there_is and lacks)
         return Session(Side(router.number, neighbor, leg), Side(far.number, back, far_leg), families)
+
+    def _off(self, device: str, port: str) -> bool:
+        """Whether a port is shut or missing at this end."""
+        own = self._index.interface(device, port)
+        return own is None or (not isinstance(own.enabled, Unknown) and not own.enabled)
 
     def _leg(self, router: Router, neighbor: BgpNeighbor) -> Leg | None:
         if neighbor.interface is not None:
