@@ -1,0 +1,41 @@
+"""Static routes by which packets go round in a circle."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._plane import of
+from nodrop.fabric.index import Index
+from nodrop.routing.paths import Start, Walk
+from nodrop.routing.prefixes import FAMILIES, Address
+from nodrop.routing.speakers import statics
+
+RESTS_ON = frozenset({"cables"})
+ROUTED = True
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield the static routes from which a packet comes back to a switch that it has left."""
+    plane = of(index)
+    told: set[frozenset[int]] = set()
+    for router in plane.routers:
+        for family in FAMILIES:
+            for route, prefix in statics(router, family):
+                found = plane.of(family).own(router.number).get(prefix)
+                if found is None or all(hop.router is None for hop in found.hops):
+                    continue
+                walk = Walk(plane, Start(router.number, None), Address(family, prefix.first))
+                for way in walk.ways:
+                    circle = way.routers[way.routers.index(way.routers[-1]) :]
+                    if way.outcome != "loop" or frozenset(circle) in told:
+                        continue
+                    told.add(frozenset(circle))
+                    yield Hit(
+                        subject=(router.device.name, "@static_routes"),
+                        at=(router.device.name, "@static_routes", route.prefix),
+                        facts={
+                            "device": router.name,
+                            "prefix": str(prefix),
+                            "circle": ", ".join(plane.routers[number].name for number in circle),
+                        },
+                        discriminator=str(prefix),
+                    )
