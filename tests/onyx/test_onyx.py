@@ -385,6 +385,15 @@ def test_the_half_that_is_there_is_pointed_at() -> None:
     assert remarks(onyx(f"hostname a\n{text}")) == [("lossless-half-configured", 3)]
 
 
+def test_pfc_that_is_on_for_no_priority_is_half_of_it() -> None:
+    switch, port = "dcb priority-flow-control enable force", "interface ethernet 1/1 dcb priority-flow-control mode on"
+    reading = onyx(f"hostname a\n{switch}\n{port} force\n")
+    assert remarks(reading) == [("lossless-half-configured", 2)]
+    assert reading.remarks[0].facts == {"what": "port Eth1/1", "has": "PFC turned on", "lacks": "priority with PFC"}
+    assert remarks(onyx(f"hostname a\n{switch}\n")) == remarks(onyx(f"hostname a\n{port} force\n")) == []
+    assert remarks(onyx(f"hostname a\n{switch}\n{port[:-2]}auto\n")) == []
+
+
 @pytest.mark.parametrize(
     "line", ["interface ethernet 1/1 dcb ets tc 3 bandwidth 50 strict", "interface ethernet 1/1 hum 3", "sing aloud"]
 )

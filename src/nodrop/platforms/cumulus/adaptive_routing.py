@@ -1,7 +1,8 @@
 """What the file of adaptive routing means: the switch and its ports, each with a threshold of utilization.
 
 Sources: Cumulus Linux 5.1 to 5.19, Equal Cost Multipath, Adaptive Routing. Whether the switch looks at utilization is
-not read: `link_utilization_threshold_disabled` does when it is FALSE up to 5.12, and when it is TRUE since 5.13.
+not read: the pages differ on which value of `link_utilization_threshold_disabled` says so. That of 5.9, like newer
+ones, turns it on with TRUE, against the key's name; another turns it on with FALSE.
 """
 
 from nodrop.fabric.reading import Place

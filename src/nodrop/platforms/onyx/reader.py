@@ -36,6 +36,8 @@ _CERTAIN = re.compile(
     re.MULTILINE,
 )
 _MAX_NOTES = 100
+_MAX_NAMES = 4
+"""Ports that one remark names."""
 
 
 def detect(name: str, head: bytes) -> bool:
@@ -165,7 +167,7 @@ class _Device:
             self._values.remarks.append(remark)
 
     def _remark_halves(self) -> None:
-        """Remark priorities with PFC and no lossless buffer, and those with the buffer and without PFC."""
+        """Remark priorities with PFC and no lossless buffer, those with the buffer only, and PFC for none of them."""
         settings = self._settings
         if settings.roce is not None:
             return
@@ -174,14 +176,20 @@ class _Device:
         for one in settings.qos.values():
             lossless = {index for index, buffer in one.groups.items() if buffer.headroom is not None}
             pooled |= {priority for priority, group in one.group_of.items() if group in lossless}
-        for missing, has, lacks, words in (
-            (paused - pooled, "PFC", "lossless buffer", {"dcb", "priority-flow-control", "priority"}),
-            (pooled - paused, "a lossless buffer", "PFC", {"type", "lossless"}),
+        pausing = [name for name, one in settings.qos.items() if one.pfc is True] if settings.pfc else []
+        for what, has, lacks, words in (
+            (_priorities(paused - pooled), "PFC", "lossless buffer", {"dcb", "priority-flow-control", "priority"}),
+            (_priorities(pooled - paused), "a lossless buffer", "PFC", {"type", "lossless"}),
+            (
+                "" if paused or pooled else _ports(pausing),
+                "PFC turned on",
+                "priority with PFC",
+                {"dcb", "priority-flow-control", "enable"},
+            ),
         ):
-            if missing:
+            if what:
                 commands = self._script.commands
                 command = next((one for one in commands if words <= {*one.words}), commands[0])
-                what = f"priority {', '.join(map(str, sorted(missing)))}"
                 facts = {"what": what, "has": has, "lacks": lacks}
                 place = Place(FILE, command.span)
                 kind = "lossless-half-configured"
@@ -242,6 +250,17 @@ class _Device:
                 message = f"command {shown(_said(command))} is not understood and was not looked at"
                 line = command.span.line
                 yield Note(kind="not-understood", message=message, device=self.name, file=display, line=line)
+
+
+def _priorities(found: set[int]) -> str:
+    return f"priority {', '.join(map(str, sorted(found)))}" if found else ""
+
+
+def _ports(names: Sequence[str]) -> str:
+    """Name the ports, the first of them where there are many."""
+    named = sorted(names, key=natural)
+    more = ["..."] if len(named) > _MAX_NAMES else []
+    return f"port {', '.join(named[:_MAX_NAMES] + more)}" if named else ""
 
 
 def _said(command: Command) -> str:
