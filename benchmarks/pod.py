@@ -27,7 +27,7 @@ from nodrop.cli.output import calm_collector
 from nodrop.fabric.assemble import assemble
 from nodrop.intent.load import loads
 from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped
+from nodrop.lint.rules import of_files, shipped
 from nodrop.publish import publish
 from nodrop.stated import FILE
 from nodrop.stated import loads as loads_stated
@@ -88,7 +88,7 @@ def measure(text: str, stages: Stages, folder: Path) -> dict[str, object]:
     readings = stages.run("read back", lambda: list(collect.read_artifacts(devices, platform_of, "build")))
     declared_text = next(artifact.text for artifact in artifacts if artifact.path == FILE).encode()
     reading = stages.run("assemble", lambda: assemble(readings, loads_stated(declared_text, FILE)))
-    verdict = stages.run("lint", lambda: judge(reading, rules))
+    verdict = stages.run("lint", lambda: judge(reading, of_files(rules)))
     if verdict.findings or verdict.unknown or verdict.problems:
         sys.exit("the pod does not lint clean; the figures would mean nothing")
     files = {f"{one.device}/{one.path}".lstrip("/"): one.text.encode() for one in artifacts}

@@ -187,6 +187,31 @@ def test_one_evaluation_for_each_design_and_none_for_what_is_off() -> None:
     assert {unknown.rule: unknown.subjects_count for unknown in verdict.unknown} == {"by-design-and-device": 320}
 
 
+@pytest.mark.parametrize(
+    ("scope", "rows", "evaluated"), [("interface", 1, 3 + 10), ("queue", 2, 6 + 20)], ids=["ports", "queues"]
+)
+def test_items_looked_at_as_a_whole_are_sifted_first_by_what_equal_ones_share(
+    scope: str, rows: int, evaluated: int
+) -> None:
+    """The beginning of `when` is asked once of equal items; where it stands after the whole, all are looked at."""
+    ports = [port(number, mtu_bytes=(9216, 1500, UNKNOWN)[min(number, 2)]) for number in range(64)]
+    whole = fabric(*(device(f"leaf{number}", *ports) for number in range(10)))
+    keys = {"scope": scope, "claim": "not known_port(interface)"}
+    sifted = rule(when="interface.mtu_bytes == 9216 and known_port(interface)", **keys)
+    each = rule(when="known_port(interface) and interface.mtu_bytes == 9216", **keys)
+    counts: list[Counter[str]] = [Counter(), Counter()]
+    first, second = (
+        judge(Reading(fabric=whole), [one], evaluations=count)
+        for one, count in zip((sifted, each), counts, strict=True)
+    )
+    assert [count["fault"] for count in counts] == [evaluated, 640 * rows]
+    assert (first.findings, first.unknown) == (second.findings, second.unknown)
+    assert {finding.device for finding in first.findings} == {f"leaf{number}" for number in range(10)}
+    assert [(unknown.missing, unknown.subjects_count) for unknown in first.unknown] == [
+        ("interface.mtu_bytes", 620 * rows)
+    ]
+
+
 def test_equal_values_are_alike_and_unknown_is_like_nothing_else() -> None:
     """A number whose hash is that of UNKNOWN does not meet it in a comparison."""
     big = hash(UNKNOWN)

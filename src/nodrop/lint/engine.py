@@ -5,7 +5,7 @@ subject; neither keeps the others from being judged.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, TypeVar
 
@@ -19,7 +19,7 @@ from nodrop.fabric.states import UnknownFact
 from nodrop.fabric.subject import FABRIC, Subject, natural, sort_key
 from nodrop.fabric.subject import text as spelt
 from nodrop.fabric.types import nearest
-from nodrop.lint.cells import Case, Cells
+from nodrop.lint.cells import EACH, Case, Cells, alike
 from nodrop.lint.emit import Outcome
 from nodrop.lint.finding import Finding, Severity, Verdict
 from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
@@ -95,7 +95,22 @@ class _Session:
             self._remarks(rule, teller)
 
     def _items(self, rule: Rule, teller: Teller) -> None:
-        found = self.cells.cases(rule.scope, rule.judged)
+        found = self._sifted(rule, teller) if rule.sieve else self.cells.cases(rule.scope, rule.judged)
+        for case, outcome in self._judged(rule, rule.judge, teller, found):
+            self._outcome(rule, teller, case, outcome)
+
+    def _sifted(self, rule: Rule, teller: Teller) -> Iterator[Case]:
+        """The items for which the beginning of `when` holds, each for itself."""
+        for case, outcome in self._judged(rule, rule.sift, teller, self.cells.cases(rule.scope, rule.sieved)):
+            if outcome is True:
+                yield from alike(case, EACH)
+            else:
+                self._outcome(rule, teller, case, outcome)
+
+    def _judged(
+        self, rule: Rule, judge: Callable[..., list[Outcome]], teller: Teller, found: Iterator[Case | Gap]
+    ) -> Iterator[tuple[Case, Outcome]]:
+        """Cases with what a function of the rule says of them, a batch at a time; gaps are noted."""
         while batch := list(islice(found, BATCH)):
             cases = [each for each in batch if isinstance(each, Case)]
             for gap in batch:
@@ -103,9 +118,8 @@ class _Session:
                     self.unknowns.add(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
             self.evaluations[rule.name] += len(cases)
             items = [case.item for case in cases]
-            outcomes = rule.judge(items, self.reading.fabric, teller.options, index=self.index)
-            for case, outcome in zip(cases, outcomes, strict=True):
-                self._outcome(rule, teller, case, outcome)
+            outcomes = judge(items, self.reading.fabric, teller.options, index=self.index)
+            yield from zip(cases, outcomes, strict=True)
 
     def _outcome(self, rule: Rule, teller: Teller, case: Case, outcome: Outcome) -> None:
         if isinstance(outcome, UnknownFact):

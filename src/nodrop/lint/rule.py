@@ -9,9 +9,9 @@ from typing import Any, Literal
 from nodrop.fabric.fabric import Mode
 from nodrop.fabric.types import Type
 from nodrop.lint import emit
-from nodrop.lint.cells import Column, columns
+from nodrop.lint.cells import EACH, Column, columns
 from nodrop.lint.finding import Confidence, Severity
-from nodrop.lint.nodes import Attribute, Call, Name, Node, Path, given_whole, leaves, path, reads, walk
+from nodrop.lint.nodes import Attribute, Call, Logic, Name, Node, Not, Path, given_whole, leaves, path, reads, walk
 from nodrop.lint.scopes import Scope
 
 Strictness = Literal["regular", "pedantic", "auditor"]
@@ -158,6 +158,19 @@ class Rule:
         return columns(self.scope, self.reads)
 
     @cached_property
+    def sieve(self) -> Node | None:
+        """The beginning of `when` that items may share, where the rest looks at each as a whole; it goes first."""
+        node = self.when if self.judged == EACH else None
+        while node is not None and columns(self.scope, reads(node)) == EACH:
+            node = node.left if isinstance(node, Logic) and node.word == "and" else None
+        return node
+
+    @cached_property
+    def sieved(self) -> tuple[Column, ...]:
+        """What has to be equal for two items to pass the sieve alike."""
+        return columns(self.scope, reads(self.sieve)) if self.sieve else EACH
+
+    @cached_property
     def told(self) -> tuple[Column, ...]:
         """What has to be equal, besides, for two items to be told alike, their names aside."""
         nodes: list[Node] = [*self.shown, *chain.from_iterable(self.changes)]
@@ -181,6 +194,12 @@ class Rule:
         """The function that judges items."""
         assert self.claim is not None
         return emit.judge(tuple(self.scope.parts), ("fabric", "options"), self.when, self.claim)
+
+    @cached_property
+    def sift(self) -> Callable[..., list[emit.Outcome]]:
+        """The function that says which items pass the sieve, and so are judged."""
+        assert self.sieve is not None
+        return emit.judge(tuple(self.scope.parts), ("fabric", "options"), None, Not(self.sieve))
 
     def value(self, node: Node) -> Callable[..., Any]:
         """The function that evaluates one of its expressions for one item."""
