@@ -5,6 +5,8 @@ from typing import Any
 from nodrop.fabric.fabric import End, Fabric
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import Failures
 from wired import fabric, port, router, to
@@ -94,3 +96,13 @@ def test_a_neighbor_over_an_interface_loses_the_tie_to_one_with_an_address() -> 
     other = router("r2", 65002, there, [to("e0"), to("10.1.0.0")], bgp={"networks": (BLOCK,)}, static_routes=(block,))
     plane = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])))
     assert learned(plane, "r1") == {BLOCK: ("e1",)}
+
+
+def test_what_may_be_a_leg_counts_as_there() -> None:
+    """A bridge whose VLANs are not known may have the prefix of a network statement."""
+    known = three(networks=(OTHER,))
+    assert learned(compute(Index(known)), "r2") == {}
+    one, *others = known.devices
+    plane = compute(Index(changed(known, devices=(changed(one, vlans=UNKNOWN), *others))))
+    assert learned(plane, "r2") == {OTHER: ("e0",)}
+    assert [(gap.subject, gap.what) for gap in plane.gaps] == [(("r1",), "device.vlans")]

@@ -185,7 +185,7 @@ def test_without_a_known_cable_an_address_is_enough() -> None:
     other = router("r2", 65002, [port("e0", "10.1.0.1/31")], [THERE])
     assert up(plane(one, other, cables=())) == [("r1", "e0", "r2", "e0", ("ipv4",))]
     bare = router("r1", 65001, [port("e0")], [to("e0")]), router("r2", 65002, [port("e0")], [to("e0")])
-    assert down(plane(*bare, cables=())) == {"r1 e0": ("nobody", {"port": "e0"}), "r2 e0": ("nobody", {"port": "e0"})}
+    assert down(plane(*bare, cables=())) == {"r1 e0": ("unread", {"node": ""}), "r2 e0": ("unread", {"node": ""})}
 
 
 @pytest.mark.parametrize("neighbor", [to("e0"), HERE], ids=["unnumbered", "numbered"])
@@ -201,12 +201,12 @@ def test_a_far_end_that_is_not_read(neighbor: BgpNeighbor) -> None:
     assert down(plane(one, empty)) == {f"r1 {neighbor.key}": ("missing-there", {"peer": "r2", "port": "e0"})}
 
 
-def test_a_host_is_nobody() -> None:
+def test_a_host_may_speak_and_is_not_read() -> None:
     one = router("r1", 65001, [port("e0")], [to("e0")])
     made: Fabric = changed(
         fabric(one, cables=["r1 e0 - h1 p0"]), hosts=(Host(name="h1", group="gpu", gpus=8, nic=UNKNOWN, ports=()),)
     )
-    assert down(compute(Index(made))) == {"r1 e0": ("nobody", {"port": "e0"})}
+    assert down(compute(Index(made))) == {"r1 e0": ("unread", {"node": "h1"})}
 
 
 def bundled(name: str, asn: int, address: str, far: str, **more: Any) -> Device:

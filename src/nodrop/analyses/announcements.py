@@ -28,7 +28,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
 
 def _without_effect(reach: Reach) -> Iterator[Hit]:
     for router in reach.plane.routers:
-        if router.bgp is None or router.bgp.import_check is not True:
+        if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
             continue
         for one, position in _idle(reach, router):
             yield Hit(

@@ -56,8 +56,8 @@ def _links(reach: Reach) -> Iterator[Hit]:
             carrying[side.router].add(side.leg.name)
     found: defaultdict[int, list[tuple[Prefix, bool]]] = defaultdict(list)
     for one, rows in reach.world.origins.items():
-        for number, attributes, leg in rows:
-            if leg is not None and leg.name in carrying[number]:
+        for number, attributes, legs in rows:
+            if any(leg.name in carrying[number] for leg in legs):
                 found[number].append((one, attributes.origin == INCOMPLETE))
     for number, announced in sorted(found.items()):
         router = reach.plane.routers[number]

@@ -31,6 +31,6 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
                 related=tuple((subject, "the other end") for subject in down.related),
             )
         elif down.reason == "unread" and reason == "nobody":
-            yield Unsettled(
-                subject=(down.router.device.name,), missing="device.bgp", others=frozenset({str(down.facts["node"])})
-            )
+            others = frozenset({str(node)} if (node := down.facts["node"]) else ())
+            missing = "device.bgp" if others else "link"
+            yield Unsettled(subject=(down.router.device.name,), missing=missing, others=others)

@@ -180,6 +180,8 @@ class ControlPlane:
             bgp = router.bgp
             if bgp is None:
                 continue
+            if router.unsaid:
+                yield Gap((router.device.name,), router.unsaid)
             if isinstance(bgp.neighbors, Unknown):
                 yield Gap(router.subject, "device.bgp.neighbors")
             for one in bgp.route_maps:

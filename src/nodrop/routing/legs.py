@@ -50,6 +50,15 @@ def legs(device: Device) -> Iterator[Leg]:
         yield _leg(loopback.name, loopback.vrf, subject, loopback.addresses, (), 0)
 
 
+def unsaid(device: Device) -> str:
+    """The model path of what may be a leg or a static route of a device and is not known; "" where all is."""
+    parts = ("vlans", "port_channels", "loopbacks", "static_routes")
+    missing = next((part for part in parts if isinstance(getattr(device, part), Unknown)), None)
+    if missing is not None:
+        return f"device.{missing}"
+    return "interface.addresses" if any(isinstance(one.addresses, Unknown) for one in device.interfaces) else ""
+
+
 def _leg(
     name: str,
     vrf: str | None,

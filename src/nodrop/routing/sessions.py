@@ -15,7 +15,7 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Bgp, BgpNeighbor
 from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import Subject
-from nodrop.routing.legs import Cabling, Leg, legs
+from nodrop.routing.legs import Cabling, Leg, legs, unsaid
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
 
 Reason = Literal[
@@ -33,6 +33,11 @@ class Router:
     def name(self) -> str:
         """How a message names it."""
         return f"{self.device.name} VRF {self.vrf}" if self.vrf else self.device.name
+
+    @cached_property
+    def unsaid(self) -> str:
+        """The model path of what may be one of its legs or static routes and is not known; "" where all is."""
+        return unsaid(self.device)
 
     @property
     def subject(self) -> Subject:
@@ -211,22 +216,27 @@ class Sessions:
         return None if far is None else router.leg_towards(far)
 
     def _far(self, router: Router, neighbor: BgpNeighbor, leg: Leg) -> tuple[Router, Leg, bool] | str | None:
-        """The other end and whether the cable leads there; the name of a node that is not read, None for nobody."""
+        """The other end and whether the cable leads there; the name of a node that was not read, None for nobody."""
         ends = self._cabling.far_ends(router.device.name, leg)
         at_ends = [found for end in ends for found in self._by_port.get(end, ())]
         wanted = _wanted(neighbor, leg)
         if wanted is None:
             if at_ends:
                 return (*at_ends[0], True)
-            return next((end.node for end in ends if end.node not in self._index.hosts), None)
+            return self._unread_at(ends)
         for far, far_leg in at_ends:
             if wanted in far_leg.addresses:
                 return far, far_leg, True
         owners = [one for one in self._owners.get(wanted, ()) if one[0] is not router]
         if not owners:
-            unread = (end.node for end in ends if end.node not in self._index.devices)
-            return next((node for node in unread if node not in self._index.hosts), None)
+            return self._unread_at(ends)
         return (*owners[0], not ends)
+
+    def _unread_at(self, ends: tuple[End, ...]) -> str | None:
+        """What is at the other end and was not read, nothing known being ""; None where all of it was read."""
+        if not ends:
+            return ""
+        return next((end.node for end in ends if end.node not in self._index.devices), None)
 
     def holder(self, far: Address, router: Router) -> int | None:
         """The router that has an address, other than the one that asks."""

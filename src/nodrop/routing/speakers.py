@@ -58,6 +58,7 @@ def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, b
 
     `up` says of its legs whether they work. A network statement needs its prefix in the routing table (FRR,
     bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off; it goes before redistribution.
+    Where not all legs are known, what may be one of them counts as there.
     """
     bgp = router.bgp
     if bgp is None:
@@ -75,7 +76,7 @@ def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, b
         found = prefix(text)
         if found is None or found.family != family:
             continue
-        if bgp.import_check is not True or found in connected or found in static:
+        if bgp.import_check is not True or found in connected or found in static or router.unsaid:
             rows[found] = Attributes(weight=LOCAL_WEIGHT)
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
