@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.fabric.buffers import BufferPool, BufferProfile
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Collector, Device, Loopback, Management, Trimming
 from nodrop.fabric.qos import Queue, Scheduler
 from nodrop.fabric.routing import (
@@ -27,6 +27,12 @@ from nodrop.platforms.nvue import writer
 from nvue_devices import as_nvue, fabric, split
 
 Change = Callable[[Device], Device]
+COMPUTED = BufferProfile(
+    pool="egress_lossless",
+    size_bytes=UNKNOWN,
+    headroom=Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True),
+)
+"""What a priority group has whose headroom the switch works out."""
 
 
 def leaf(version: str = "5.14") -> Device:
@@ -170,7 +176,14 @@ CASES: dict[str, tuple[Change, str, str]] = {
     ),
     "servers": (device(ntp_servers=("b", "a")), "ntp_servers", "are not in the order in which they would be read back"),
     "sku": (device(hwsku="Mellanox-SN5600-O128"), "hwsku", "NVUE has no field for SONiC's SKU"),
-    "name server": (device(dns_servers=("ntp.example",)), "dns_servers/ntp.example", "is not an address"),
+    "name server": (device(dns_servers=("ntp.example",)), "dns_servers/0", "ntp.example is not an address"),
+    "router id": (bgp(router_id="leaf"), "bgp/router_id", "leaf is no IPv4 address"),
+    "address": (port(addresses=("a/b",)), "interfaces/swp1/addresses", "a/b is no address"),
+    "headroom of a queue": (
+        queue(3, buffer=COMPUTED),
+        "interfaces/swp1/qos/queues/3/buffer/headroom",
+        "headroom is for what comes in, and a queue is on the way out",
+    ),
     "hash seed": (device(hash_seed=2**32), "hash_seed", "is not from 0 to 4294967295"),
     "OTLP on a chip without it": (
         device(model="SN2700", otlp_collectors=(Collector(address="192.0.2.1", port=4317),)),

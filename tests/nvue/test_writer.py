@@ -233,7 +233,7 @@ def test_what_the_configuration_says_already_is_not_for_an_owner_to_add(
 ) -> None:
     with pytest.raises(Unsupported) as error:
         written(with_extra(Extra(path=path, value=value)))
-    assert error.value.path == "/".join(("extra", *(part.replace("/", "%2F") for part in path)))
+    assert error.value.path == f"extra/{'.'.join(path)}"
     assert error.value.reason == reason
 
 

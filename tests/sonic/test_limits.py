@@ -138,7 +138,7 @@ REFUSED = [
     ("ntp_servers", ("b", "a"), "ntp_servers", ORDER),
     ("ntp_servers", ("a", "a"), "ntp_servers", "a is there twice"),
     ("syslog_servers", ("b", "a"), "syslog_servers", ORDER),
-    ("dns_servers", ("ntp.example",), "dns_servers/ntp.example", "is not an address"),
+    ("dns_servers", ("ntp.example",), "dns_servers/0", "ntp.example is not an address"),
     ("syslog_servers", ('"',), "syslog_servers/0", f"'\"' {WORD}"),
     ("buffer_pools", (replace(POOL, name="b"), POOL), "buffer_pools", ORDER),
     ("buffer_pools", (POOL, POOL), "buffer_pools", "a is there twice"),
@@ -205,6 +205,12 @@ REFUSED = [
         (Queue(index=1, wred=WRED),),
         f"{QOS}/queues/1/wred/ecn_colors",
         "are not colors in the order green, yellow, red",
+    ),
+    (
+        f"{QOS}/queues",
+        (Queue(index=1, wred=replace(WRED, ecn_colors=(), red=WredColor(max_percent=3))),),
+        f"{QOS}/queues/1/wred",
+        "SONiC's thresholds of marking are bytes",
     ),
     (
         f"{QOS}/queues",
@@ -279,7 +285,12 @@ REFUSED = [
         "'rm -rf' is no expression of AS paths",
     ),
     ("bgp/as_path_lists", (AsPathList(name="A", rules=()),), "bgp/as_path_lists/A/rules", NO_RULES),
-    ("bgp/as_path_lists", (AsPathList(name="a b", rules=(("permit", "1"),)),), "bgp/as_path_lists/0", f"'a b' {WORD}"),
+    (
+        "bgp/as_path_lists",
+        (AsPathList(name="a b", rules=(("permit", "1"),)),),
+        "bgp/as_path_lists/a b/name",
+        f"'a b' {WORD}",
+    ),
     (
         "bgp/neighbors",
         (replace(PEER, ebgp_multihop=0),),
@@ -392,6 +403,12 @@ REFUSED = [
         (replace(MAP_RULE, sequence=65536),),
         "bgp/route_maps/FABRIC-IN/rules/65536/sequence",
         "is not from 1 to 65535",
+    ),
+    (
+        "bgp/route_maps/0/rules",
+        (replace(MAP_RULE, matches=(("interface", "Ethernet0"), ("as-path", "A"), ("interface", "Ethernet4"))),),
+        "bgp/route_maps/FABRIC-IN/rules/5/matches",
+        "interface is there twice",
     ),
     (
         "bgp/route_maps/0/rules",

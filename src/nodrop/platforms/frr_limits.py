@@ -10,7 +10,7 @@ from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, P
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.platforms.frr_words import is_address
-from nodrop.platforms.sayable import Plain, check_rows, on_one_line, refuse
+from nodrop.platforms.sayable import Plain, check_distinct, check_rows, on_one_line, refuse
 
 MATCHES = (
     "ip address prefix-list",
@@ -41,6 +41,7 @@ SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "r
 """What is said once for the processes of all VRFs."""
 
 _PLAIN = Plain("matches", "sets", "as_path_lists", description=on_one_line)
+_NAME = Plain("rules")
 _PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
 """What FRR takes in a regular expression of AS paths (bgpd/bgp_filter.c, config_bgp_aspath_validate)."""
 _LARGEST = 2**32 - 1
@@ -123,8 +124,8 @@ def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
 
 def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
     check_rows(lists, "bgp", "as_path_lists")
-    _PLAIN.check(tuple(one.name for one in lists), "bgp", "as_path_lists")
     for one in lists:
+        _NAME.check(one, "bgp", "as_path_lists", one.name)
         path = ("bgp", "as_path_lists", one.name, "rules")
         if not one.rules:
             raise refuse(path, "a list without rules is no list")
@@ -144,6 +145,7 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
             where = (*path, rule.sequence)
             _check_range(rule.sequence, 1, _LARGEST_SEQUENCE, *where, "sequence")
             for name, known_attributes in (("matches", MATCHES), ("sets", (*SETS, *GOES))):
+                check_distinct([attribute for attribute, _ in getattr(rule, name)], *where, name)
                 for attribute, value in getattr(rule, name):
                     if attribute not in known_attributes:
                         raise refuse((*where, name), f"{attribute!r} is not one of {', '.join(known_attributes)}")

@@ -133,11 +133,11 @@ def check_without_overlays(device: Device) -> None:
 
 def check_addresses(servers: Sequence[str], *path: object) -> None:
     """Raise Unsupported where a server has a name, which cannot be looked up before there is a name server."""
-    for server in servers:
+    for position, server in enumerate(servers):
         try:
             ip_address(server)
         except ValueError:
-            raise refuse((*path, server), "is not an address") from None
+            raise refuse((*path, position), f"{server} is not an address") from None
 
 
 def quotable(text: str) -> str | None:

@@ -65,7 +65,7 @@ def _lines(tree: _Tree, before: str) -> Iterator[str]:
 
 
 def _check(tree: _Tree, extra: Extra) -> None:
-    path = ("extra", *extra.path)
+    path = ("extra", extra.key)
     for word in (*extra.path, *(extra.value if isinstance(extra.value, tuple) else ())):
         if not _WORD.fullmatch(word):
             raise refuse(path, f"{word!r} is no word of an NVUE path")

@@ -18,6 +18,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.adaptive_routing import PERCENT
 from nodrop.platforms.nvue.limits_bridging import check_bridging
+from nodrop.platforms.nvue.read_ports import is_address
 from nodrop.platforms.nvue.release_limits import check_model, check_release
 from nodrop.platforms.nvue.spelling import FECS, dialect
 from nodrop.platforms.nvue.traits import TRAITS
@@ -129,6 +130,9 @@ def _check_threshold(interface: Interface) -> None:
 
 def _check_addresses(device: Device, addresses: tuple[str, ...], *path: str) -> None:
     check_distinct(addresses, *path, "addresses")
+    for address in addresses:
+        if not is_address(address):
+            raise refuse((*path, "addresses"), f"{address} is no address")
     families = [":" in address for address in addresses]
     if not dialect(device.version).old and families != sorted(families):
         raise refuse((*path, "addresses"), "are read back with IPv4 first, for the two stand apart since 5.15")

@@ -216,6 +216,8 @@ def _check_relative(device: Device, color: WredColor, path: Path) -> None:
 
 def _check_queue_buffer(device: Device, buffer: BufferProfile | None, lossless: bool, path: Path) -> None:
     wanted = effects.queue_buffer(lossless)
+    if buffer is not None and buffer.headroom is not None:
+        raise refuse((*path, "headroom"), "headroom is for what comes in, and a queue is on the way out")
     if buffer is not None and buffer.size_bytes != wanted.size_bytes:
         raise refuse((*path, "size_bytes"), "a queue has nothing for itself where NVUE is not told otherwise")
     if buffer is None or changed(buffer, discard=None) != wanted:

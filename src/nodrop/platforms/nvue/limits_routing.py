@@ -5,6 +5,7 @@ Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-c
 
 import re
 from collections.abc import Callable, Sequence
+from ipaddress import IPv4Address
 from typing import Any
 
 from nodrop.fabric.fabric import Device
@@ -86,6 +87,14 @@ def _check_other(one: Bgp, bgp: Bgp) -> None:
     _check_process(one, *path)
 
 
+def _check_router_id(router_id: str | None, *path: object) -> None:
+    if router_id is not None:
+        try:
+            IPv4Address(router_id)
+        except ValueError:
+            raise refuse(path, f"{router_id} is no IPv4 address") from None
+
+
 def _check_range(value: int | None, low: int, high: int, *path: object) -> None:
     if value is not None and not low <= value <= high:
         raise refuse(path, f"is not from {low} to {high}")
@@ -128,6 +137,7 @@ def _check_process(bgp: Bgp, *path: object) -> None:
     if not known(bgp.import_check):
         raise refuse((*path, "import_check"), "NVUE has no setting for it: networks are announced if there is a route")
     _check_range(bgp.asn, 1, _LARGEST, *path, "asn")
+    _check_router_id(bgp.router_id, *path, "router_id")
     _check_range(bgp.maximum_paths, 1, _MOST_PATHS, *path, "maximum_paths")
     _check_range(bgp.maximum_paths_ipv6, 1, _MOST_PATHS, *path, "maximum_paths_ipv6")
     check_distinct(bgp.networks, *path, "networks")

@@ -247,7 +247,11 @@ def _check_buffers(device: Device, qos: QosProfile, pools: set[str], path: tuple
             raise refuse(where, "a queue without scheduler, WRED and buffer is no row")
         if (wred := known(queue.wred)) is not None and wred.ecn_colors not in ECN_NAME:
             raise refuse((*where, "wred", "ecn_colors"), "are not colors in the order green, yellow, red")
-        if wred is not None and any(one.min_percent is not None for one in (wred.green, wred.yellow, wred.red)):
+        if wred is not None and any(
+            percent is not None
+            for color in (wred.green, wred.yellow, wred.red)
+            for percent in (color.min_percent, color.max_percent)
+        ):
             raise refuse((*where, "wred"), "SONiC's thresholds of marking are bytes")
         if (buffer := known(queue.buffer)) is not None:
             _check_stated(buffer, pools, (*where, "buffer"))
