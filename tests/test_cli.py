@@ -554,3 +554,18 @@ def test_a_faulty_intent_is_told_with_its_places(command: list[str], tmp_path: P
     assert "(did you mean length?)" in done.out + done.err
     assert "classes.rdma.dscp: 99; expected" in done.out + done.err
     assert not Path("never").exists()
+
+
+def test_a_switch_alone_is_not_told_that_its_neighbors_are_nobody(tmp_path: Path) -> None:
+    """What is at the far ends of its cables was not read."""
+    leaf = Path(__file__).parents[1] / "golden" / "unnumbered" / "leaf1"
+    for name in ("config_db.json", "frr.conf"):
+        (tmp_path / name).write_bytes((leaf / name).read_bytes())
+    done = nodrop("validate", tmp_path)
+    assert done.code == 0
+    assert "unknown[session-to-nobody]" in done.out
+    assert "settled by the configurations of spine1, spine2" in done.out
+    (tmp_path / "config_db.json").unlink()
+    done = nodrop("validate", tmp_path)
+    assert done.code == 0
+    assert "needs device.vlans" in done.out

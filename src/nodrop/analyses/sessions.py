@@ -32,5 +32,5 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
             )
         elif down.reason == "unread" and reason == "nobody":
             others = frozenset({str(node)} if (node := down.facts["node"]) else ())
-            missing = "device.bgp" if others else "link.b"
+            missing = str(down.facts.get("missing") or ("device.bgp" if others else "fabric.links"))
             yield Unsettled(subject=(down.router.device.name,), missing=missing, others=others)

@@ -14,6 +14,7 @@ from nodrop.lint.scopes import SCOPES
 _STATED = "state them under {key} in fabric.yaml"
 _WORKED_OUT = f"models of devices, from which it is worked out: {_STATED.format(key='models')}"
 _ADVICE: Mapping[tuple[str, str], str] = {
+    ("Fabric", "links"): f"cables: {_STATED.format(key='cables')}",
     ("Link", "length_m"): f"cable lengths: {_STATED.format(key='cables')}",
     ("Link", "media"): f"kinds of cable: {_STATED.format(key='cables')}",
     ("Interface", "side"): f"cables: {_STATED.format(key='cables')}",

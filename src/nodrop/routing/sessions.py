@@ -170,7 +170,7 @@ class Sessions:
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
         if leg is None:
-            return down("no-subnet")
+            return down("unread", node="", missing=router.unsaid) if router.unsaid else down("no-subnet")
         if not self._cabling.up(router.device.name, leg, self._failed):
             shut = not leg.enabled or all(self._off(router.device.name, port) for port in leg.ports)
             return down("port-down", leg.subject, port=leg.name, there=not shut)
