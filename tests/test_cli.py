@@ -19,7 +19,7 @@ from command import SCRIPT, Done, built, nodrop, process
 from nodrop.lint import engine
 from nodrop.lint import rules as rule_files
 from nodrop.lint.rule_loader import loads_rule
-from nodrop.lint.rules import shipped
+from nodrop.lint.rules import of_routing, shipped
 from nodrop.resources import home
 
 HERE = Path(__file__).parent
@@ -569,3 +569,17 @@ def test_a_switch_alone_is_not_told_that_its_neighbors_are_nobody(tmp_path: Path
     done = nodrop("validate", tmp_path)
     assert done.code == 0
     assert "needs device.vlans" in done.out
+
+
+def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
+    golden = Path(__file__).parents[1] / "golden"
+    done = nodrop("validate", golden / "dual-stack")
+    assert done == Done(
+        code=0,
+        out="note: BGP sessions: 16 up\n"
+        "note: IPv4: 6 prefixes announced, reached over up to 4 next hops\n"
+        "note: IPv6: 6 prefixes announced, reached over up to 4 next hops\n"
+        "\n"
+        f"no findings in 4 devices, 128 interfaces, {len(of_routing(shipped()))} rules\n",
+        err="",
+    )

@@ -1,6 +1,6 @@
 """From readings and intents to outcomes, by the rules that were chosen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from nodrop.cli.options import Choices, unknown
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from nodrop.fabric.index import Index
     from nodrop.fabric.reading import Reading
     from nodrop.inputs import Text
     from nodrop.intent.schema import Intent
@@ -41,14 +42,21 @@ def _named(values: Sequence[str], known: tuple[str, ...]) -> set[str]:
     return named
 
 
-def judged(reading: "Reading", rules: "Sequence[Rule]", choices: Choices) -> "Outcome":
+def judged(
+    reading: "Reading",
+    rules: "Sequence[Rule]",
+    choices: Choices,
+    *,
+    index: "Index | None" = None,
+    progress: "Callable[[str], None] | None" = None,
+) -> "Outcome":
     """Return what the rules say of a reading, with the places that the reports will show."""
     from nodrop import platforms
     from nodrop.lint.engine import judge
     from nodrop.locate import locate
     from nodrop.report.outcome import Outcome, heads
 
-    verdict = judge(reading, rules, strictness=choices.strictness)
+    verdict = judge(reading, rules, strictness=choices.strictness, index=index, progress=progress)
     only = None if choices.whole else heads(verdict.findings)
     pointed = locate(verdict.findings, reading, platforms.where, only=only)
     return Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)

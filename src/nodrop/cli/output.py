@@ -60,6 +60,25 @@ def tell(text: str) -> None:
         _silence(sys.stderr)
 
 
+class Progress:
+    """A line on a terminal that says what is being done, and is gone in the end; nothing where there is no terminal."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def __call__(self, text: str) -> None:
+        """Say what comes next."""
+        if self._shown:
+            click.echo(f"\r\x1b[K{terminal(text)}", err=True, nl=False)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
 def _silence(stream: TextIO) -> None:
     """Let what is still to be written go nowhere, or Python fails once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

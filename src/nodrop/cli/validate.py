@@ -15,17 +15,27 @@ def command(paths: tuple[str, ...], choices: Choices) -> int:
     sessions come up, what is reached over how many equal paths, and what is left of it after failures. The rules are
     those about routing; the others are `nodrop lint`'s.
     """
+    from dataclasses import replace
+
     from nodrop.cli.judging import chosen_rules, collecting, judged, reading_at, working
-    from nodrop.cli.output import calm_collector, emit, exit_code, merged
+    from nodrop.cli.output import Progress, calm_collector, emit, exit_code, merged
+    from nodrop.fabric.index import Index
+    from nodrop.fabric.reading import Note
     from nodrop.report.outcome import Outcome
+    from nodrop.report.routes import summary
 
     calm_collector()
     rules = chosen_rules(choices, routing=True)
     outcomes: list[Outcome] = []
-    with working(0, choices):
+    with working(0, choices), Progress() as progress:
         for path in paths:
             with collecting(outcomes):
-                outcomes.append(judged(reading_at(path), rules, choices))
+                progress(f"reading {path}")
+                reading = reading_at(path)
+                index = Index(reading.fabric)
+                found = judged(reading, rules, choices, index=index, progress=progress)
+                notes = tuple(Note(kind="routing", message=text) for text in summary(index))
+                outcomes.append(replace(found, notes=(*found.notes, *notes)))
     outcome = merged(outcomes)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)

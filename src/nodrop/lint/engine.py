@@ -42,17 +42,22 @@ def judge(
     severity_overrides: Mapping[str, Override] | None = None,
     options: Mapping[str, Mapping[str, object]] | None = None,
     evaluations: Counter[str] | None = None,
+    index: Index | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Verdict:
     """What the rules say of a fabric: those of its mode, within `strictness`, and not `off`.
 
     Overrides and options go by a rule's name or a former one. InputProblems tells of options that a rule does not have.
-    `evaluations` counts, per rule, how often its expression was evaluated.
+    `evaluations` counts, per rule, how often its expression was evaluated. `index` is one of the reading's fabric, for
+    who wants what the analyses have kept in it; `progress` is told the name of each rule before its turn.
     """
     overrides = severity_overrides or {}
     chosen = [rule for rule in rules if _speaks(rule, reading, strictness, overrides)]
     set_options = {rule.name: _options(rule, _by_name(options or {}, rule, {})) for rule in chosen}
-    session = _Session(reading, evaluations if evaluations is not None else Counter())
+    session = _Session(reading, evaluations if evaluations is not None else Counter(), index or Index(reading.fabric))
     for rule in chosen:
+        if progress is not None:
+            progress(rule.name)
         severity = _by_name(overrides, rule, rule.severity)
         assert severity != "off"
         session.judge(rule, severity, set_options[rule.name])
@@ -68,9 +73,8 @@ def judge(
 class _Session:
     """One fabric, and what the rules say of it one after the other."""
 
-    def __init__(self, reading: Reading, evaluations: Counter[str]) -> None:
-        self.reading, self.evaluations = reading, evaluations
-        self.index = Index(reading.fabric)
+    def __init__(self, reading: Reading, evaluations: Counter[str], index: Index) -> None:
+        self.reading, self.evaluations, self.index = reading, evaluations, index
         self.cells = Cells(self.index)
         self.evidence = Evidence(reading)
         self.findings: list[Finding] = []

@@ -63,8 +63,8 @@ def kind(subject: Subject) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 port`, `2 ports`, `2 classes`."""
-    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    """`1 port`, `2 ports`, `2 classes`, `2 prefixes`."""
+    ending = "" if number == 1 else "es" if noun.endswith(("s", "x")) else "s"
     return f"{number} {noun}{ending}"
 
 

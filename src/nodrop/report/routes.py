@@ -1,0 +1,34 @@
+"""What a control plane comes to, in a few lines."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import _plane
+from nodrop.fabric.index import Index
+from nodrop.report.names import count
+from nodrop.routing import ControlPlane
+from nodrop.routing.prefixes import Family
+
+_NAMES: dict[Family, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
+
+
+def summary(index: Index) -> Iterator[str]:
+    """Yield what was computed of a fabric: its sessions, and by family what is announced and how much of it is used."""
+    plane = _plane.of(index)
+    unread = sum(down.reason == "unread" for down in plane.down)
+    words = [f"BGP sessions: {len(plane.sessions)} up"]
+    if len(plane.down) > unread:
+        words.append(f"{count(len(plane.down) - unread, 'neighbor statement')} without one")
+    if unread:
+        words.append(f"{unread} towards what was not read")
+    yield ", ".join(words)
+    for family in plane.families:
+        yield _of_family(plane, family)
+
+
+def _of_family(plane: ControlPlane, family: Family) -> str:
+    routes = plane.of(family)
+    prefixes = len(routes.world.destinations.prefixes)
+    tables = map(routes.state.table, routes.world.speakers)
+    hops = [len(entry.hops) for table in tables for entry in table.entries]
+    most = f", reached over up to {count(max(hops), 'next hop')}" if hops else ""
+    return f"{_NAMES[family]}: {count(prefixes, 'prefix')} announced{most}"
