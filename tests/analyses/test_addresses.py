@@ -32,6 +32,14 @@ def test_a_port_of_the_same_switch() -> None:
     }
 
 
+def test_each_port_of_a_switch_with_an_address_of_another_is_one_finding() -> None:
+    changes = {f"leaf1/{name}/addresses": ["10.2.1.0/31"] for name in ("Ethernet32", "Ethernet40")}
+    assert shared(changes) == {
+        "leaf1/Ethernet32": ("10.2.1.0", "leaf1 Ethernet0"),
+        "leaf1/Ethernet40": ("10.2.1.0", "leaf1 Ethernet0"),
+    }
+
+
 def test_addresses_in_other_vrfs_or_of_one_link_only_are_their_own() -> None:
     address = {"leaf2/Ethernet32/addresses": ["10.2.1.0/31"]}
     assert shared({**address, "leaf2/Ethernet32/vrf": "blue"}) == {}

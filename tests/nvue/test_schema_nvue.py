@@ -174,6 +174,12 @@ def test_a_word_that_nvue_does_not_have_is_pointed_at_and_not_its_value() -> Non
             "qos advance-buffer-config default-global ingress-lossy-buffer priority-group control | 5.9 and earlier | "
             "the file is of 5.13",
         ),
+        (
+            "qos:\n  advance-buffer-config:\n    default-global:\n      ingress-pool: {'0': {memory-percent: 60}}",
+            4,
+            "qos advance-buffer-config default-global ingress-pool | 5.10 and earlier | "
+            "the file is of 5.13, which says ingress-service-pool and egress-service-pool",
+        ),
     ],
 )
 def test_a_setting_of_another_release_is_told_with_those_that_have_it(body: str, line: int, facts: str) -> None:

@@ -38,15 +38,20 @@ class _Holder(NamedTuple):
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
-    """Yield a hit for every pair of nodes that share addresses, at the later one; several addresses are one hit."""
+    """Yield a hit for every pair of nodes that share addresses, at the later one; several addresses are one hit.
+
+    Of one node it is every pair of its holders.
+    """
     first: dict[tuple[str, str], _Holder] = {}
     shared: dict[tuple[str, str], list[tuple[str, _Holder, _Holder]]] = {}
     for area, address, holder in _all(index):
         earlier = first.setdefault((area, address), holder)
         if earlier != holder and not (earlier.anycast and holder.anycast):
-            shared.setdefault((earlier.node, holder.node), []).append((address, earlier, holder))
+            within = earlier.node == holder.node
+            pair = (earlier.words, holder.words) if within else (earlier.node, holder.node)
+            shared.setdefault(pair, []).append((address, earlier, holder))
     for (other, node), rows in shared.items():
-        one = len(rows) == 1
+        one = len({(earlier, holder) for _, earlier, holder in rows}) == 1
         _, earlier, holder = rows[0]
         at = holder if holder.in_file else earlier
         addresses = [address for address, _, _ in rows]

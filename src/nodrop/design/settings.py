@@ -47,7 +47,7 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
         names, hint = _unable(tiers, attrgetter("otlp"))
         if any(one.otlp for one in held):
             names, hint = f"{titles} on {' and '.join(sorted(set(chips)))}", ""
-        expected = "collectors that subscribe: gnmi: true"
+        expected = "collectors that subscribe: gnmi: true" if any(one.gnmi for one in held) else "otlp: []"
         yield intent.problem(
             ("services", "telemetry", "otlp"), f"{names} sends nothing by OTLP by itself", expected, hint
         )

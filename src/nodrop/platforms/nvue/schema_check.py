@@ -128,7 +128,8 @@ def _tell_releases(config: Config, release: Release | None, found: Iterable[Faul
                 config.remark("mixed-dialect", (), fault.path, path=said(fault.path), **facts)
         elif not any(span.has(release) for span in fault.spans):
             facts = {"path": f"{said(fault.path)} {fault.text}".strip(), "releases": _named(fault.spans)}
-            config.remark("setting-of-another-release", (), fault.path, **facts, because=because)
+            instead = f", which says {first.instead}" if first.instead else ""
+            config.remark("setting-of-another-release", (), fault.path, **facts, because=because + instead)
 
 
 def _tell_chips(config: Config, model: str | Unknown, found: Iterable[Fault]) -> None:
