@@ -1,0 +1,58 @@
+"""Cables between switches that take smaller packets than hosts on both sides of the fabric send."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._plane import of
+from nodrop.analyses._targets import targets
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import link as subject_of
+
+RESTS_ON = frozenset({"cables", "hosts"})
+ROUTED = True
+
+
+def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
+    """Yield cables whose MTU, the same at both ends, is below what two ports of hosts take, or below RDMA's packets.
+
+    `overhead_bytes` is what headers add to an RDMA MTU. Ends that differ are another rule's.
+    """
+    needed, reason = _needed(index, overhead_bytes)
+    if needed is None:
+        return
+    for link in index.fabric.links:
+        ports = [index.interface(*end) for end in (link.a, link.b)]
+        if not all(end.node in index.devices for end in (link.a, link.b)) or None in ports:
+            continue
+        found = {port.mtu_bytes for port in ports if port is not None}
+        if any(isinstance(one, Unknown) for one in found):
+            yield Unsettled(subject=subject_of(link.a, link.b), missing="interface.mtu_bytes")
+            continue
+        mtu = next(iter(found))
+        if len(found) == 1 and isinstance(mtu, int) and mtu < needed:
+            yield Hit(
+                subject=subject_of(link.a, link.b),
+                at=(*link.a, "mtu_bytes"),
+                facts={"a": str(link.a), "b": str(link.b), "mtu": mtu, "needed": needed, "reason": reason},
+                related=(((*link.b, "mtu_bytes"), "the other end"),),
+            )
+
+
+def _needed(index: Index, overhead_bytes: int) -> tuple[int | None, str]:
+    """The largest packet that goes from one host to another, and who says so."""
+    plane = of(index)
+    mtus: dict[tuple[str, str], int] = {}
+    for target in targets(index, plane):
+        device = plane.routers[target.router].device.name
+        for name in target.leg.ports:
+            port = index.interface(device, name)
+            if port is not None and isinstance(port.mtu_bytes, int):
+                mtus[device, name] = port.mtu_bytes
+    rows = sorted(((mtu, f"{device} {name}") for (device, name), mtu in mtus.items()), reverse=True)[1:2]
+    rows += [
+        (host.rdma_mtu_bytes + overhead_bytes, f"RDMA of {host.name}")
+        for host in index.fabric.hosts
+        if not isinstance(host.rdma_mtu_bytes, Unknown)
+    ]
+    return max(rows, default=(None, ""), key=lambda row: row[0] or 0)
