@@ -1,0 +1,52 @@
+"""What single failures do to hosts, computed once for all rules: each cable between switches, and each switch."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.fabric.fabric import Link
+from nodrop.fabric.index import Index
+from nodrop.routing.failures import Failures, Loss, Outcome
+
+
+class Case(NamedTuple):
+    """A failure of a cable or a switch, and whom it hits."""
+
+    reach: Reach
+    link: Link | None
+    device: str
+    lost: tuple[Loss, ...]
+    """Hosts that a leaf no longer reaches."""
+    valleys: tuple[Loss, ...]
+    """Hosts to which a way goes down and up again."""
+
+
+def cases(index: Index) -> list[Case]:
+    """Return the failures that hit anybody, those of cables first."""
+    if "failed" not in index.kept:
+        index.kept["failed"] = list(_cases(index))
+    found: list[Case] = index.kept["failed"]
+    return found
+
+
+def _cases(index: Index) -> Iterator[Case]:
+    for reach in reaches(index):
+        if reach.state.unstable:
+            continue
+        failures = Failures(reach.plane, reach.routes)
+        for link in failures.links:
+            yield from case(reach, failures.of_link(link), link)
+        for device in dict.fromkeys(one.router.device.name for one in reach.world.speakers.values()):
+            yield from case(reach, failures.of_device(device), None, device)
+
+
+def case(reach: Reach, outcome: Outcome, link: Link | None, device: str = "") -> Iterator[Case]:
+    """Yield a failure if it hits hosts; a router that is no leaf only passes on, so that its loss alone is none."""
+    lost = tuple(
+        one._replace(bits=bits)
+        for one in outcome.unreachable
+        if reach.ranks[one.router] in (0, None) and (bits := one.bits & reach.hosts)
+    )
+    valleys = tuple(one._replace(bits=bits) for one in outcome.valleys if (bits := one.bits & reach.hosts))
+    if lost or valleys:
+        yield Case(reach, link, device, lost, valleys)

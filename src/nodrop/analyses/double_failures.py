@@ -1,0 +1,97 @@
+"""Pairs of leaves that lose their last common spine when two cables fail, and what the routes then do.
+
+That is when a fabric of leaves and spines first loses a pair of leaves, or carries traffic between them down and up
+again: when none of the spines that both had is left. Leaves with the same cables to the same spines are one kind.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import combinations_with_replacement
+
+from nodrop.analyses import Hit
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._failed import case
+from nodrop.analyses._tiers import Uplink, rank, uplinks
+from nodrop.fabric.fabric import Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import link as subject_of
+from nodrop.routing.failures import Failures
+
+RESTS_ON = frozenset({"cables", "roles"})
+ROUTED = True
+
+_Kind = frozenset[tuple[str, int]]
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield one hit for the fabric: the first pair of cables, what their failure does, and how many pairs have such."""
+    below: defaultdict[str, list[Uplink]] = defaultdict(list)
+    for cable in uplinks(index):
+        if rank(cable.lower) == 0:
+            below[cable.lower.name].append(cable)
+    kinds: defaultdict[_Kind, list[str]] = defaultdict(list)
+    for name, cables in below.items():
+        kinds[frozenset(Counter(cable.upper.name for cable in cables).items())].append(name)
+    pairs, example = 0, None
+    for one, other in combinations_with_replacement(kinds, 2):
+        spines = _trigger(dict(one), dict(other))
+        count = len(kinds[one]) * (len(kinds[one]) - 1) // 2 if one == other else len(kinds[one]) * len(kinds[other])
+        if spines and count:
+            pairs += count
+            example = example or (kinds[one][0], kinds[other][one == other], *spines)
+    if example is not None:
+        yield from _hit(index, below, example, pairs)
+
+
+def _trigger(one: Mapping[str, int], other: Mapping[str, int]) -> tuple[str, str] | None:
+    """The two common spines of which one leaf has one cable to the first, and the other one to the second."""
+    common = sorted(one.keys() & other.keys())
+    if len(common) != 2:
+        return None
+    first, second = common
+    if one[first] == 1 and other[second] == 1:
+        return first, second
+    return (second, first) if one[second] == 1 and other[first] == 1 else None
+
+
+def _hit(
+    index: Index, below: Mapping[str, list[Uplink]], example: tuple[str, str, str, str], pairs: int
+) -> Iterator[Hit]:
+    leaf, other, first, second = example
+    links = [_cable(index, below[leaf], first), _cable(index, below[other], second)]
+    if None in links:
+        return
+    cut = [link for link in links if link is not None]
+    effects = list(dict.fromkeys(effect for reach in reaches(index) for effect in _effects(reach, cut)))
+    if effects:
+        yield Hit(
+            subject=subject_of(cut[0].a, cut[0].b),
+            at=tuple(cut[0].a),
+            facts={
+                "leaf": leaf,
+                "other": other,
+                "a": f"{cut[0].a} to {cut[0].b}",
+                "b": f"{cut[1].a} to {cut[1].b}",
+                "pairs": pairs,
+                "effect": " and ".join(effects),
+            },
+            related=((subject_of(cut[1].a, cut[1].b), "the other cable"),),
+        )
+
+
+def _cable(index: Index, cables: list[Uplink], spine: str) -> Link | None:
+    found = next(cable for cable in cables if cable.upper.name == spine)
+    return index.link(found.lower.name, found.lower_port)
+
+
+def _effects(reach: Reach, links: list[Link]) -> Iterator[str]:
+    """What the failure does, in words."""
+    if reach.state.unstable:
+        return
+    outcome = Failures(reach.plane, reach.routes).of_link(*links)
+    for one in case(reach, outcome, links[0]):
+        if one.lost:
+            yield "neither reaches the other's hosts"
+        if one.valleys:
+            bottom = reach.plane.routers[one.valleys[0].router].name
+            yield f"traffic goes down to {bottom} and up again"
