@@ -116,19 +116,6 @@ def test_a_failed_statement_is_told_instead_of_the_hosts_below_it() -> None:
     assert look("announcements", changes, what="hosts") == {}
 
 
-_UNIQUE = {"spine2/@bgp/asn": 4200000001, "leaf?/@neighbors/10.1.?.24?/remote_asn": 4200000001}
-_TRANSIT = {"leaf?/@bgp/route_maps/FABRIC-OUT/rules/10/matches": []}
-_CUT = {"leaf1/@neighbors/10.1.1.225/enabled": False, "leaf1/@neighbors/10.1.1.233/enabled": False}
-
-
-def test_a_valley_is_told_at_its_bottom_and_only_for_hosts() -> None:
-    assert look("valleys", _UNIQUE | _TRANSIT, unsettled=False) == {}
-    assert look("valleys", _UNIQUE | _TRANSIT | _CUT, unsettled=False) == {
-        "leaf2/@neighbors/10.1.2.241": {"device": "leaf2", "far": "spine2", "prefix": "10.2.1.0/24 and 1 more"}
-    }
-    assert look("valleys", _TRANSIT | _CUT, unsettled=False) == {}
-
-
 def test_allowas_in_of_a_spine_says_who_shares_its_number() -> None:
     assert look("loop_rejection", {"spine1/@neighbors/*/allowas_in": 1}) == {
         "spine1/@neighbors/10.1.1.224/allowas_in": {

@@ -82,8 +82,13 @@ class Reach:
                 if refused := refused & ~self._covered(number, link, refused):
                     yield Drop(number, link, "inbound", refused, refused & lost)
 
+    def ways(self, number: int) -> tuple[dict[int, int], int]:
+        """What a router reaches over each neighbor, and what over one above; without its own."""
+        if number not in self._ways_of:
+            self._ways_of[number] = self._ways(number)
+        return self._ways_of[number]
+
     def _ways(self, number: int) -> tuple[dict[int, int], int]:
-        """What a router reaches over each neighbor, and what over one above."""
         links, above, others = self.world.speakers[number].links, 0, ~self.own(number)
         over: dict[int, int] = {}
         own = self.ranks[number]
@@ -97,9 +102,7 @@ class Reach:
 
     def should(self, number: int, far: int, missing: int) -> int:
         """What one router should tell another that is not where it got it; among those of no tier what it misses."""
-        if number not in self._ways_of:
-            self._ways_of[number] = self._ways(number)
-        over, above = self._ways_of[number]
+        over, above = self.ways(number)
         has = self.has(number) & ~over.get(far, 0)
         own, there = self.ranks[number], self.ranks[far]
         if own is None or there is None:

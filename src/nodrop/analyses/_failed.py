@@ -1,8 +1,9 @@
-"""What single failures do to hosts, computed once for all rules: each cable between switches, and each switch."""
+"""What single failures do to hosts, computed once for all rules: of each cable and switch that can hit any."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nodrop.analyses._cuts import Cuts
 from nodrop.analyses._drops import Reach, reaches
 from nodrop.fabric.fabric import Link
 from nodrop.fabric.index import Index
@@ -33,10 +34,16 @@ def _cases(index: Index) -> Iterator[Case]:
     for reach in reaches(index):
         if reach.state.unstable:
             continue
+        cuts = Cuts(reach)
+        names = {number: reach.plane.routers[number].device.name for number in reach.world.speakers}
+        devices = dict.fromkeys(names[number] for number in sorted(cuts.routers))
+        pairs = {frozenset((names[one], names[other])) for one, other in cuts.pairs}
         failures = Failures(reach.plane, reach.routes)
-        for link in failures.links:
-            yield from case(reach, failures.of_link(link), link)
-        for device in dict.fromkeys(one.router.device.name for one in reach.world.speakers.values()):
+        for link in failures.links if devices or pairs else ():
+            ends = {link.a.node, link.b.node}
+            if not ends.isdisjoint(devices) or frozenset(ends) in pairs:
+                yield from case(reach, failures.of_link(link), link)
+        for device in devices:
             yield from case(reach, failures.of_device(device), None, device)
 
 

@@ -39,8 +39,11 @@ def _valleys(reach: Reach) -> Iterator[Hit]:
     if reach.state.unstable:
         return
     tiers = Tiers(reach.world)
+    table, local = reach.state.table, reach.state.local
+    found = {number: _bottom(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
+    over = tiers.carried(reach.hosts, table, local) if any(found.values()) else {}
     for number, speaker in reach.world.speakers.items():
-        bits = tiers.valley(number, reach.state.table, reach.state.local) & reach.hosts
+        bits = found[number] & tiers.into(number, over)
         if not bits:
             continue
         prefixes = reach.prefixes(bits)
@@ -58,3 +61,12 @@ def _valleys(reach: Reach) -> Iterator[Hit]:
             },
             discriminator=reach.routes.family,
         )
+
+
+def _bottom(reach: Reach, tiers: Tiers, number: int) -> int:
+    """What a router sends up that one above sends to it."""
+    links = reach.world.speakers[number].links
+    got = 0
+    for far in {links[position].far for position in tiers.up(number)}:
+        got |= reach.ways(far)[0].get(number, 0)
+    return got & reach.ways(number)[1]

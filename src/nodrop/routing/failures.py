@@ -158,7 +158,10 @@ class Failures:
         return Outcome(_losses(unreachable), valleys, tuple(weaker), failed.unstable)
 
     def _valleys(self, failed: Failed, touched: list[int]) -> Iterator[Loss]:
-        """Yield new valleys: at a router that sends something up, or down to another, that it did not before."""
+        """Yield new valleys: at a router that sends something up, or down to another, that it did not before.
+
+        Only those that a leaf's packets go through count.
+        """
         bottoms: dict[int, None] = {}
         for number in touched:
             before, now = failed.before(number), failed.tables[number]
@@ -172,9 +175,19 @@ class Failures:
                 alone = frozenset((position,))
                 if _sent(now, alone) & ~_sent(before, alone):
                     bottoms[links[position].far] = None
-        for number in bottoms:
-            there = self._tiers.valley(number, failed.now, failed.local)
-            if there and (new := there & ~self._tiers.valley(number, failed.before, failed.local)):
+        found = {number: self._tiers.valley(number, failed.now, failed.local) for number in bottoms}
+        found = {number: bits for number, bits in found.items() if bits}
+        if not found:
+            return
+        wanted = 0
+        for bits in found.values():
+            wanted |= bits
+        over = self._tiers.carried(wanted, failed.now, failed.local)
+        earlier = self._tiers.carried(wanted, failed.before, failed.local)
+        for number, there in found.items():
+            there &= self._tiers.into(number, over)
+            old = self._tiers.valley(number, failed.before, failed.local) & self._tiers.into(number, earlier)
+            if new := there & ~old:
                 yield Loss(number, new)
 
 

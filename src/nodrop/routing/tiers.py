@@ -52,6 +52,35 @@ class Tiers:
             found = self._found[number] = (frozenset(up), frozenset(down))
         return found
 
+    def carried(
+        self, bits: int, table: Callable[[int], Table], local: Callable[[int], tuple[Part, ...]]
+    ) -> Mapping[tuple[int, int], int]:
+        """What of some destinations goes from one router to another, when routers of the lowest tier send to them."""
+        over: dict[tuple[int, int], int] = {}
+        seen: dict[int, int] = {}
+        waiting = {number: bits for number, tier in self._ranks.items() if tier in (0, None)}
+        while waiting:
+            number, new = waiting.popitem()
+            new &= ~seen.get(number, 0)
+            seen[number] = seen.get(number, 0) | new
+            new &= ~together(local(number))
+            links = self._world.speakers[number].links
+            for entry in table(number).entries if new else ():
+                both = entry.bits & new
+                for far in {links[hop].far for hop in entry.hops} if both else ():
+                    over[number, far] = over.get((number, far), 0) | both
+                    if left := both & ~seen.get(far, 0):
+                        waiting[far] = waiting.get(far, 0) | left
+        return over
+
+    def into(self, number: int, over: Mapping[tuple[int, int], int]) -> int:
+        """What comes to a router from above, of what goes `over` pairs of routers."""
+        links = self._world.speakers[number].links
+        bits = 0
+        for far in {links[position].far for position in self.up(number)}:
+            bits |= over.get((far, number), 0)
+        return bits
+
     def valley(self, number: int, table: Callable[[int], Table], local: Callable[[int], tuple[Part, ...]]) -> int:
         """The destinations that a router gets from above and sends up again."""
         up = self.up(number)

@@ -1,0 +1,59 @@
+"""Which switches and cables all ways from a leaf to some hosts go through: the only ones whose failure can hit them.
+
+Where two ways have no switch in common, the failure of either leaves the other one, which is as short; so routes to
+hosts neither end nor go down and up again. Routers are taken by the length of their paths: the next hops of one have
+shorter ones.
+"""
+
+from nodrop.analyses._drops import Reach
+from nodrop.routing.decision import Entry
+
+Through = dict[int, int]
+"""By router, the destinations to which all ways go through it."""
+
+
+class Cuts:
+    """The `routers` that a leaf cannot do without, and `pairs` of a leaf and a neighbor whose hosts it has from it."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._through: dict[int, Through] = {}
+        self.routers: set[int] = set()
+        self.pairs: set[tuple[int, int]] = set()
+        rows = [
+            (len(entry.attributes.path), number, entry)
+            for number in reach.world.speakers
+            for entry in reach.state.table(number).entries
+            if entry.bits & reach.hosts
+        ]
+        for _, number, entry in sorted(rows, key=lambda row: row[:2]):
+            self._take(number, entry)
+
+    def _take(self, number: int, entry: Entry) -> None:
+        links = self._reach.world.speakers[number].links
+        bits = entry.bits & self._reach.hosts & ~self._reach.own(number)
+        fars = list(dict.fromkeys(links[hop].far for hop in entry.hops))
+        if not bits or not fars:
+            return
+        common = self._beyond(fars[0], bits)
+        for far in fars[1:]:
+            if not common:
+                break
+            there = self._beyond(far, bits)
+            common = {one: both for one, own in common.items() if (both := own & there.get(one, 0))}
+        own = self._through.setdefault(number, {})
+        for one, found in common.items():
+            own[one] = own.get(one, 0) | found
+        if self._reach.ranks[number] in (0, None):
+            self.routers |= common.keys()
+            if len(fars) == 1 and bits & self._reach.own(fars[0]):
+                self.pairs.add((number, fars[0]))
+
+    def _beyond(self, number: int, bits: int) -> Through:
+        """What all ways over a next hop go through, itself among that; nothing where it is the end."""
+        left = bits & ~self._reach.own(number)
+        if not left:
+            return {}
+        found = {one: both for one, own in self._through.get(number, {}).items() if (both := own & left)}
+        found[number] = left
+        return found
