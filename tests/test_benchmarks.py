@@ -27,6 +27,18 @@ def test_a_pod_is_measured_stage_by_stage(tmp_path: Path) -> None:
     assert all(stage["cpu"] > 0 for stage in report["stages"].values())
 
 
+def test_routing_is_measured_with_failures(tmp_path: Path) -> None:
+    command = [sys.executable, BENCHMARKS / "routing.py", "--sizes", "192", "--failures", "192"]
+    report_file = tmp_path / "routing.json"
+    done = subprocess.run([*command, "--json", report_file], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    report = json.loads(report_file.read_text())
+    (size,) = report["sizes"]
+    assert (size["switches"], size["sessions"]) == (192, 768)
+    assert report["reference"]["failures"] == 64 + 6
+    assert report["failures"]["failures"] == 768
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 def test_sites_are_measured_with_all_their_processes(tmp_path: Path) -> None:
     one, many = figures("site.py", tmp_path / "site.json", "--sizes", "12", "108")

@@ -6,7 +6,7 @@ failure is computed from what was before: only routers that hear something else 
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, ORIGIN, Advert, Adverts, Attributes, Part, passed_on, together
 from nodrop.routing.decision import Heard, Table, decide
@@ -19,18 +19,31 @@ _NOTHING = Table(())
 
 
 class Makers:
-    """What is made of adverts in one world, each once: imports, tables and what is told on."""
+    """What is made of adverts in one world, each once: imports, tables and what is told on.
 
-    def __init__(self, world: World) -> None:
+    One `beside` another takes its imports, and what it makes of them is forgotten with it.
+    """
+
+    def __init__(self, world: World, beside: "Makers | None" = None) -> None:
         self.world, self.adverts = world, Adverts()
+        self._heard = self.adverts if beside is None else beside.adverts
         self._tables: dict[tuple[object, ...], Table] = {}
-        self._imports: dict[tuple[int, int, int, int, bool], Advert] = {}
+        self._imports: dict[tuple[int, int, int, int, bool], Advert] = {} if beside is None else beside._imports
+        self._numbers: dict[tuple[Heard, ...], frozenset[int]] = {}
         self._exports: dict[tuple[object, ...], Advert] = {}
+
+    @property
+    def decided(self) -> int:
+        """How many tables are made; routers that are alike share theirs."""
+        return len(self._tables)
 
     def table(self, speaker: Speaker, heard: tuple[Heard, ...]) -> Table:
         """The table that a router makes of what it hears."""
-        asn = speaker.bgp.asn
-        own = asn if any(asn in advert.numbers for pieces in heard for advert in pieces) else 0
+        numbers = self._numbers.get(heard)
+        if numbers is None:
+            each = {advert.number: advert.numbers for pieces in heard for advert in pieces}
+            numbers = self._numbers[heard] = frozenset().union(*each.values())
+        own = speaker.bgp.asn if speaker.bgp.asn in numbers else 0
         drained = speaker.bgp.graceful_shutdown
         key = (speaker.shape, own, drained, heard)
         found = self._tables.get(key)
@@ -53,7 +66,7 @@ class Makers:
             left = link.inbound.parts(parts, advert.bits)
             if drained or any(one.communities for one, _ in left):
                 left = [Part(_avoided(attributes, drained=drained), bits) for attributes, bits in left]
-            found = self._imports[key] = self.adverts.of(left)
+            found = self._imports[key] = self._heard.of(left)
         return found
 
     def told(self, speaker: Speaker, local: tuple[Part, ...], table: Table, outbound: Policy) -> Heard:
@@ -189,17 +202,67 @@ class State:
         return list(hearing)
 
 
+class Change(NamedTuple):
+    """What becomes of a router's table: destinations that are lost, and those that are reached over fewer links.
+
+    `weaker` has destinations, how many links there are and how many there were. `gains` says whether any link is used
+    for a destination for which it was not.
+    """
+
+    lost: int
+    weaker: tuple[tuple[int, int, int], ...]
+    gains: bool
+
+
+def change(before: Table, now: Table) -> Change:
+    """Return what becomes of a router that had one table and has another."""
+    kept = {(entry.hops, entry.bits) for entry in now.entries}
+    then = {(entry.hops, entry.bits) for entry in before.entries}
+    new = [entry for entry in now.entries if (entry.hops, entry.bits) not in then]
+    weaker: list[tuple[int, int, int]] = []
+    gains = bool(now.bits & ~before.bits)
+    for old in before.entries:
+        if (old.hops, old.bits) in kept:
+            continue
+        for entry in new:
+            if both := old.bits & entry.bits:
+                if len(entry.hops) < len(old.hops):
+                    weaker.append((both, len(entry.hops), len(old.hops)))
+                gains = gains or not set(entry.hops) <= set(old.hops)
+    return Change(before.bits & ~now.bits, tuple(weaker), gains)
+
+
+class Known:
+    """What is made of some destinations, for every failure that changes what is said of these and no others."""
+
+    def __init__(self, world: World, bits: int) -> None:
+        self.bits, self.makers = bits, Makers(world)
+        self.within: dict[Heard, Heard] = {}
+        self.told: dict[tuple[int, int], Heard] = {}
+        """What was told before, by router and policy."""
+        self.before: dict[int, Table] = {}
+        self.changes: dict[tuple[int, int], Change] = {}
+        """By two tables, of which one is in `before` and the other in `makers`."""
+
+    def change(self, before: Table, now: Table) -> Change:
+        """What a router loses that had one table and has another; many routers have the same two."""
+        key = (id(before), id(now))
+        found = self.changes.get(key)
+        if found is None:
+            found = self.changes[key] = change(before, now)
+        return found
+
+
 class Failed(State):
     """What becomes of `bits`, the destinations of which anybody says something else, once sessions are dead.
 
     Other destinations keep the routes that they have in `base`, but for the next hops that are gone.
     """
 
-    def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], bits: int) -> None:
-        super().__init__(Makers(base.world))
-        self._base, self._dead, self._changed, self.bits = base, dead, local, bits
-        self._within: dict[Heard, Heard] = {}
-        self._before: dict[int, Table] = {}
+    def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], known: Known) -> None:
+        super().__init__(known.makers)
+        self._base, self._dead, self._changed, self.bits = base, dead, local, known.bits
+        self._known, self._within, self._before = known, known.within, known.before
         self._listeners: set[int] = set()
 
     def before(self, number: int) -> Table:
@@ -237,13 +300,29 @@ class Failed(State):
         """Whether a session is still there."""
         return session not in self._dead
 
+    def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
+        """What a router hears, link by link; looked up here, as most of the time goes by in it."""
+        told, before = self._told, self._known.told
+        found = []
+        for whom in speaker.hears:
+            own = told.get(whom[0])
+            heard = before.get(whom) if own is None else own[whom[1]]
+            if heard is None:
+                heard = before[whom] = self.tells(*whom)
+            found.append(heard)
+        if not self._dead.isdisjoint(speaker.sessions):
+            for position, link in enumerate(speaker.links):
+                if link.session in self._dead:
+                    found[position] = ()
+        return tuple(found)
+
     def run(self, begin: Iterable[int]) -> "Failed":
         """Let routers talk as before; those that pass nothing of this on decide at the end."""
         super().run(begin)
         alike: dict[int, tuple[Heard, ...]] = {}
         for number in sorted(self._listeners):
             speaker = self.world.speakers[number]
-            if any(link.session in self._dead for link in speaker.links):
+            if not self._dead.isdisjoint(speaker.sessions):
                 heard = self._heard(speaker)
             elif (heard := alike.get(speaker.sources, ())) == ():
                 heard = alike[speaker.sources] = self._heard(speaker)

@@ -7,16 +7,18 @@ routers around it decide again, and whoever hears something new.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from nodrop.fabric.fabric import End, Link
 from nodrop.routing.adverts import Attributes, Part, together
 from nodrop.routing.control_plane import ControlPlane, Routes
-from nodrop.routing.convergence import Failed, Makers
+from nodrop.routing.convergence import Change, Failed, Known, Makers, change
 from nodrop.routing.decision import Heard, Table
 from nodrop.routing.legs import Cabling
 from nodrop.routing.speakers import outlet, statics
 from nodrop.routing.tiers import Tiers
+
+_MOST_KEPT: Final = 8
 
 
 class Loss(NamedTuple):
@@ -52,6 +54,7 @@ class Failures:
         self._world, self._state = routes.world, routes.state
         self._cabling = Cabling(plane.index)
         self._tiers = Tiers(routes.world)
+        self._kept: dict[int, Known] = {}
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -126,7 +129,7 @@ class Failures:
     def _outcome(self, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], gone: frozenset[int]) -> Outcome:
         """What becomes of the fabric: those at the ends decide anew, and what they say else is told on."""
         ends = {side.router for number in dead for side in self._plane.sessions[number][:2]} | local.keys()
-        state, makers = self._state, Makers(self._world)
+        state, makers = self._state, Makers(self._world, self._state.makers)
         weaker: list[Weaker] = []
         unreachable: dict[int, int] = {}
         bits = own = 0
@@ -141,23 +144,36 @@ class Failures:
             for policy in {link.outbound.number: link.outbound for link in speaker.links}.values():
                 bits |= differing(state.tells(number, policy.number), makers.told(speaker, said, now, policy))
             if number not in gone:
-                weaker += _weaker(number, before, now, together(said))
-                unreachable[number] = _lost(before, now, (*said, *speaker.local)) & ~own
+                changed = change(before, now)
+                weaker += _weaker(number, changed, together(said))
+                unreachable[number] = changed.lost & ~together((*said, *speaker.local)) & ~own
         if not bits:
             return Outcome(_losses(unreachable), (), tuple(weaker))
-        failed = Failed(state, dead, local, bits).run(ends)
+        known = self._known(bits)
+        failed = Failed(state, dead, local, known).run(ends)
         weaker = [one._replace(bits=left) for one in weaker if (left := one.bits & ~bits)]
         touched = sorted(failed.tables.keys() - gone)
         for number in touched:
-            before, now = failed.before(number), failed.tables[number]
+            changed = known.change(failed.before(number), failed.tables[number])
             said = failed.local(number)
-            lost = _lost(before, now, (*said, *self._world.speakers[number].local)) & ~own
+            lost = changed.lost & ~own
+            if lost:
+                lost &= ~together((*said, *self._world.speakers[number].local))
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
-            weaker += _weaker(number, before, now, together(said))
-        valleys = tuple(self._valleys(failed, touched))
+            if changed.weaker:
+                weaker += _weaker(number, changed, together(said))
+        valleys = tuple(self._valleys(failed, touched, known))
         return Outcome(_losses(unreachable), valleys, tuple(weaker), failed.unstable)
 
-    def _valleys(self, failed: Failed, touched: list[int]) -> Iterator[Loss]:
+    def _known(self, bits: int) -> Known:
+        """What is made of these destinations; kept for the next failures, which are often of the same."""
+        found = self._kept.pop(bits, None) or Known(self._world, bits)
+        self._kept[bits] = found
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.pop(next(iter(self._kept)))
+        return found
+
+    def _valleys(self, failed: Failed, touched: list[int], known: Known) -> Iterator[Loss]:
         """Yield new valleys: at a router that sends something up, or down to another, that it did not before.
 
         Only those that a leaf's packets go through count.
@@ -165,7 +181,7 @@ class Failures:
         bottoms: dict[int, None] = {}
         for number in touched:
             before, now = failed.before(number), failed.tables[number]
-            if before is now:
+            if not known.change(before, now).gains:
                 continue
             up = self._tiers.up(number)
             if _sent(now, up) & ~_sent(before, up):
@@ -195,10 +211,6 @@ def _losses(rows: Mapping[int, int]) -> tuple[Loss, ...]:
     return tuple(Loss(number, bits) for number, bits in sorted(rows.items()) if bits)
 
 
-def _lost(before: Table, now: Table, local: tuple[Part, ...]) -> int:
-    return before.bits & ~now.bits & ~together(local)
-
-
 def _sent(table: Table, positions: frozenset[int]) -> int:
     """The destinations that a table sends over any of these links."""
     bits = 0
@@ -208,20 +220,11 @@ def _sent(table: Table, positions: frozenset[int]) -> int:
     return bits
 
 
-def _weaker(number: int, before: Table, now: Table, own: int) -> Iterator[Weaker]:
+def _weaker(number: int, changed: Change, own: int) -> Iterator[Weaker]:
     """Yield what a router reaches over fewer links than before, its `own` destinations aside."""
-    kept = {(entry.hops, entry.bits) for entry in now.entries}
-    changed = [entry for entry in before.entries if (entry.hops, entry.bits) not in kept]
-    for old in changed:
-        left = old.bits & ~own
-        for entry in now.entries:
-            both = left & entry.bits
-            if both:
-                left ^= both
-                if len(entry.hops) < len(old.hops):
-                    yield Weaker(number, both, len(entry.hops), len(old.hops))
-                if not left:
-                    break
+    for bits, hops, before in changed.weaker:
+        if left := bits & ~own:
+            yield Weaker(number, left, hops, before)
 
 
 def differing(one: Heard, other: Heard) -> int:

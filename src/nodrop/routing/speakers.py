@@ -41,6 +41,9 @@ class Speaker:
     def __init__(self, router: Router, bgp: Bgp) -> None:
         self.router, self.bgp = router, bgp
         self.links: tuple[Link, ...] = ()
+        self.sessions: frozenset[int] = frozenset()
+        self.hears: tuple[tuple[int, int], ...] = ()
+        """Of each link who speaks over it, and under which policy."""
         self.shape = 0
         """Routers of one shape make the same table of the same adverts."""
         self.sources = 0
@@ -218,15 +221,16 @@ class World:
                 )
                 for _, session, own, far, (inbound, outbound) in found
             )
+            speaker.sessions = frozenset(link.session for link in speaker.links)
             for link in speaker.links:
                 speaker.reach |= link.outbound.reach
             kind = (speaker.limits, tuple((link.inbound.number, link.repeats) for link in speaker.links))
             speaker.shape = kinds.setdefault(kind, len(kinds))
         for speaker in self.speakers.values():
-            heard = tuple(
+            speaker.hears = tuple(
                 (link.far, self.speakers[link.far].links[link.far_position].outbound.number) for link in speaker.links
             )
-            speaker.sources = kinds.setdefault(heard, len(kinds))
+            speaker.sources = kinds.setdefault(speaker.hears, len(kinds))
 
     def _tie(self, own: Side, far: Side) -> tuple[int, int]:
         """By what a neighbor wins a tie: its router id, then its address; one over an interface has a link-local one.

@@ -148,3 +148,8 @@ def three_tier(pods: int, leaves: int, spines: int, superspines: int) -> Fabric:
     for one, other in pairs:
         cables.join(one, other)
     return _fabric(asns, roles, cables, filtered=True)
+
+
+def sized(switches: int) -> Fabric:
+    """About so many switches, from 192 on: pods of 16 leaves and 16 spines, below 128 more."""
+    return three_tier(pods=max(2, (switches - 128) // 32), leaves=16, spines=16, superspines=8)
