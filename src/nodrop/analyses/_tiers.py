@@ -6,9 +6,7 @@ from typing import NamedTuple
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
-
-RANK = {"leaf": 0, "spine": 1, "superspine": 2}
-"""The tiers of a Clos fabric by their roles, from the hosts up; a device of another role stands in none."""
+from nodrop.routing.tiers import rank
 
 
 class Uplink(NamedTuple):
@@ -18,11 +16,6 @@ class Uplink(NamedTuple):
     lower_port: str
     upper: Device
     upper_port: str
-
-
-def rank(device: Device) -> int | None:
-    """The tier of a device; None where its role is not known or is none of a Clos fabric."""
-    return None if isinstance(device.role, Unknown) else RANK.get(device.role)
 
 
 def uplinks(index: Index) -> Iterator[Uplink]:

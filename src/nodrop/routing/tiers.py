@@ -1,7 +1,7 @@
 """Which way is up: the rank of a device, and the destinations that a switch sends up again after they came down.
 
-Traffic that goes down and up again (a valley) can wait for itself in a circle, and lossless traffic then stops for good
-(docs of the fabric's owner say so in the rule `spine-asn-unique`).
+Lossless traffic that goes down and up again (a valley) can wait for itself in a circle, and then stops for good (Hu et
+al., Deadlocks in Datacenter Networks, HotNets 2016).
 """
 
 from collections.abc import Callable, Mapping

@@ -2,13 +2,14 @@
 
 from collections import Counter
 
-from nodrop.analyses._tiers import peers, rank
+from nodrop.analyses._tiers import peers
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Bgp, BgpNeighbor
 from nodrop.fabric.states import Unknown, known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import ranges
+from nodrop.routing.tiers import rank
 
 
 @word("function", rests_on=("cables", "roles"))
