@@ -425,6 +425,27 @@ def test_a_field_that_a_port_group_does_not_have_is_found() -> None:
     ]
 
 
+def test_a_field_of_a_port_group_that_is_not_listed_is_looked_at_too() -> None:
+    reading = features("pfc.port_group_list = [roce]\npfc.other.cos_list = [3]\npfc.other.cable_lenght = 10\n")
+    assert remarks(reading) == [("dangling-reference", 1), ("unknown-command", 3)]
+    assert reading.remarks[1].facts["hint"] == "`cable_lenght`: did you mean `cable_length`?"
+
+
+@pytest.mark.parametrize(
+    ("key", "rest"),
+    [
+        ("pfc.a.tx_enable", "pfc.port_group_list = [a]\npfc.a.cos_list = [3]\npfc.a.port_set = swp1\n"),
+        ("default_ecn_red_conf.ecn_enable", "default_ecn_red_conf.egress_queue_list = [3]\n"),
+    ],
+)
+def test_what_is_neither_true_nor_false_is_found_and_turns_nothing_off(key: str, rest: str) -> None:
+    reading = features(f"{key} = ture\n{rest}")
+    assert [(one.kind, one.place and one.place.span.line, one.facts) for one in reading.remarks] == [
+        ("malformed-value", 1, {"path": key, "found": "'ture'", "expected": "true or false"})
+    ]
+    assert qos(reading, "swp1") == qos(features(rest), "swp1")
+
+
 def test_a_misspelt_setting_of_an_interface_is_found_and_underscores_are_as_good() -> None:
     reading = read(
         "cumulus",

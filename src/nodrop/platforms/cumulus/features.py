@@ -124,6 +124,9 @@ class Features:
                     self._group(kind, name, own)
                 else:
                     self._unused(kind, name, own[0].place, told=misspelt)
+                    for setting in own:
+                        if (fields := _FIELDS.get(kind)) and setting.parts[-1] not in fields:
+                            self._unknown(setting)
         self._mark(GLOBAL, self._marking)
         if self._before_5 is not None:
             self._add(f"qos congestion-control {GLOBAL} traffic-class 0 ecn disable", self._before_5)
@@ -142,6 +145,14 @@ class Features:
 
     def _add(self, command: str, setting: Setting) -> None:
         self._found.add(command, setting.place, setting.key)
+
+    def _turn(self, command: str, setting: Setting) -> None:
+        """Add what is turned on or off; a value that is neither true nor false is remarked."""
+        if setting.flag is None:
+            facts = {"path": setting.key, "found": shown(setting.value), "expected": "true or false"}
+            self._found.remarks.append(("malformed-value", (), setting.place, facts))
+        else:
+            self._add(f"{command} {'enable' if setting.flag else 'disable'}", setting)
 
     def _unknown(self, setting: Setting) -> None:
         """Remark a key that switchd does not have: a slip, or a field that port groups of its kind do not have."""
@@ -282,7 +293,7 @@ class Features:
             for item in setting.items:
                 self._add(f"{head} switch-priority {word_of(item)}", setting)
         elif field in ("tx_enable", "rx_enable"):
-            self._add(f"{head} {field[:2]} {'enable' if setting.flag else 'disable'}", setting)
+            self._turn(f"{head} {field[:2]}", setting)
         elif field in _PFC:
             self._add(f"{head} {_PFC[field]} {word_of(setting.value)}", setting)
         else:
@@ -298,10 +309,12 @@ class Features:
             if field is None:
                 if setting.parts[-1] not in _ALSO_MARKING:
                     self._unknown(setting)
+                continue
+            head = f"qos congestion-control {profile} traffic-class {word_of(listed)} {field}"
+            if field in ("ecn", "red"):
+                self._turn(head, setting)
             else:
-                flag = ("disable", "enable")[setting.flag]
-                value = flag if field in ("ecn", "red") else word_of(setting.value)
-                self._add(f"qos congestion-control {profile} traffic-class {word_of(listed)} {field} {value}", setting)
+                self._add(f"{head} {word_of(setting.value)}", setting)
 
     def _rates(self, profile: str, setting: Setting) -> bool:
         found = _QUEUE.fullmatch(setting.parts[2])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nodrop.fabric.reading import Place
 from nodrop.platforms.translating import rows
 
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _KEY = re.compile(r"([A-Za-z0-9_.-]+)[ \t]*=[ \t]*([^#]*)")
 
 
@@ -29,9 +30,9 @@ class Setting:
         return tuple(item.strip() for item in self.value.strip("[] \t").split(",") if item.strip())
 
     @property
-    def flag(self) -> bool:
-        """Whether the value is a yes."""
-        return self.value.lower() in ("true", "yes", "1")
+    def flag(self) -> bool | None:
+        """Whether the value is a yes or a no; None where it is neither."""
+        return _FLAGS.get(self.value.lower())
 
 
 def settings(file: str, text: str) -> Iterator[Setting | Place]:
