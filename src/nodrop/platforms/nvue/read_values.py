@@ -149,10 +149,12 @@ class View:
 
     def integer(self, key: str, low: int, high: int, unit: str = "") -> int | None:
         """Return a number of `unit`; None where it is absent, not a number or out of range (with a remark)."""
-        text = self.text(key)
-        if text is None:
-            return None
-        self._ends(key)
+        text = self.node.get(key)
+        if type(text) is not str:
+            text = self.text(key)
+            if text is None:
+                return None
+            self._ends(key)
         if text.isascii() and text.isdecimal() and len(text) < 19 and low <= int(text) <= high:
             return int(text)
         path = (*self.path, key)

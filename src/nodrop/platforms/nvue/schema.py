@@ -55,7 +55,8 @@ class Words:
     fixed: bool
     """Whether no word that leads here is chosen by the owner: each file has this place but once."""
     seen: list[tuple[Any, Any]] = field(default_factory=list)
-    """What was found below a fixed place before, with the value of which it was found."""
+    """What was found below the place before, with the value of which it was found; of a place that is not fixed, the
+    last value alone, and all that is found in its file."""
 
     def known(self, release: Release | None) -> list[str]:
         """Return the words that a release has here."""

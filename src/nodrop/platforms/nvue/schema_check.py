@@ -15,7 +15,7 @@ from nodrop.hardware import switch
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.schema import Words, hint, objects, schema
-from nodrop.platforms.nvue.schema_types import NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span
+from nodrop.platforms.nvue.schema_types import ALWAYS, NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span
 from nodrop.platforms.nvue.tree import Node, Path
 from nodrop.platforms.slips import slip
 
@@ -207,7 +207,7 @@ def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
             if key in _RESERVED and chosen.name in _OWN_NAMES:
                 _add(found, Fault("name", (*path, key), place, key))
             node = chosen.below
-        if node.span.bounded:
+        if node.span is not ALWAYS and node.span.bounded:
             _add(found, Fault("span", (*path, key), node, "", (node.span,)))
         if isinstance(node, Leaf):
             _value(node, below, (*path, key), found)
@@ -215,7 +215,8 @@ def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
             if node.fixed:
                 for one, fault in _remembered(node, below, (*path, key)).items():
                     found.setdefault(one, fault)
-            else:
+            elif not node.seen or node.seen[0][1] is not found or node.seen[0][0] != below:
+                node.seen[:] = [(below, found)]  # what is the same as before on many ports has the same faults
                 _look(node, below, (*path, key), found)
 
 

@@ -139,7 +139,8 @@ def span_of(said: str) -> tuple[Span, str]:
     assert found is not None
     chips = (int(found["oldest"]), int(found["newest"] or NEWEST_CHIP)) if found["oldest"] else None
     since, until = _release(found["since"]), _release(found["until"])
-    return Span(since, until, instead["instead"] if instead else "", chips), found["rest"]
+    span = Span(since, until, instead["instead"] if instead else "", chips)
+    return ALWAYS if span == ALWAYS else span, found["rest"]
 
 
 def _release(text: str | None) -> Release | None:
