@@ -1,16 +1,17 @@
 """Cables whose two ends have addresses in different subnets, or in one subnet of different lengths."""
 
 from collections.abc import Iterator
-from functools import cache
-from ipaddress import ip_interface
 
 from nodrop.analyses import Hit
 from nodrop.fabric.fabric import Interface
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import FABRIC
+from nodrop.routing.prefixes import BITS, FAMILIES, Prefix, prefix
 
 RESTS_ON = frozenset({"cables"})
+
+_LINK_LOCAL = tuple(filter(None, map(prefix, ("169.254.0.0/16", "fe80::/10"))))
 
 
 def find(index: Index) -> Iterator[Hit]:
@@ -19,20 +20,22 @@ def find(index: Index) -> Iterator[Hit]:
         a, b = index.interface(*link.a), index.interface(*link.b)
         if a is None or b is None or isinstance(a.addresses, Unknown) or isinstance(b.addresses, Unknown):
             continue
-        for version in (4, 6) if a.addresses and b.addresses else ():
-            here, there = _subnets(a.addresses, version), _subnets(b.addresses, version)
+        if not a.addresses or not b.addresses or (ours := _subnets(a)) == (theirs := _subnets(b)):
+            continue
+        for family in FAMILIES:
+            here, there = ({one for one in ends if one.family == family} for ends in (ours, theirs))
             if here and there and not here & there and _routed(a) and _routed(b):
                 yield Hit(
                     subject=(FABRIC, "links", f"{link.a}--{link.b}"),
                     at=(link.a.node, link.a.port, "addresses"),
                     facts={
                         "a": str(link.a),
-                        "a_subnet": ", ".join(sorted(here)),
+                        "a_subnet": ", ".join(sorted(map(str, here))),
                         "b": str(link.b),
-                        "b_subnet": ", ".join(sorted(there)),
+                        "b_subnet": ", ".join(sorted(map(str, there))),
                     },
                     related=(((link.b.node, link.b.port, "addresses"), "the other end"),),
-                    discriminator=str(version),
+                    discriminator=family.removeprefix("ipv"),
                 )
 
 
@@ -41,15 +44,7 @@ def _routed(port: Interface) -> bool:
     return isinstance(port.enabled, Unknown) or port.enabled
 
 
-@cache
-def _subnets(addresses: tuple[str, ...], version: int) -> frozenset[str]:
-    found = set()
-    for text in addresses:
-        try:
-            one = ip_interface(text)
-        except ValueError:
-            continue
-        alone = one.network.prefixlen == one.network.max_prefixlen  # borrowed from a loopback
-        if one.version == version and not one.is_link_local and not alone:
-            found.add(str(one.network))
-    return frozenset(found)
+def _subnets(port: Interface) -> set[Prefix]:
+    """Return the subnets of a port's addresses, without link-local ones and addresses borrowed from a loopback."""
+    found = filter(None, map(prefix, those_known(port.addresses)))
+    return {one for one in found if one.length < BITS[one.family] and not any(wide.covers(one) for wide in _LINK_LOCAL)}

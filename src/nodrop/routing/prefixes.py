@@ -1,5 +1,6 @@
 """Addresses and prefixes as numbers, which routing compares by the thousand."""
 
+import re
 from functools import cache, lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Literal, NamedTuple
@@ -8,6 +9,8 @@ Family = Literal["ipv4", "ipv6"]
 FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 BITS = {"ipv4": 32, "ipv6": 128}
 _LINK_LOCAL = 0xFE80 << 112
+_IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
+"""As ipaddress takes it, which needs ten times as long."""
 
 
 class Prefix(NamedTuple):
@@ -58,8 +61,11 @@ def cut(family: Family, number: int, length: int) -> int:
 @lru_cache(maxsize=1 << 16)
 def address(text: str) -> Address | None:
     """Read an address, with or without a prefix length behind it; None where it is none."""
+    alone = text.partition("/")[0]
+    if _IPV4.fullmatch(alone):
+        return Address("ipv4", int.from_bytes(map(int, alone.split(".")), "big"))
     try:
-        read = ip_address(text.partition("/")[0])
+        read = ip_address(alone)
     except ValueError:
         return None
     return Address("ipv4" if read.version == 4 else "ipv6", int(read))
