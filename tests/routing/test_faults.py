@@ -412,12 +412,46 @@ FAULTS: tuple[Fault, ...] = (
         caught=(("mtu-mismatch", "leaf1/config_db.json", '"Ethernet224": {'),),
     ),
     Fault(
+        says="both ends of a link have a smaller MTU than the hosts",
+        edits=(
+            ("leaf1/config_db.json", r'("Ethernet224": \{(?:[^{}]|\n)*?"mtu": )"9216"', r'\1"1500"'),
+            ("spine1/config_db.json", r'("Ethernet0": \{(?:[^{}]|\n)*?"mtu": )"9216"', r'\1"1500"'),
+        ),
+        caught=(("path-mtu-below-hosts", "leaf1/config_db.json", '"mtu": "1500",'),),
+    ),
+    Fault(
         says="a cable has no session",
         edits=(
             ("leaf1/frr.conf", r"^ +neighbor 10\.1\.1\.233 .*\n", ""),
             ("spine1/frr.conf", r"^ +neighbor 10\.1\.1\.232 .*\n", ""),
         ),
         caught=(("cable-without-session", "leaf1/config_db.json", '"Ethernet232": {'),),
+    ),
+    Fault(
+        says="a leaf has sessions to one spine only",
+        edits=(
+            ("leaf1/frr.conf", r"^ +neighbor 10\.1\.1\.24[19] .*\n", ""),
+            ("spine2/frr.conf", r"^ +neighbor 10\.1\.1\.24[08] .*\n", ""),
+        ),
+        caught=(("hosts-lost-by-one-failure", "spine1/config_db.json", '"hostname": "spine1",'),),
+        besides=("cable-without-session",),
+    ),
+    Fault(
+        says="one cable to one spine is all that leaves have",
+        edits=(
+            ("leaf1/frr.conf", r"^ +neighbor 10\.1\.1\.2(33|41|49) .*\n", ""),
+            ("leaf2/frr.conf", r"^ +neighbor 10\.1\.2\.2(33|41|49) .*\n", ""),
+            ("spine1/frr.conf", r"^ +neighbor 10\.1\.1\.232 .*\n", ""),
+            ("spine1/frr.conf", r"^ +neighbor 10\.1\.2\.232 .*\n", ""),
+            ("spine2/frr.conf", r"^ +neighbor 10\.1\.1\.24[08] .*\n", ""),
+            ("spine2/frr.conf", r"^ +neighbor 10\.1\.2\.24[08] .*\n", ""),
+        ),
+        caught=(
+            ("hosts-lost-by-one-failure", "leaf1/config_db.json", '"Ethernet224": {'),
+            ("hosts-lost-by-one-failure", "leaf2/config_db.json", '"Ethernet224": {'),
+            ("hosts-lost-by-one-failure", "spine1/config_db.json", '"hostname": "spine1",'),
+        ),
+        besides=("cable-without-session",),
     ),
     Fault(
         says="another AS number is expected (NVUE)",
