@@ -290,6 +290,7 @@ def test_the_rules_of_this_release() -> None:
         "session-shut",
         "session-to-nobody",
         "session-with-wrong-asn",
+        "session-without-family",
         "session-without-link-local",
         "session-without-policy",
         "session-without-subnet",

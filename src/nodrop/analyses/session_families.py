@@ -1,0 +1,52 @@
+"""Sessions that carry one family of addresses and not the other, which both ends route."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._drops import reaches
+from nodrop.analyses._refusals import of_family
+from nodrop.fabric.index import Index
+from nodrop.routing.prefixes import Family
+from nodrop.routing.sessions import Session, Side
+
+RESTS_ON = frozenset({"cables"})
+ROUTED = True
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield each router with such sessions once for a family, at the first that it does not activate.
+
+    Where a second session over the same leg carries the other family, nothing is missing.
+    """
+    for reach in reaches(index):
+        family, plane = reach.routes.family, reach.plane
+        carrying = [side for one in plane.sessions if family in one.families for side in (one.a, one.b)]
+        speaking = {side.router for side in carrying}
+        legs = {(side.router, side.leg.name) for side in carrying}
+        rows: dict[int, list[Side]] = {}
+        for session in plane.sessions:
+            if family in session.families or (session.a.router, session.a.leg.name) in legs:
+                continue
+            if {session.a.router, session.b.router} <= speaking:
+                for side in _silent(session, family):
+                    rows.setdefault(side.router, []).append(side)
+        for number, sides in rows.items():
+            router = plane.routers[number]
+            more = f" and {len(sides) - 1} more" if len(sides) > 1 else ""
+            first = sides[0].neighbor
+            yield Hit(
+                subject=router.subject,
+                at=(*router.at(first), *(("active",) if family == "ipv4" else ("ipv6", "active"))),
+                facts={
+                    "device": router.name,
+                    "session": first.key + more,
+                    "family": "IPv4" if family == "ipv4" else "IPv6",
+                },
+                discriminator=family,
+            )
+
+
+def _silent(session: Session, family: Family) -> Iterator[Side]:
+    """The ends that do not activate a family; both where they do and next hops keep it out."""
+    off = [side for side in (session.a, session.b) if not of_family(side.neighbor, family).active]
+    yield from off or (session.a, session.b)

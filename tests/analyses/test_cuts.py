@@ -1,0 +1,81 @@
+"""Failures that are left out because no leaf needs what fails hit nobody: compared with trying every one."""
+
+import random
+
+import pytest
+
+from clos import three_tier, two_tier
+from nodrop.analyses._drops import reaches
+from nodrop.analyses._failed import Case, case, cases
+from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import those_known
+from nodrop.fabric.values import changed
+from nodrop.routing.failures import Failures
+
+Hit = tuple[object, ...]
+
+
+def _with_hosts(fabric: Fabric) -> Fabric:
+    """The fabric with a port for a host at each leaf, in the leaf's block."""
+    return changed(fabric, devices=tuple(map(_with_host, fabric.devices)))
+
+
+def _with_host(device: Device) -> Device:
+    if device.role != "leaf":
+        return device
+    (block,) = (route.prefix for route in those_known(device.static_routes))
+    port = changed(device.interfaces[0], name="hosts", addresses=(block.replace(".0/24", ".1/31"),))
+    return changed(device, interfaces=(*device.interfaces, port))
+
+
+def _without_cables(fabric: Fabric, count: int, seed: int) -> Fabric:
+    """The fabric with some ports shut, so that sessions are missing."""
+    chosen = {(link.a.node, link.a.port) for link in random.Random(seed).sample(fabric.links, count)}
+    return changed(
+        fabric,
+        devices=tuple(
+            changed(
+                device,
+                interfaces=tuple(
+                    changed(port, enabled=False) if (device.name, port.name) in chosen else port
+                    for port in device.interfaces
+                ),
+            )
+            for device in fabric.devices
+        ),
+    )
+
+
+def _of(one: Case) -> Hit:
+    return one.link, one.device, one.lost, one.valleys
+
+
+def _all(index: Index) -> list[Hit]:
+    found = []
+    for reach in reaches(index):
+        failures = Failures(reach.plane, reach.routes)
+        for link in failures.links:
+            found += [_of(one) for one in case(reach, failures.of_link(link), link)]
+        for device in dict.fromkeys(one.router.device.name for one in reach.world.speakers.values()):
+            found += [_of(one) for one in case(reach, failures.of_device(device), None, device)]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "unique"])
+def test_what_is_left_out_of_leaves_and_spines_hits_nobody(seed: int, *, shared: bool) -> None:
+    fabric = _with_hosts(two_tier(5, 2 + seed % 2, parallel=1 + seed % 3 // 2, shared=shared, filtered=False))
+    index = Index(_without_cables(fabric, seed % 4, seed))
+    assert reaches(index)[0].hosts
+    assert {_of(one) for one in cases(index)} == set(_all(index))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_left_out_of_three_tiers_hits_nobody(seed: int) -> None:
+    index = Index(_without_cables(_with_hosts(three_tier(3, 2, 2, 2)), seed, seed))
+    assert {_of(one) for one in cases(index)} == set(_all(index))
+
+
+def test_a_sound_fabric_needs_no_failure_tried() -> None:
+    assert cases(Index(_with_hosts(two_tier(6, 2)))) == cases(Index(_with_hosts(three_tier(2, 2, 2, 2)))) == []
