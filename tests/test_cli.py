@@ -494,6 +494,18 @@ def test_every_rule_is_explained(rule: str) -> None:
         assert f"\n{part}" in done.out
 
 
+def test_examples_that_edit_files_are_shown_as_lines() -> None:
+    lines = nodrop("explain", "setting-of-another-release").out.splitlines()
+    first = lines.index("  leaf1/startup.yaml has")
+    assert lines[first + 1 : first + 4] == [
+        "      - polling-interval: 100",
+        "      + recovery-interval: 2",
+        "    at leaf1",
+    ]
+    whole = nodrop("explain", "unknown-command").out
+    assert "  leaf1/nclu.txt is\n      net add interface swp1 storage-optimised pfc\n    at leaf1\n" in whole
+
+
 def test_a_former_name_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = tuple(
         replace(rule, aliases=("no-watchdog",)) if rule.name == "pfc-without-watchdog" else rule for rule in shipped()

@@ -2,7 +2,8 @@
 
 import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import ndiff
 
 from nodrop.fabric.fabric import MODES
 from nodrop.lint.rule import Example, Rule
@@ -85,16 +86,31 @@ def _page(rule: Rule) -> Iterator[str]:
 
 
 def _example(example: Example) -> Iterator[str]:
-    for changes, words in (
-        (example.model, "is"),
-        (example.intent, "in the intent is"),
-        (example.artifact, "is edited:"),
-    ):
+    for changes, words in ((example.model, "is"), (example.intent, "in the intent is")):
         if changes is None:
             continue
         if not changes:
             yield "nothing is changed"
         for path, value in changes.items():
             yield f"{path} {words} {json.dumps(value, ensure_ascii=False)}"
+    for files in (example.artifact or {}).values():
+        for path, edits in files.items():
+            yield from _file(path, edits)
     if example.at:
         yield f"  at {', '.join(example.at)}"
+
+
+def _file(path: str, edits: str | Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """A file that an example gives whole, or what it edits: `-` is before a line that goes, `+` one that comes."""
+    if isinstance(edits, str):
+        yield f"{path} is"
+        yield from _indented(edits.splitlines())
+        return
+    yield f"{path} has"
+    for edit in edits:
+        before, after = edit["replace"].splitlines(), edit["with"].splitlines()
+        yield from _indented(line.rstrip() for line in ndiff(before, after) if not line.startswith("?"))
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    yield from (f"    {line}".rstrip() for line in lines)
