@@ -205,14 +205,14 @@ def test_settings_that_are_not_understood_are_noted_and_others_left_alone() -> N
 acl: {x: {type: ipv4}}
 bridge: {domain: {br_default: {}}}
 interface: {swp1: {link: {dot1x: {mab: on}}}, bond1: {bond: {member: {swp1: {}}}}}
-system: {aaa: {user: {}}, dot1x: {}, mood: good}
-vrf: {red: {temper: mild}, blue: {table: 7}}
+system: {aaa: {user: {}}, dot1x: {}, forwarding: {mood: good}}
+vrf: {red: {router: {temper: mild}}, blue: {table: 7}}
 """),
     )
     assert reading.remarks == ()
     assert [(note.kind, note.message, note.line) for note in reading.notes] == [
         ("not-understood", f"setting '{path}' is not understood and was not looked at", line)
-        for path, line in (("system mood", 10), ("vrf red temper", 11))
+        for path, line in (("system forwarding mood", 10), ("vrf red router temper", 11))
     ]
 
 

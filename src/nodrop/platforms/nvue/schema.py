@@ -54,6 +54,8 @@ class Words:
     """Whether there may be others than `words`."""
     fixed: bool
     """Whether no word that leads here is chosen by the owner: each file has this place but once."""
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """The path that is meant by words that are often written here, and are not there."""
     seen: list[tuple[Any, Any]] = field(default_factory=list)
     """What was found below the place before, with the value of which it was found; of a place that is not fixed, the
     last value alone, and all that is found in its file."""
@@ -77,7 +79,10 @@ def _words(pattern: Path, stated: Mapping[str, Any]) -> Words:
     words: dict[str, Node] = {}
     chosen = None
     rest = False
+    instead = {word: path for key, path in stated.get("-", {}).items() for word in key.split(", ")}
     for key, said in stated.items():
+        if key == "-":
+            continue
         for word in key.split(", "):
             if word == "...":
                 rest = True
@@ -87,7 +92,7 @@ def _words(pattern: Path, stated: Mapping[str, Any]) -> Words:
                 chosen = Chosen(found["name"], below, *ends)
             elif word:
                 words[word] = _node((*pattern, word), said)
-    return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, rest, _is_fixed(pattern))
+    return Words(pattern, span_of(stated.get("", ""))[0], words, chosen, rest, _is_fixed(pattern), instead)
 
 
 def _node(pattern: Path, said: Any) -> Node:
@@ -105,6 +110,13 @@ def hint(place: Words, path: Path, release: Release | None) -> str:
     """Return which path was meant by one whose last word `place` does not have."""
     *_, before, word = ("", *path)
     known = place.known(release)
+    if told := place.instead.get(word) or " ".join(_taken_apart(place, word)):
+        return f"there is `{told}`"
+    if begun := [f"`{each}`" for each in known if each.startswith(f"{word}-")]:
+        return f"did you mean {' or '.join(begun)}?" if len(begun) <= _MANY else nearest(word, known, _HARDLY)
+    if begins := [each for each in known if word.startswith(f"{each}-")]:
+        elsewhere = _elsewhere(word, place.pattern) if word in _index() else None
+        return f"there is `{' '.join(elsewhere or (*place.pattern, max(begins, key=len)))}`"
     if near := meant(word, known, _ALIKE):
         return near
     if place.pattern and place.pattern[-1].startswith("<") and (near := meant(before, known)):
@@ -112,6 +124,15 @@ def hint(place: Words, path: Path, release: Release | None) -> str:
     if elsewhere := _elsewhere(word, place.pattern):
         return f"there is `{' '.join(elsewhere)}`"
     return nearest(word, known, _HARDLY)
+
+
+def _taken_apart(place: Words, word: str) -> Path:
+    """Return the path that is written as one word, such as `ntp-server`."""
+    for dash in (at for at, letter in enumerate(word) if letter == "-"):
+        below = place.words.get(word[:dash])
+        if isinstance(below, Words) and word[dash + 1 :] in below.words:
+            return (*place.pattern, word[:dash], word[dash + 1 :])
+    return ()
 
 
 def knows(path: Path) -> bool:
