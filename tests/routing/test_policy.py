@@ -1,0 +1,230 @@
+"""Route maps, prefix lists and what else decides what a session passes, and with which attributes."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.fabric.routing import (
+    AsPathList,
+    Bgp,
+    BgpNeighbor,
+    CommunityList,
+    Ipv6Unicast,
+    PrefixList,
+    PrefixRule,
+    RouteMap,
+    RouteMapRule,
+)
+from nodrop.routing.adverts import EGP, Attributes, Part
+from nodrop.routing.destinations import Destinations
+from nodrop.routing.policy import Policy, Reader, shapes
+from nodrop.routing.prefixes import Prefix, prefix
+
+NAMES = ("10.8.0.0/24", "10.8.1.0/24", "10.9.0.1/32")
+A = Attributes(path=(65001, 65002))
+Kept = dict[str, Attributes]
+
+
+def rule(*matches: tuple[str, str], sets: Any = (), action: Any = "permit", sequence: int = 10) -> RouteMapRule:
+    return RouteMapRule(sequence=sequence, action=action, matches=matches, sets=tuple(sets))
+
+
+def listed(name: str, *lines: str, family: Any = "ipv4") -> PrefixList:
+    """A prefix list, each line like `deny 10.0.0.0/8 le 24`."""
+    rules = []
+    for number, line in enumerate(lines, 1):
+        action, text, *bounds = line.split()
+        said = {bounds[n]: int(bounds[n + 1]) for n in range(0, len(bounds), 2)}
+        rules.append(PrefixRule(sequence=5 * number, action=action, prefix=text, **said))  # type: ignore[arg-type]
+    return PrefixList(name=name, family=family, rules=tuple(rules))
+
+
+def passed(bgp: Bgp, neighbor: BgpNeighbor, attributes: Attributes = A, names: tuple[str, ...] = NAMES) -> Kept:
+    """What a session lets in of these prefixes, all with the same attributes."""
+    words = Reader(bgp, "ipv4").inbound(neighbor)
+    known: list[Prefix] = [one for name in names if (one := prefix(name)) is not None]
+    destinations = Destinations("ipv4", {one: (one,) for one in known}, shapes(words))
+    every = destinations.bits(known)
+    left = Policy(0, words, destinations).parts((Part(attributes, every),), every)
+    return {str(one): changed for one in known for changed, bits in left if bits >> destinations.class_of[one] & 1}
+
+
+def through(*rules: RouteMapRule, attributes: Attributes = A, **bgp: Any) -> Kept:
+    """What a route map of these rules lets in."""
+    process = Bgp(asn=65000, route_maps=(RouteMap(name="IN", rules=rules),), **bgp)
+    return passed(process, BgpNeighbor(address="10.0.0.1", import_policy="IN"), attributes)
+
+
+def all_with(attributes: Attributes) -> Kept:
+    return dict.fromkeys(NAMES, attributes)
+
+
+def test_without_a_policy_everything_passes() -> None:
+    assert passed(Bgp(asn=65000), BgpNeighbor(address="10.0.0.1")) == all_with(A)
+
+
+def test_where_policies_are_required_nothing_passes_without_one() -> None:
+    strict = Bgp(asn=65000, requires_policy=True, prefix_lists=(listed("P", "permit 0.0.0.0/0 le 32"),))
+    assert passed(strict, BgpNeighbor(address="10.0.0.1")) == {}
+    assert passed(strict, BgpNeighbor(address="10.0.0.1", import_prefix_list="P")) == all_with(A)
+
+
+def test_what_is_named_and_not_there_denies_everything() -> None:
+    bgp = Bgp(asn=65000)
+    assert passed(bgp, BgpNeighbor(address="10.0.0.1", import_policy="GONE")) == {}
+    assert passed(bgp, BgpNeighbor(address="10.0.0.1", import_prefix_list="GONE")) == {}
+
+
+def test_the_first_rule_that_matches_decides_and_none_denies() -> None:
+    lists = (listed("ONE", "permit 10.8.0.0/24"), listed("ALL", "permit 10.8.0.0/16 le 24"))
+    found = through(
+        rule(("ip address prefix-list", "ALL"), sets=[("metric", "2")], sequence=20),
+        rule(("ip address prefix-list", "ONE"), sets=[("metric", "1")], sequence=10),
+        prefix_lists=lists,
+    )
+    assert found == {"10.8.0.0/24": A._replace(med=1), "10.8.1.0/24": A._replace(med=2)}
+    denied = through(rule(("ip address prefix-list", "ONE"), action="deny"), rule(sequence=20), prefix_lists=lists)
+    assert set(denied) == {"10.8.1.0/24", "10.9.0.1/32"}
+
+
+def test_all_matches_of_a_rule_must_hold() -> None:
+    lists = (listed("P", "permit 10.8.0.0/16 le 24"), listed("Q", "permit 0.0.0.0/0 ge 24 le 24", "permit 10.8.1.0/24"))
+    both = rule(("ip address prefix-list", "P"), ("metric", "5"))
+    assert through(both, prefix_lists=lists) == {}
+    marked = A._replace(med=5)
+    assert set(through(both, attributes=marked, prefix_lists=lists)) == {"10.8.0.0/24", "10.8.1.0/24"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (["permit 10.8.0.0/24"], {"10.8.0.0/24"}),
+        (["permit 10.8.0.0/16"], set()),
+        (["permit 10.8.0.0/16 le 24"], {"10.8.0.0/24", "10.8.1.0/24"}),
+        (["permit 0.0.0.0/0 ge 25"], {"10.9.0.1/32"}),
+        (["permit 0.0.0.0/0 ge 24 le 24"], {"10.8.0.0/24", "10.8.1.0/24"}),
+        (["deny 10.8.1.0/24", "permit 0.0.0.0/0 le 32"], {"10.8.0.0/24", "10.9.0.1/32"}),
+        (["permit any"], set()),
+        (["permit any le 32"], set(NAMES)),
+        (["permit fd00::/8 le 128"], set()),
+    ],
+)
+def test_what_a_prefix_list_permits(lines: list[str], names: set[str]) -> None:
+    bgp = Bgp(asn=65000, prefix_lists=(listed("P", *lines),))
+    assert set(passed(bgp, BgpNeighbor(address="10.0.0.1", import_prefix_list="P"))) == names
+
+
+def test_a_prefix_list_and_a_route_map_both_decide() -> None:
+    bgp = Bgp(
+        asn=65000,
+        prefix_lists=(listed("P", "permit 10.8.0.0/16 le 24"), listed("Q", "permit 10.8.1.0/24", "permit 10.9.0.1/32")),
+        route_maps=(RouteMap(name="IN", rules=(rule(("ip address prefix-list", "Q")),)),),
+    )
+    session = BgpNeighbor(address="10.0.0.1", import_policy="IN", import_prefix_list="P")
+    assert set(passed(bgp, session)) == {"10.8.1.0/24"}
+
+
+COMMUNITIES = (
+    CommunityList(name="ONE", rules=(("permit", ("65000:1",)),)),
+    CommunityList(name="BOTH", rules=(("permit", ("65000:1", "65000:2")),)),
+    CommunityList(name="NOT", rules=(("deny", ("65000:1",)), ("permit", ("65000:2",)))),
+    CommunityList(name="SHUT", rules=(("permit", ("65535:0",)),)),
+    CommunityList(name="ANY", rules=(("permit", ("internet",)),)),
+)
+
+
+@pytest.mark.parametrize(
+    ("match", "own", "passes"),
+    [
+        ("ONE", {"65000:1", "65000:2"}, True),
+        ("ONE exact-match", {"65000:1", "65000:2"}, False),
+        ("ONE exact-match", {"65000:1"}, True),
+        ("BOTH", {"65000:1"}, False),
+        ("BOTH", {"65000:1", "65000:2", "65000:3"}, True),
+        ("NOT", {"65000:1", "65000:2"}, False),
+        ("NOT", {"65000:2"}, True),
+        ("NOT", set(), False),
+        ("SHUT", {"graceful-shutdown"}, True),
+        ("ANY", set(), True),
+        ("GONE", {"65000:1"}, False),
+    ],
+)
+def test_matches_of_communities(match: str, own: set[str], *, passes: bool) -> None:
+    marked = A._replace(communities=frozenset(own))
+    found = through(rule(("community", match)), attributes=marked, community_lists=COMMUNITIES)
+    assert found == (all_with(marked) if passes else {})
+
+
+@pytest.mark.parametrize(
+    ("expression", "path", "passes"),
+    [
+        ("_65002_", (65001, 65002), True),
+        ("_65002_", (65001, 165002), False),
+        ("^65001_", (65001, 65002), True),
+        ("^65002_", (65001, 65002), False),
+        ("_65002$", (65001, 65002), True),
+        ("_65001$", (65001, 65002), False),
+        ("^$", (), True),
+        ("^$", (65001,), False),
+        ("^65001(_65002)+$", (65001, 65002, 65002), True),
+        ("65[0-9]*2", (65001, 65002), True),
+        ("*", (65001,), False),
+    ],
+)
+def test_matches_of_as_paths(expression: str, path: tuple[int, ...], *, passes: bool) -> None:
+    paths = (AsPathList(name="A", rules=(("permit", expression),)),)
+    own = Attributes(path=path)
+    found = through(rule(("as-path", "A")), attributes=own, as_path_lists=paths)
+    assert found == (all_with(own) if passes else {})
+    assert through(rule(("as-path", "GONE")), attributes=own, as_path_lists=paths) == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        ("local-preference", "200", A._replace(preference=200)),
+        ("local-preference", "+50", A._replace(preference=150)),
+        ("local-preference", "-200", A._replace(preference=0)),
+        ("metric", "7", A._replace(med=7)),
+        ("metric", "+7", A._replace(med=7)),
+        ("metric", "-7", A._replace(med=0)),
+        ("weight", "9", A._replace(weight=9)),
+        ("tag", "4", A._replace(tag=4)),
+        ("origin", "egp", A._replace(origin=EGP)),
+        ("as-path prepend", "65009 65009", A._replace(path=(65009, 65009, 65001, 65002))),
+        ("as-path prepend", "last-as 2", A._replace(path=(65001, 65001, 65001, 65002))),
+        ("community", "65000:1", A._replace(communities=frozenset({"65000:1"}))),
+        ("community", "65535:0 65000:1", A._replace(communities=frozenset({"graceful-shutdown", "65000:1"}))),
+        ("ipv6 next-hop", "prefer-global", A),
+    ],
+)
+def test_what_a_route_map_sets(kind: str, value: str, expected: Attributes) -> None:
+    assert through(rule(sets=[(kind, value)])) == all_with(expected)
+
+
+def test_communities_are_replaced_added_to_or_taken_away() -> None:
+    marked = A._replace(communities=frozenset({"65000:1"}))
+    for value, expected in {"65000:2": {"65000:2"}, "65000:2 additive": {"65000:1", "65000:2"}, "none": set()}.items():
+        found = through(rule(sets=[("community", value)]), attributes=marked)
+        assert found == all_with(A._replace(communities=frozenset(expected))), value
+
+
+def test_what_matches_nothing_that_is_known_does_not_match() -> None:
+    assert through(rule(("interface", "e0"))) == {}
+    assert through(rule(("tag", "4")), attributes=A._replace(tag=4)) == all_with(A._replace(tag=4))
+
+
+def test_policies_of_ipv6_are_those_of_its_own_family() -> None:
+    bgp = Bgp(
+        asn=65000,
+        prefix_lists=(listed("P", "permit 0.0.0.0/0 le 32"), listed("P", "permit fd08::/32 le 128", family="ipv6")),
+        route_maps=(RouteMap(name="IN", rules=(rule(("ipv6 address prefix-list", "P")),)),),
+    )
+    session = BgpNeighbor(address="fd00::1", ipv6=Ipv6Unicast(active=True, import_policy="IN"))
+    words = Reader(bgp, "ipv6").inbound(session)
+    known = [one for name in ("fd08::/64", "fd09::/64") if (one := prefix(name)) is not None]
+    destinations = Destinations("ipv6", {one: (one,) for one in known}, shapes(words))
+    every = destinations.bits(known)
+    (left,) = Policy(0, words, destinations).parts((Part(A, every),), every)
+    assert left == Part(A, 1 << destinations.class_of[known[0]])
+    assert Reader(bgp, "ipv6").outbound(session).rules is None
