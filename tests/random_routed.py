@@ -148,10 +148,14 @@ class _Maker:
         if "ipv6" in self.families:
             blocks.append(f"fd08:{number}::/64")
         absent = [f"10.6.{number}.0/24"] if chance.random() < 0.3 else []
+        redistributions = tuple(self._redistributions())
         routes = [StaticRoute(prefix=block, next_hop="blackhole") for block in sorted(blocks)]
         if "ipv4" in self.families and self.ways[name] and chance.random() < 0.5:
             over = f"10.5.{number}.0/24"
-            ways = chance.sample(self.ways[name], min(len(self.ways[name]), chance.randint(1, 2)))
+            # A neighbor refuses what is redistributed with its own address as the next hop: this is not computed.
+            told = any(one.source == "static" for one in redistributions)
+            known = [way for way in self.ways[name] if "." not in way] if told else self.ways[name]
+            ways = chance.sample(known, min(len(known), chance.randint(1, 2)))
             routes += [StaticRoute(prefix=over, next_hop=way) for way in sorted(ways)]
             blocks += [over] if chance.random() < 0.6 else []
         return Device(
@@ -173,7 +177,7 @@ class _Maker:
                 import_check=chance.random() < 0.8,
                 graceful_shutdown=self.preferences and chance.random() < 0.1,
                 default_ipv4_unicast=False,
-                redistributions=tuple(self._redistributions()),
+                redistributions=redistributions,
                 prefix_lists=tuple(self._prefix_list(f"P{one[-1]}{mark}", one) for one in FAMILIES for mark in "ab"),
                 community_lists=COMMUNITIES,
                 as_path_lists=(

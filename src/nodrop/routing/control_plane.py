@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from nodrop.fabric.fabric import End
 from nodrop.fabric.index import Index
-from nodrop.fabric.routing import StaticRoute
+from nodrop.fabric.routing import Bgp, StaticRoute
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.routing.convergence import State, converge
@@ -189,9 +189,31 @@ class ControlPlane:
                     for kind, _ in (*rule.matches, *rule.sets):
                         if not understood(kind):
                             yield Gap((*router.subject, "route_maps", one.name, str(rule.sequence)), kind)
+            yield from self._unfollowed(router, bgp)
+        for down in self.down:
+            if down.neighbor.ebgp_multihop is not None and down.reason in ("no-subnet", "port-down"):
+                yield Gap(down.router.at(down.neighbor), "sessions over several hops")
         for session in self.sessions:
             if internal(self.routers, session):
                 yield Gap(self.routers[session.a.router].at(session.a.neighbor), "routes between routers of one AS")
+
+    def _unfollowed(self, router: Router, bgp: Bgp) -> Iterator[Gap]:
+        """Yield what a router announces that is not followed: routes of the kernel, and static ones to next hops."""
+        told = {one.family: one for one in bgp.redistributions if one.source == "static"}
+        for one in bgp.redistributions:
+            if one.source == "kernel":
+                yield Gap((*router.subject, "redistributions", one.key), "routes of the kernel")
+        kept = {one.address for one in router.neighbors if not one.next_hop_self}
+        for family in FAMILIES:
+            for route, _ in statics(router, family):
+                named = route.prefix in bgp.networks
+                if discards(route) or not (named or family in told):
+                    continue
+                if outlet(router, route) is None:
+                    yield Gap((router.device.name, "@static_routes", route.prefix), "next hops behind other routes")
+                elif route.next_hop in kept and not named:
+                    where = (*router.subject, "redistributions", told[family].key)
+                    yield Gap(where, "static routes to a neighbor, which refuses what is told with its own address")
 
 
 def compute(index: Index, failed: frozenset[End] = frozenset()) -> ControlPlane:

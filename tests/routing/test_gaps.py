@@ -1,0 +1,67 @@
+"""What is not computed is said, where it is."""
+
+from typing import Any
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.index import Index
+from nodrop.fabric.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.subject import Subject
+from nodrop.routing import compute
+from wired import fabric, port, router, to
+
+
+def gaps(neighbors: Any = (), far: int = 65002, *routes: StaticRoute, **bgp: Any) -> set[tuple[Subject, str]]:
+    """Those of a router with a neighbor; what its process says else is in `bgp`."""
+    one = router(
+        "r1", 65001, [port("e0", "10.1.0.0/31")], neighbors or [to("10.1.0.1", far)], bgp=bgp, static_routes=routes
+    )
+    other = router("r2", far, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", 65001)])
+    return {(gap.subject, gap.what) for gap in compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"]))).gaps}
+
+
+def test_there_are_none_where_all_is_computed() -> None:
+    routes = StaticRoute(prefix="10.8.0.0/24", next_hop="blackhole"), StaticRoute(prefix="10.8.1.0/24", next_hop="e0")
+    assert gaps((), 65002, *routes, redistributions=(Redistribution(source="static"),)) == set()
+
+
+def test_bgp_that_is_not_known() -> None:
+    alone = Device(name="r1", platform="sonic", bgp=UNKNOWN)
+    assert {(gap.subject, gap.what) for gap in compute(Index(fabric(alone))).gaps} == {(("r1",), "device.bgp")}
+
+
+def test_routes_between_routers_of_one_as() -> None:
+    what = "routes between routers of one AS"
+    assert gaps((), 65001) == {(("r1", "@neighbors", "10.1.0.1"), what)}
+
+
+def test_words_of_route_maps() -> None:
+    rules = (RouteMapRule(sequence=10, action="permit", matches=(("interface", "e0"),), sets=(("call", "OTHER"),)),)
+    found = gaps(route_maps=(RouteMap(name="IN", rules=rules),))
+    where = ("r1", "@bgp", "route_maps", "IN", "10")
+    assert found == {(where, "interface"), (where, "call")}
+
+
+def test_sessions_over_several_hops() -> None:
+    far = to("10.9.0.2", 65002, ebgp_multihop=2)
+    what = (("r1", "@neighbors", "10.9.0.2"), "sessions over several hops")
+    assert gaps([to("10.1.0.1", 65002), far]) == {what}
+
+
+def test_routes_of_the_kernel() -> None:
+    what = (("r1", "@bgp", "redistributions", "ipv4-kernel"), "routes of the kernel")
+    assert gaps(redistributions=(Redistribution(source="kernel"),)) == {what}
+
+
+def test_static_routes_that_are_not_followed() -> None:
+    """One whose next hop is behind another route, and one that is told to its own next hop."""
+    over = StaticRoute(prefix="10.8.0.0/24", next_hop="10.7.7.7")
+    assert gaps((), 65002, over) == set()
+    found = gaps((), 65002, over, networks=("10.8.0.0/24",))
+    assert found == {(("r1", "@static_routes", "10.8.0.0/24"), "next hops behind other routes")}
+    there, given = StaticRoute(prefix="10.8.0.0/24", next_hop="10.1.0.1"), Redistribution(source="static")
+    what = "static routes to a neighbor, which refuses what is told with its own address"
+    found = gaps((), 65002, there, redistributions=(given,))
+    assert found == {(("r1", "@bgp", "redistributions", "ipv4-static"), what)}
+    assert gaps([to("10.1.0.1", 65002, next_hop_self=True)], 65002, there, redistributions=(given,)) == set()
+    assert gaps((), 65002, there, redistributions=(given,), networks=("10.8.0.0/24",)) == set()
