@@ -153,6 +153,23 @@ def test_what_a_nic_has_at_its_next_boot_counts_and_how_it_trusts_before_the_dri
     assert told(reading) == {("nic-cnp-in-other-class", "gpu1/mlxconfig.txt/P1/cnp_dscp")}
 
 
+@pytest.mark.parametrize(
+    ("mask", "priorities", "found"),
+    [
+        ("255", tuple(range(8)), set()),
+        ("8", (3,), set()),
+        ("0", (), {("nic-does-not-slow-down", "gpu1/mlxconfig.txt/P1/dcqcn_priorities")}),
+    ],
+)
+def test_priorities_on_which_the_firmware_controls_congestion(
+    mask: str, priorities: tuple[int, ...], found: set[tuple[str, str]]
+) -> None:
+    text = f"Device #1:\nConfigurations:    Next Boot\n    ROCE_CC_PRIO_MASK_P1    {mask}\n"
+    reading = built("two-by-two", {"gpu1/mlxconfig.txt": text})
+    assert [nic.dcqcn_priorities for nic in reading.fabric.nics] == [priorities]
+    assert told(reading) == found
+
+
 SCRIPT = """\
 #!/bin/bash
 TOS=104

@@ -10,7 +10,12 @@ from nodrop.platforms.hosts.facts import Form, Parsed, byte, line_span
 _DEVICE = re.compile(r"Device #([0-9]{1,3}):")
 _SETTING = re.compile(r"[ \t*]+([A-Z0-9_]+)_P([1-9])[ \t]+(\S.*?)\s*$")
 _NUMBER = re.compile(r"(?:[A-Za-z_]+\()?(0x[0-9a-fA-F]+|[0-9]+)\)?$")
-_FIELDS = {"CNP_DSCP": "cnp_dscp", "CNP_802P_PRIO": "cnp_priority"}
+_FIELDS = {"CNP_DSCP": "cnp_dscp", "CNP_802P_PRIO": "cnp_priority", "ROCE_CC_PRIO_MASK": "dcqcn_priorities"}
+
+
+def _priorities(mask: int) -> tuple[int, ...]:
+    """Return the priorities whose bits are set."""
+    return tuple(priority for priority in range(8) if mask >> priority & 1)
 
 
 def _shows(head: str) -> bool:
@@ -29,7 +34,9 @@ def _parse(text: str) -> tuple[Parsed, ...]:
             written = _NUMBER.search(setting[3].split()[-1])
             value = byte(written[1]) if written else None
             if value is not None:
-                found.say(f"{device}P{setting[2]}", _FIELDS[setting[1]], value, line_span(number, line))
+                field = _FIELDS[setting[1]]
+                held = _priorities(value) if field == "dcqcn_priorities" else value
+                found.say(f"{device}P{setting[2]}", field, held, line_span(number, line))
     return (found,)
 
 

@@ -144,6 +144,9 @@ class _Template:
                     yield _Refused((*_ROCE, "qos", key), "not there", f"{key}, which qos needs")
             if "pfc" in qos and switches(str(qos["pfc"])) is None:
                 yield _Refused((*_ROCE, "qos", "pfc"), str(qos["pfc"])[:60], 'eight switches: "0,0,0,1,0,0,0,0"')
+        direct, pci = (*template, "gpuDirectOptimized"), (*template, "pciPerformanceOptimized")
+        if self._on(direct) and not self._on(pci):
+            yield _Refused(direct, "enabled without pciPerformanceOptimized", "both, for the one needs the other")
         for entry in self._raw():
             if re.search(r"\[[0-9]+\.\.[0-9]+\]", str(entry.get("name"))):
                 yield _Refused((*template, "rawNvConfig"), f"the range {entry['name']}", "each index by itself")
