@@ -16,16 +16,17 @@ ROUTED = True
 def find(index: Index) -> Iterator[Hit]:
     """Yield each router with such sessions once for a family, at the first that it does not activate.
 
-    Where a second session over the same leg carries the other family, nothing is missing.
+    Where a second session over the same leg carries the other family, or is down, that is another matter.
     """
     for reach in reaches(index):
         family, plane = reach.routes.family, reach.plane
         carrying = [side for one in plane.sessions if family in one.families for side in (one.a, one.b)]
         speaking = {side.router for side in carrying}
-        legs = {(side.router, side.leg.name) for side in carrying}
+        covered = {(side.router, side.leg.name) for side in carrying}
+        covered |= {(one.router.number, one.leg.name) for one in plane.down if one.leg is not None}
         rows: dict[int, list[Side]] = {}
         for session in plane.sessions:
-            if family in session.families or (session.a.router, session.a.leg.name) in legs:
+            if family in session.families or (session.a.router, session.a.leg.name) in covered:
                 continue
             if {session.a.router, session.b.router} <= speaking:
                 for side in _silent(session, family):
