@@ -372,3 +372,32 @@ def spans(place: Words) -> set[Release]:
 
 def test_the_schema_names_releases_that_there_are() -> None:
     assert spans(schema()) == {(5, minor) for minor in range(9, 20)}
+
+
+def _sessions(count: int, word: str = "route-map") -> str:
+    """A process with sessions that differ in their descriptions alone."""
+    said = "address-family:\n{0}    ipv4-unicast:\n{0}      policy:\n{0}        outbound:\n{0}          {1}: out\n"
+    own = said.format(" " * 16, word)
+    rows = (
+        f"              swp{n}:\n                {own}                description: to {n}\n" for n in range(1, count)
+    )
+    return f"    vrf:\n      default:\n        router:\n          bgp:\n            neighbor:\n{''.join(rows)}"
+
+
+def test_what_many_sessions_say_alike_is_held_against_the_schema_once_in_each_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same fault is told again in the next file, where it stands there."""
+    looked: list[str] = []
+    plain = schema_check._value
+
+    def value(leaf: Leaf, said: Any, path: tuple[str, ...], found: Any) -> None:
+        looked.append(path[-1])
+        plain(leaf, said, path, found)
+
+    monkeypatch.setattr(schema_check, "_value", value)
+    below(_sessions(41))
+    assert (looked.count("route-map"), looked.count("description")) == (1, 40)
+    first, second = (below(f"{before}{_sessions(4, 'route-mapp')}") for before in ("", "    # one line more\n"))
+    assert [(kind, line) for kind, line, _ in first if kind == "unknown-setting"] == [("unknown-setting", 11)]
+    assert [(kind, line) for kind, line, _ in second if kind == "unknown-setting"] == [("unknown-setting", 12)]

@@ -1,7 +1,7 @@
 """FRR and the model: written through a template, read from the syntax of `formats.frr`; used by several platforms."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
@@ -11,15 +11,22 @@ from nodrop.platforms.frr_places import where as where
 from nodrop.platforms.frr_reader import DATACENTER as DATACENTER
 from nodrop.platforms.frr_reader import Routing as Routing
 from nodrop.platforms.frr_reader import read as read
-from nodrop.platforms.rendering import template
+from nodrop.platforms.rendering import Quoted, template
 
 
 def write(device: Device) -> str:
     """Return the device's frr.conf; Unsupported names the model path that FRR cannot express."""
     processes = check(device)
-    return template("frr/frr.conf.j2").render(
-        device=device, bgp=processes[0], processes=[(one, list(families(one))) for one in processes]
-    )
+    return _rendered("frr", device=device, bgp=processes[0], processes=[_process(one) for one in processes])
+
+
+def _process(bgp: Bgp) -> Quoted:
+    """Return what a process says; each template makes its own text, for lines of an included one are handed through."""
+    return _rendered("bgp", bgp=bgp, families=_rendered("families", families=list(families(bgp))))
+
+
+def _rendered(file: str, **names: Any) -> Quoted:
+    return Quoted(template(f"frr/{file}.conf.j2").render(**names))
 
 
 class Family(NamedTuple):

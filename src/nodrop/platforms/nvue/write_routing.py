@@ -82,9 +82,14 @@ def routing(device: Device) -> Iterator[str]:
     """Yield the statements about routing: those below `router`, those below `vrf`."""
     bgp, say = known(device.bgp), _Routes(device)
     running = () if bgp is None else (bgp, *known(device.vrf_bgp))
-    processes: dict[str, list[tuple[Bgp, list[frr.Family]]]] = {vrf: [] for vrf, _ in say.vrfs}
-    for one in running:
-        processes[one.key].append((one, list(frr.families(one))))
+    processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {one.key: _process(one, say) for one in running}
     bfd = any(session.bfd for one in running for session in known(one.neighbors))
     yield rendered("router", bgp=bgp, say=say, bfd=bfd)
     yield rendered("vrf", say=say, processes=processes)
+
+
+def _process(bgp: Bgp, say: _Routes) -> Quoted:
+    """Return the statements of a process; each template makes its own, for those of an included one are handed on."""
+    process = f"vrf {bgp.key} router bgp "
+    sessions = rendered("sessions", bgp=bgp, say=say, process=process)
+    return rendered("bgp", bgp=bgp, say=say, process=process, families=list(frr.families(bgp)), sessions=sessions)
