@@ -185,3 +185,11 @@ def test_a_command_of_the_reference_is_known(commands: str) -> None:
 def test_words_of_other_releases_are_told_with_theirs(body: str, line: int, path: str, releases: str) -> None:
     ((kind, at, facts),) = found(state(f"system:\n  {body}", "5.16.0", "SN5600"))
     assert (kind, at - 6, facts.split(" | ")[:2]) == ("setting-of-another-release", line, [path, releases])
+
+
+def test_a_domain_is_of_5_14_already_and_its_servers_are_not() -> None:
+    body = "system:\n  dns: {domain: example.com, server: {192.0.2.1: {}}}"
+    ((kind, _, facts),) = found(state(body, "5.14.0", "SN5600"))
+    assert (kind, facts.split(" | ")[0], facts.split(" | ")[-1]) == (
+        "mixed-dialect", "system dns server", "service dns",
+    )  # fmt: skip
