@@ -57,16 +57,18 @@ def test_a_static_route_is_announced_while_its_port_works() -> None:
 
 
 def test_a_failure_takes_the_static_routes_over_the_port_with_it() -> None:
-    plane = compute(Index(three((BLOCK, "e1"), (OTHER, "e0"), networks=(BLOCK, OTHER))))
-    (link,) = (one for one in plane.index.fabric.links if "r3" in (one.a.node, one.b.node))
-    lost = {
-        (plane.routers[row.router].name, str(one))
-        for row in Failures(plane, plane.ipv4).of_link(link).unreachable
-        for number, members in enumerate(plane.ipv4.world.destinations.members)
-        for one in members
-        if row.bits >> number & 1
-    }
-    assert lost == {("r2", BLOCK), ("r3", BLOCK), ("r3", OTHER)}
+    """As networks and redistributed."""
+    for said in ({"networks": (BLOCK, OTHER)}, {"redistributions": (Redistribution(source="static"),)}):
+        plane = compute(Index(three((BLOCK, "e1"), (OTHER, "e0"), **said)))
+        (link,) = (one for one in plane.index.fabric.links if "r3" in (one.a.node, one.b.node))
+        lost = {
+            (plane.routers[row.router].name, str(one))
+            for row in Failures(plane, plane.ipv4).of_link(link).unreachable
+            for number, members in enumerate(plane.ipv4.world.destinations.members)
+            for one in members
+            if row.bits >> number & 1
+        }
+        assert lost == {("r2", BLOCK), ("r3", BLOCK), ("r3", OTHER)}, said
 
 
 def marked(community: str) -> Fabric:
