@@ -10,7 +10,7 @@ from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, P
 from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.platforms.frr_words import is_address
-from nodrop.platforms.sayable import Plain, check_distinct, check_rows, on_one_line, refuse
+from nodrop.platforms.sayable import Plain, check_distinct, check_range, check_rows, on_one_line, refuse
 
 MATCHES = (
     "ip address prefix-list",
@@ -63,7 +63,7 @@ def check(device: Device) -> tuple[Bgp, ...]:
     _check_process(bgp, "bgp")
     if bgp.vrf is not None:
         raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
-    _check_range(bgp.session_dscp, 0, 63, "bgp", "session_dscp")
+    check_range(bgp.session_dscp, 0, 63, "bgp", "session_dscp")
     _check_prefix_lists(bgp.prefix_lists)
     _check_community_lists(bgp.community_lists)
     _check_as_path_lists(bgp.as_path_lists)
@@ -81,20 +81,15 @@ def check(device: Device) -> tuple[Bgp, ...]:
 
 
 def _check_process(bgp: Bgp, *path: object) -> None:
-    _check_range(bgp.asn, 1, _LARGEST, *path, "asn")
-    _check_range(bgp.maximum_paths, 1, 514, *path, "maximum_paths")
-    _check_range(bgp.maximum_paths_ipv6, 1, 514, *path, "maximum_paths_ipv6")
+    check_range(bgp.asn, 1, _LARGEST, *path, "asn")
+    check_range(bgp.maximum_paths, 1, 514, *path, "maximum_paths")
+    check_range(bgp.maximum_paths_ipv6, 1, 514, *path, "maximum_paths_ipv6")
     if list(bgp.networks) != sorted(bgp.networks, key=lambda network: ":" in network):
         raise refuse((*path, "networks"), "those of IPv6 are written behind those of IPv4")
     check_rows(bgp.redistributions, *path, "redistributions")
     check_rows(known(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
     for neighbor in known(bgp.neighbors):
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
-
-
-def _check_range(value: int | None, low: int, high: int, *path: object) -> None:
-    if value is not None and not low <= value <= high:
-        raise refuse(path, f"is not from {low} to {high}")
 
 
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
@@ -109,9 +104,9 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
         check_rows(one.rules, *path, order=lambda rule: rule.sequence)
         for rule in one.rules:
             where = (*path, rule.sequence)
-            _check_range(rule.sequence, 1, _LARGEST, *where, "sequence")
-            _check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
-            _check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
+            check_range(rule.sequence, 1, _LARGEST, *where, "sequence")
+            check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
+            check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
@@ -143,7 +138,7 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
         check_rows(one.rules, *path, order=lambda rule: rule.sequence)
         for rule in one.rules:
             where = (*path, rule.sequence)
-            _check_range(rule.sequence, 1, _LARGEST_SEQUENCE, *where, "sequence")
+            check_range(rule.sequence, 1, _LARGEST_SEQUENCE, *where, "sequence")
             for name, known_attributes in (("matches", MATCHES), ("sets", (*SETS, *GOES))):
                 check_distinct([attribute for attribute, _ in getattr(rule, name)], *where, name)
                 for attribute, value in getattr(rule, name):
@@ -173,10 +168,10 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
         kind = "address" if neighbor.interface is None else "interface"
         raise refuse((*path, kind), f"FRR takes {neighbor.key} for something else")
     if isinstance(neighbor.remote_asn, int):
-        _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
-    _check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
-    _check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
-    _check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
+        check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
+    check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
+    check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
+    check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
     if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
         raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
     if neighbor.extended_next_hop and neighbor.interface is not None:

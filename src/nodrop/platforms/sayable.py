@@ -121,6 +121,12 @@ def check_distinct(words: Sequence[str], *path: object) -> None:
         raise refuse(path, f"{max(words, key=words.count)} is there twice")
 
 
+def check_range(value: int | None, low: int, high: int, *path: object) -> None:
+    """Raise Unsupported where a number that is stated is below `low` or above `high`."""
+    if value is not None and not low <= value <= high:
+        raise refuse(path, f"is not from {low} to {high}")
+
+
 def check_without_overlays(device: Device) -> None:
     """Raise Unsupported where a device is one of a pair or has tunnels, which no writer spells."""
     for name in ("multi_chassis", "dual_tor", "tunnels"):

@@ -4,6 +4,7 @@ A line of an older form becomes as many commands as it means. What is read of th
 that line does.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -70,6 +71,11 @@ class Translation:
     def ignore(self, place: Place, said: str) -> None:
         """Add a line that was not understood."""
         self.others.append((place, f"{said} is not understood and was not looked at"))
+
+
+def word_of(text: str) -> str:
+    """Return a value as one word of a command."""
+    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"
 
 
 def decoded(

@@ -7,8 +7,8 @@ ones, turns it on with TRUE, against the key's name; another turns it on with FA
 
 from nodrop.fabric.reading import Place
 from nodrop.formats.places import shown
-from nodrop.platforms.cumulus.keys import settings, word_of
-from nodrop.platforms.translating import Translation
+from nodrop.platforms.cumulus.keys import settings
+from nodrop.platforms.translating import Translation, word_of
 
 ADAPTIVE = "adaptive_routing.conf"
 _BELOW = "router adaptive-routing"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from nodrop.fabric.reading import Place
 from nodrop.fabric.types import nearest
 from nodrop.formats.places import shown
-from nodrop.platforms.cumulus.keys import Setting, settings, word_of
+from nodrop.platforms.cumulus.keys import Setting, settings
 from nodrop.platforms.slips import slip
-from nodrop.platforms.translating import Translation
+from nodrop.platforms.translating import Translation, word_of
 
 GLOBAL = "default-global"
 FEATURES = ("qos_features.conf", "traffic.conf")

@@ -9,7 +9,7 @@ from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.cumulus import bridges
 from nodrop.platforms.cumulus.bridges import Stanza
 from nodrop.platforms.slips import slip
-from nodrop.platforms.translating import Translation, rows
+from nodrop.platforms.translating import Translation, rows, word_of
 
 INTERFACES = "interfaces"
 PORTS = "ports.conf"
@@ -97,29 +97,29 @@ class Interfaces:
             self._found.unknown(place, " ".join(words), "ifupdown2", f"`{words[0]}`: did you mean `{meant}`?")
         elif key == "bond-slaves":
             for member in words[1:]:
-                self._found.add(f"{own} bond member {_safe(member)}", place, said)
+                self._found.add(f"{own} bond member {word_of(member)}", place, said)
         elif key in _BRIDGING:
             pass
         elif not named or not value:
             if not key.startswith((*_IGNORED, "address", "alias", "mtu", "vrf")):
                 self._found.ignore(place, f"setting {shown(key)} of {name}")
         elif key == "address":
-            self._found.add(f"{own} ip address {_safe(value)}", place, said)
+            self._found.add(f"{own} ip address {word_of(value)}", place, said)
         elif key == "gateway":
-            self._found.add(f"{own} ip gateway {_safe(value)}", place, said)
+            self._found.add(f"{own} ip gateway {word_of(value)}", place, said)
         elif key == "vrf":
-            self._found.add(f"{own} ip vrf {_safe(value)}", place, said)
+            self._found.add(f"{own} ip vrf {word_of(value)}", place, said)
         elif key == "mtu":
-            self._found.add(f"{own} link mtu {_safe(value)}", place, said)
+            self._found.add(f"{own} link mtu {word_of(value)}", place, said)
         elif key == "alias":
             self._found.add(f"{own} description '{' '.join(words[1:]).replace(chr(39), '')}'", place, said)
         elif key == "link-speed":
-            speed = f"{int(value) // 1000}G" if value.isdecimal() and int(value) >= 1000 else _safe(value)
+            speed = f"{int(value) // 1000}G" if value.isdecimal() and int(value) >= 1000 else word_of(value)
             self._found.add(f"{own} link speed {speed}", place, said)
         elif key == "link-autoneg":
             self._found.add(f"{own} link auto-negotiate {'on' if value in ('yes', 'on') else 'off'}", place, said)
         elif key == "link-fec":
-            self._found.add(f"{own} link fec {_FECS.get(value, _safe(value))}", place, said)
+            self._found.add(f"{own} link fec {_FECS.get(value, word_of(value))}", place, said)
         elif key == "link-down":
             self._found.add(f"{own} link state {'down' if value == 'yes' else 'up'}", place, said)
         elif not key.startswith(_IGNORED):
@@ -165,7 +165,3 @@ def _names(text: str) -> tuple[str, ...]:
         return (text,)
     numbers = range(int(found[2]), min(int(found[3]), int(found[2]) + 1024) + 1)
     return tuple(f"{found[1]}{number}{found[4]}" for number in numbers)
-
-
-def _safe(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"

@@ -43,8 +43,3 @@ def settings(file: str, text: str) -> Iterator[Setting | Place]:
         found = _KEY.fullmatch(line.partition("#")[0].rstrip())
         place = Place(file, span)
         yield Setting(tuple(found[1].split(".")), found[2].strip(), place) if found else place
-
-
-def word_of(text: str) -> str:
-    """Return a value as one word of a command."""
-    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"

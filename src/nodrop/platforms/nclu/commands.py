@@ -11,7 +11,7 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
 from nodrop.platforms.slips import slip
-from nodrop.platforms.translating import Translation, rows
+from nodrop.platforms.translating import Translation, rows, word_of
 
 FILE = "nclu.txt"
 
@@ -143,7 +143,7 @@ class _Reader:
         self._found.bridged = len(self._bridges) > 1
         name = next(iter(self._bridges), "bridge")
         for command, where, said in self._bridged:
-            self._found.add(command.format(bridge=_safe(name)), where, said)
+            self._found.add(command.format(bridge=word_of(name)), where, said)
         for vrf, (number, place) in self._asns.items():
             own = [one[1:] for one in self._bgp if one[0] == vrf]
             self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own)
@@ -179,22 +179,22 @@ class _Reader:
             case ["vlan", numbers, *rest]:
                 self._vlan(numbers, rest, place, said)
             case ["bond", name, *_]:
-                self._found.add(f"interface {_safe(name)} bond mode lacp", place, said)
+                self._found.add(f"interface {word_of(name)} bond mode lacp", place, said)
             case ["hostname", name]:
-                self._found.add(f"system hostname {_safe(name)}", place, said)
+                self._found.add(f"system hostname {word_of(name)}", place, said)
             case ["time", "ntp", "server", server, *_]:
-                self._found.add(f"service ntp default server {_safe(server)}", place, said)
+                self._found.add(f"service ntp default server {word_of(server)}", place, said)
             case ["dns", "nameserver", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() or ":" in word), "")
-                self._found.add(f"service dns default server {_safe(server)}", place, said)
+                self._found.add(f"service dns default server {word_of(server)}", place, said)
             case ["syslog", "host", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() and "." in word), "")
-                self._found.add(f"service syslog default server {_safe(server)}", place, said)
+                self._found.add(f"service syslog default server {word_of(server)}", place, said)
             case ["roce", ("lossless" | "lossy") as mode]:
                 self._roce("", mode == "lossless", place, said)
             case ["bgp", *rest]:
                 vrf = rest[1] if rest[:1] == ["vrf"] and len(rest) > 2 else ""
-                return self._in_bgp(_safe(vrf) if vrf else "", rest[2:] if vrf else rest, place, said)
+                return self._in_bgp(word_of(vrf) if vrf else "", rest[2:] if vrf else rest, place, said)
             case ["routing", *rest]:
                 return self._routing(rest, place)
             case [word, *_]:
@@ -211,33 +211,33 @@ class _Reader:
             case []:
                 pass
             case ["ip", ("address" | "add"), address, *_]:
-                commands = [f"ip address {_safe(address)}"]
+                commands = [f"ip address {word_of(address)}"]
             case ["ip", "gateway", gateway, *_]:
-                commands = [f"ip gateway {_safe(gateway)}"]
+                commands = [f"ip gateway {word_of(gateway)}"]
             case ["ip", *_] | ["alias"]:
                 pass
             case ["ipv6", ("address" | "add"), address, *_]:
-                commands = [f"ip address {_safe(address)}"]
+                commands = [f"ip address {word_of(address)}"]
             case ["vrf", name]:
-                commands = [f"ip vrf {_safe(name)}"]
+                commands = [f"ip vrf {word_of(name)}"]
             case ["mtu", number]:
-                commands = [f"link mtu {_safe(number)}"]
+                commands = [f"link mtu {word_of(number)}"]
             case ["alias", *text]:
                 commands = [f"description '{' '.join(text).replace(chr(39), '')}'"]
             case ["link", "speed", speed] if speed.isdecimal():
                 commands = [f"link speed {int(speed) // 1000}G" if int(speed) >= 1000 else f"link speed {speed}M"]
             case ["link", "speed", speed]:
-                commands = [f"link speed {_safe(speed)}"]
+                commands = [f"link speed {word_of(speed)}"]
             case ["link", "autoneg", value]:
                 commands = [f"link auto-negotiate {'on' if value in ('on', 'yes') else 'off'}"]
             case ["link", "fec", value]:
-                commands = [f"link fec {_FECS.get(value, _safe(value))}"]
+                commands = [f"link fec {_FECS.get(value, word_of(value))}"]
             case ["link", "down"]:
                 commands = ["link state down"]
             case ["link", "breakout", value]:
-                commands = [f"link breakout {_safe(value)}"]
+                commands = [f"link breakout {word_of(value)}"]
             case ["breakout", value]:
-                commands = [f"link breakout {_safe(value)}"]
+                commands = [f"link breakout {word_of(value)}"]
             case ["bridge", *rest]:
                 self._bridge_port(names, rest, place, said)
             case ["storage-optimized", *rest]:
@@ -259,22 +259,22 @@ class _Reader:
                     if port and port not in self._tunnels and not port.startswith(_TUNNELS):
                         self._bridged.append((f"interface {port} bridge domain {{bridge}}", place, said))
             case ["vids", *listed]:
-                self._bridged.append((f"bridge domain {{bridge}} vlan {_safe(','.join(listed))}", place, said))
+                self._bridged.append((f"bridge domain {{bridge}} vlan {word_of(','.join(listed))}", place, said))
             case ["pvid", number]:
-                self._bridged.append((f"bridge domain {{bridge}} untagged {_safe(number)}", place, said))
+                self._bridged.append((f"bridge domain {{bridge}} untagged {word_of(number)}", place, said))
             case ["vlan-aware", "no"]:
                 self._bridges.add("")
 
     def _bridge_port(self, names: str, words: list[str], place: Place, said: str) -> None:
         """Take what a port or a bond says of the bridge; saying it puts it there."""
-        own = f"interface {_safe(names)} bridge domain {{bridge}}"
+        own = f"interface {word_of(names)} bridge domain {{bridge}}"
         match words:
             case ["access", number]:
-                self._bridged.append((f"{own} access {_safe(number)}", place, said))
+                self._bridged.append((f"{own} access {word_of(number)}", place, said))
             case ["vids", *listed]:
-                self._bridged.append((f"{own} vlan {_safe(','.join(listed))}", place, said))
+                self._bridged.append((f"{own} vlan {word_of(','.join(listed))}", place, said))
             case ["pvid", number]:
-                self._bridged.append((f"{own} untagged {_safe(number)}", place, said))
+                self._bridged.append((f"{own} untagged {word_of(number)}", place, said))
             case ["allow-untagged", "no"]:
                 self._bridged.append((f"{own} untagged none", place, said))
 
@@ -286,11 +286,11 @@ class _Reader:
             commands = [f"{own} type svi", f"{own} vlan {number}"]
             match words:
                 case [("ip" | "ipv6"), ("address" | "add"), address, *_]:
-                    commands.append(f"{own} ip address {_safe(address)}")
+                    commands.append(f"{own} ip address {word_of(address)}")
                 case ["vrf", name]:
-                    commands.append(f"{own} ip vrf {_safe(name)}")
+                    commands.append(f"{own} ip vrf {word_of(name)}")
                 case ["mtu", size]:
-                    commands.append(f"{own} link mtu {_safe(size)}")
+                    commands.append(f"{own} link mtu {word_of(size)}")
                 case ["alias", *text]:
                     commands.append(f"{own} description '{' '.join(text).replace(chr(39), '')}'")
             self._bridged += [(command.replace("{", "").replace("}", ""), place, said) for command in commands]
@@ -298,7 +298,7 @@ class _Reader:
     def _members(self, bond: str, members: str, place: Place, said: str) -> None:
         for member in members.split(","):
             self._found.add(f"interface {_ports(member)} type swp", place, said)
-            self._found.add(f"interface {_safe(bond)} bond member {_ports(member)}", place, said)
+            self._found.add(f"interface {word_of(bond)} bond member {_ports(member)}", place, said)
 
     def _roce(self, ports: str, pauses: bool, place: Place, said: str) -> None:
         """Add what the macro means: on some ports, or on all."""
@@ -315,9 +315,9 @@ class _Reader:
             case ["l2vpn", *_] | ["evpn", *_] | ["listen", *_]:
                 return True
             case ["autonomous-system", number]:
-                self._asns[vrf] = _safe(number), place
+                self._asns[vrf] = word_of(number), place
             case ["router-id", address]:
-                self._bgp.append((vrf, "", f"bgp router-id {_safe(address).partition('/')[0]}", place, said))
+                self._bgp.append((vrf, "", f"bgp router-id {word_of(address).partition('/')[0]}", place, said))
             case [("bestpath" | "default" | "always-compare-med"), *_]:
                 self._bgp.append((vrf, "", f"bgp {' '.join(words)}", place, said))
             case [("ipv4" | "ipv6") as family, "unicast", *rest]:
@@ -365,7 +365,7 @@ def _ports(text: str) -> str:
         prefix = head[0] if head else prefix
         whole = part if head else prefix + part
         match = _RANGE.fullmatch(whole)
-        found.append(f"{match[1]}{match[2]}-{match[3]}" if match else _safe(whole))
+        found.append(f"{match[1]}{match[2]}-{match[3]}" if match else word_of(whole))
     return ",".join(found)
 
 
@@ -380,7 +380,3 @@ def _written_out(text: str) -> tuple[str, ...]:
         else:
             found.append(part)
     return tuple(found)
-
-
-def _safe(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"

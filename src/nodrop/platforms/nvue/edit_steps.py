@@ -14,6 +14,7 @@ from nodrop.platforms.nvue.edit_draft import has
 from nodrop.platforms.nvue.edit_operations import Operation
 from nodrop.platforms.nvue.edit_script import command
 from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.releases import precedes
 from nodrop.platforms.nvue.stages import quoted, yaml_key
 from nodrop.platforms.nvue.tree import Node
 
@@ -50,7 +51,7 @@ def _judged(step: Step, operation: Operation, device: Device, release: str) -> S
         if not any(_fits(path.split(" "), operation) for path in effect["paths"]):
             continue
         value, until = operation.value or "unset", effect.get("until")
-        if value not in effect.get("values", [value]) or (until and _number(release) > _number(until)):
+        if value not in effect.get("values", [value]) or (until and not precedes(release, until)):
             continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
         named = [name for key in operation.steps[1] for name in keys("interface", key)]
@@ -71,7 +72,3 @@ def _fits(pattern: Sequence[str], operation: Operation) -> bool:
     if operation.value is not None and len(pattern) > len(operation.steps):
         return False
     return all(word in ("*", step[0]) for word, step in zip(pattern, operation.steps, strict=False))
-
-
-def _number(release: str) -> tuple[int, ...]:
-    return tuple(map(int, release.split(".")))

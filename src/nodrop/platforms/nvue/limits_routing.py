@@ -14,7 +14,7 @@ from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue import communities as known_communities
-from nodrop.platforms.sayable import check_distinct, check_rows, on_one_line, refuse
+from nodrop.platforms.sayable import check_distinct, check_range, check_rows, on_one_line, refuse
 
 MATCHES = {
     "as-path": "as-path-list",
@@ -95,11 +95,6 @@ def _check_router_id(router_id: str | None, *path: object) -> None:
             raise refuse(path, f"{router_id} is no IPv4 address") from None
 
 
-def _check_range(value: int | None, low: int, high: int, *path: object) -> None:
-    if value is not None and not low <= value <= high:
-        raise refuse(path, f"is not from {low} to {high}")
-
-
 def _check_name(name: str, *path: object) -> None:
     if not _NAME.fullmatch(name) or name in _RESERVED:
         raise refuse(path, f"{name!r} is no name in NVUE")
@@ -136,10 +131,10 @@ def _check_process(bgp: Bgp, *path: object) -> None:
         raise refuse((*path, "requires_policy"), "NVUE has no setting for it: sessions pass routes without policies")
     if not known(bgp.import_check):
         raise refuse((*path, "import_check"), "NVUE has no setting for it: networks are announced if there is a route")
-    _check_range(bgp.asn, 1, _LARGEST, *path, "asn")
+    check_range(bgp.asn, 1, _LARGEST, *path, "asn")
     _check_router_id(bgp.router_id, *path, "router_id")
-    _check_range(bgp.maximum_paths, 1, _MOST_PATHS, *path, "maximum_paths")
-    _check_range(bgp.maximum_paths_ipv6, 1, _MOST_PATHS, *path, "maximum_paths_ipv6")
+    check_range(bgp.maximum_paths, 1, _MOST_PATHS, *path, "maximum_paths")
+    check_range(bgp.maximum_paths_ipv6, 1, _MOST_PATHS, *path, "maximum_paths_ipv6")
     check_distinct(bgp.networks, *path, "networks")
     _check_order(bgp.networks, lambda network: (":" in network, network), *path, "networks")
     check_rows(bgp.redistributions, *path, "redistributions")
@@ -163,9 +158,9 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
         check_rows(one.rules, *path, "rules", order=lambda rule: rule.sequence)
         for rule in one.rules:
             where = (*path, "rules", rule.sequence)
-            _check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
-            _check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
-            _check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
+            check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
+            check_range(rule.ge, 0, _LENGTH[one.family], *where, "ge")
+            check_range(rule.le, 0, _LENGTH[one.family], *where, "le")
             if (":" in rule.prefix) != (one.family == "ipv6"):
                 raise refuse((*where, "prefix"), f"{rule.prefix} is not {one.family}")
 
@@ -212,7 +207,7 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
         check_rows(one.rules, *path, "rules", order=lambda rule: rule.sequence)
         for rule in one.rules:
             where = (*path, "rules", rule.sequence)
-            _check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
+            check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
             for field, words in (("matches", MATCHES), ("sets", SETS)):
                 attributes = [attribute for attribute, _ in getattr(rule, field)]
                 _check_attributes(attributes, words, *where, field)
@@ -271,14 +266,14 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     if neighbor.interface is not None and nvue_port(neighbor.interface) is None:
         raise refuse((*path, "interface"), f"{neighbor.interface} is no port of the switch")
     if isinstance(neighbor.remote_asn, int):
-        _check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
-    _check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
+        check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
+    check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
     if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
         raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
     if neighbor.extended_next_hop and neighbor.interface is not None:
         raise refuse((*path, "extended_next_hop"), "a session over an interface has it by itself")
     for inside, carried in (((), neighbor), (("ipv6",), neighbor.ipv6)):
-        _check_range(carried.allowas_in, 1, 10, *path, *inside, "allowas_in")
+        check_range(carried.allowas_in, 1, 10, *path, *inside, "allowas_in")
         for name in ("import_policy", "export_policy", "import_prefix_list", "export_prefix_list"):
             if (policy := getattr(carried, name)) is not None:
                 _check_name(policy, *path, *inside, name)
