@@ -28,6 +28,7 @@ def places(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
 
 UNSAYABLE = {
     ("two-lossless-pools", "sonic"): "SONiC has as many lossless pools as are told",
+    ("session-without-policy", "nvue"): "NVUE's sessions pass routes without policies",
     ("link-pause-with-pfc", "sonic"): "config_db has no field for 802.3x flow control",
     ("pam4-without-autoneg", "sonic"): "the trouble is that of Cumulus Linux",
     ("pause-sent-not-obeyed", "nvue"): "the cables of the examples are stated: pfc-one-sided tells it",
