@@ -7,7 +7,7 @@ from nodrop.fabric.fabric import Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import FABRIC
-from nodrop.routing.prefixes import BITS, FAMILIES, Prefix, prefix
+from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix, prefix
 
 RESTS_ON = frozenset({"cables"})
 
@@ -20,10 +20,11 @@ def find(index: Index) -> Iterator[Hit]:
         a, b = index.interface(*link.a), index.interface(*link.b)
         if a is None or b is None or isinstance(a.addresses, Unknown) or isinstance(b.addresses, Unknown):
             continue
-        if not a.addresses or not b.addresses or (ours := _subnets(a)) == (theirs := _subnets(b)):
+        ours, theirs = (set(map(prefix, those_known(port.addresses))) for port in (a, b))
+        if ours == theirs or not ours or not theirs:
             continue
         for family in FAMILIES:
-            here, there = ({one for one in ends if one.family == family} for ends in (ours, theirs))
+            here, there = (_of_family(found, family) for found in (ours, theirs))
             if here and there and not here & there and _routed(a) and _routed(b):
                 yield Hit(
                     subject=(FABRIC, "links", f"{link.a}--{link.b}"),
@@ -44,7 +45,7 @@ def _routed(port: Interface) -> bool:
     return isinstance(port.enabled, Unknown) or port.enabled
 
 
-def _subnets(port: Interface) -> set[Prefix]:
-    """Return the subnets of a port's addresses, without link-local ones and addresses borrowed from a loopback."""
-    found = filter(None, map(prefix, those_known(port.addresses)))
-    return {one for one in found if one.length < BITS[one.family] and not any(wide.covers(one) for wide in _LINK_LOCAL)}
+def _of_family(found: set[Prefix | None], family: Family) -> set[Prefix]:
+    """Return the subnets of a family, without link-local ones and addresses borrowed from a loopback."""
+    own = {one for one in found if one is not None and one.family == family and one.length < BITS[family]}
+    return {one for one in own if not any(wide.covers(one) for wide in _LINK_LOCAL)}
