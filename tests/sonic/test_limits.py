@@ -105,7 +105,7 @@ REFUSED = [
     ("interfaces/0/adaptive_routing", True, "interfaces/0/adaptive_routing", "SONiC has no adaptive routing"),
     (
         "interfaces/0/utilization_threshold_percent",
-        70,
+        0,
         "interfaces/0/utilization_threshold_percent",
         "SONiC has no adaptive routing",
     ),

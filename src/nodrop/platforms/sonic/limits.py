@@ -146,7 +146,8 @@ def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
 
 def _check_balancing(part: Device | Interface, *names: str, path: tuple[str, ...] = ()) -> None:
     for name in names:
-        if getattr(part, name) not in (False, None):
+        value = getattr(part, name)
+        if value is not None and value is not False:  # a threshold of 0 is one
             raise refuse((*path, name), "SONiC has no adaptive routing")
 
 
