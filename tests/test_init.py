@@ -12,7 +12,7 @@ from nodrop.hardware import asic, buildable, switch
 from nodrop.intent.first import first
 from nodrop.intent.load import loads
 from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped
+from nodrop.lint.rules import of_files, shipped
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def test_it_builds_without_a_finding(platform: str, model: str) -> None:
     text = first(platform, model, file="intent.yaml")
     fabric = nodrop.build(loads(text.encode(), "intent.yaml"))
     assert {(device.platform, device.model) for device in fabric.devices} == {(platform, model)}
-    verdict = judge(nodrop.read_back(list(nodrop.write(fabric)), fabric), shipped(), strictness="auditor")
+    verdict = judge(nodrop.read_back(list(nodrop.write(fabric)), fabric), of_files(shipped()), strictness="auditor")
     assert not verdict.findings
     rows = {row.speed_mbps for row in switch(model).sonic.headroom_table}
     speeds = {port.speed_mbps for device in fabric.devices for port in device.interfaces if port.side}
