@@ -20,9 +20,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from clos import sized
-
 import nodrop
+from clos import sized
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.index import Index
 from nodrop.parallel import map_chunks

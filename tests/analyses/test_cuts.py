@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from clos import three_tier, two_tier
 
+from clos import three_tier, two_tier
 from nodrop.analyses._drops import reaches
 from nodrop.analyses._failed import Case, case, cases
 from nodrop.fabric.fabric import Device, Fabric

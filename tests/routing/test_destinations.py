@@ -3,11 +3,11 @@
 from random import Random
 from unittest.mock import patch
 
-from clos import three_tier
 from hypothesis import given
 from hypothesis import strategies as st
 from test_policy import listed
 
+from clos import three_tier
 from nodrop.fabric.fabric import Fabric, Interface, Loopback
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Redistribution, StaticRoute
