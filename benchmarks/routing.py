@@ -1,8 +1,9 @@
 """Routing without a server: sessions, routes and failures of three-tier Clos fabrics, per switch.
 
 Each size is a process of its own. Seconds are those of the CPU; the ratio says how much more a switch of the largest
-fabric takes than one of the smallest. The failures of all single cables are computed in as many processes as there are
-processors; the tables that are decided per switch say how much of the work is done once for all that are alike.
+fabric takes than one of the smallest. The failures of all single cables, each once of those that are alike but for
+names, are computed in as many processes as there are processors; the tables that are decided per switch say how much of
+the work is done once for all that are alike.
 
     python benchmarks/routing.py [--sizes 200 2000 20000] [--failures 2000] [--jobs N] [--json FILE]
 """
@@ -53,7 +54,8 @@ def main() -> None:
     if options.failures:
         report["failures"] = failure_figures(options.failures, options.jobs)
         print(
-            "{switches} switches: {failures} failures of one cable in {seconds:.1f} s with {jobs} processes, "
+            "{switches} switches: {failures} failures of one cable ({distinct} but for names) in {seconds:.1f} s "
+            "with {jobs} processes, "
             "{cpu_s:.1f} s CPU, {each_ms:.1f} ms each".format(**report["failures"])
         )
     if options.json:
@@ -110,15 +112,19 @@ def reference_figures(intent: str) -> dict[str, float]:
 
 def failure_figures(switches: int, jobs: int) -> dict[str, float]:
     """Measure the failures of all cables of a fabric, one by one, in several processes."""
-    links = len(failures_of(switches).links)
+    failures_of(switches)
     context = multiprocessing.get_context("fork")
     begun, before = time.perf_counter(), _cpu()
+    groups = list(failures_of(switches).alike.values())
+    links = sum(map(len, groups))
     with ProcessPoolExecutor(jobs, mp_context=context) as executor:
-        lost = sum(map_chunks(_fail, [(switches, number) for number in range(links)], executor=executor))
+        outcomes = map_chunks(_fail, [(switches, number) for number in range(len(groups))], executor=executor)
+        lost = sum(len(group) for group, loses in zip(groups, outcomes, strict=True) if loses)
     seconds, cpu = time.perf_counter() - begun, _cpu() - before
     return {
         "switches": switches,
         "failures": links,
+        "distinct": len(groups),
         "seconds": seconds,
         "cpu_s": cpu,
         "each_ms": cpu / links * 1000,
@@ -139,7 +145,7 @@ def failures_of(switches: int) -> Failures:
 def _fail(what: tuple[int, int]) -> bool:
     switches, number = what
     failures = failures_of(switches)
-    outcome: Outcome = failures.of_link(failures.links[number])
+    outcome: Outcome = failures.of_link(list(failures.alike)[number])
     return bool(outcome.unreachable)
 
 

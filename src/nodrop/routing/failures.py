@@ -17,6 +17,7 @@ from nodrop.routing.decision import Heard, Table
 from nodrop.routing.legs import Cabling
 from nodrop.routing.speakers import outlet, statics
 from nodrop.routing.tiers import Tiers
+from nodrop.routing.twins import Twins
 
 _MOST_KEPT: Final = 8
 
@@ -82,6 +83,29 @@ class Failures:
                 for port in side.leg.ports:
                     found[End(device, port)].append(number)
         return found
+
+    @cached_property
+    def alike(self) -> Mapping[Link, tuple[Link, ...]]:
+        """The cables in groups of which all have the same effect but for names, by the first of each group."""
+        bound = frozenset(number for number in self._world.speakers if self._announces_legs(number))
+        twins = Twins(self._world, bound)
+        groups: dict[object, list[Link]] = {}
+        for link in self.links:
+            over = {number for end in (link.a, link.b) for number in self._sessions.get(end, ())}
+            key: object = link
+            if len(over) == 1 and (found := self._places.get(*over)) is not None:
+                key = twins.session(*found)
+            groups.setdefault(key, []).append(link)
+        return {group[0]: tuple(group) for group in groups.values()}
+
+    @cached_property
+    def _places(self) -> Mapping[int, tuple[int, int]]:
+        """A router and the position of its link, of every session that carries the family."""
+        return {
+            link.session: (number, position)
+            for number, speaker in self._world.speakers.items()
+            for position, link in enumerate(speaker.links)
+        }
 
     def of_link(self, *links: Link) -> Outcome:
         """What becomes of the fabric without these cables."""

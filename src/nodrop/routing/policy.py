@@ -7,7 +7,7 @@ lib/plist.c, prefix_list_apply_ext).
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from nodrop.fabric.routing import Action, Bgp, BgpNeighbor, Ipv6Unicast, RouteMapRule
@@ -146,6 +146,39 @@ class Policy:
             if rule.permit:
                 reach |= -1 if rule.bits is None else rule.bits
         return reach if self._listed is None else reach & self._listed
+
+    @cached_property
+    def about(self) -> int:
+        """The destinations that it does not simply deny; -1 is all."""
+        if self._words.nothing:
+            return 0
+        about = -1 if self._rules is None else 0
+        for rule in self._rules or ():
+            about |= -1 if rule.bits is None else rule.bits
+        return about if self._listed is None else about & self._listed
+
+    def treats(self, one: int) -> tuple[bool, ...]:
+        """Which of its lists have a class in them: classes of which it says the same fare alike in it."""
+        rules = tuple(rule.bits is None or bool(rule.bits & one) for rule in self._rules or ())
+        return (self._listed is None or bool(self._listed & one), *rules)
+
+    @property
+    def outline(self) -> tuple[object, ...]:
+        """What it says but for prefixes."""
+        words = self._words
+        rules = (
+            None
+            if words.rules is None
+            else tuple(
+                (
+                    rule.action,
+                    tuple(one for one in rule.matches if not one[0].endswith("address prefix-list")),
+                    rule.sets,
+                )
+                for rule in words.rules
+            )
+        )
+        return (rules, words.community_lists, words.as_path_lists, words.nothing)
 
     def parts(self, parts: tuple[Part, ...], bits: int) -> list[Part]:
         """What is left of parts with these `bits` together, and with which attributes."""

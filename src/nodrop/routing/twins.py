@@ -1,0 +1,104 @@
+"""Routers that can change places: whatever fails at one has at the other the same effect, with the two names exchanged.
+
+Two routers are twins if exchanging them, and what they originate, maps the sessions, policies and AS numbers of a
+world onto themselves. It is enough that they hear the same neighbors over links in one order and treat them alike,
+that the neighbors treat them alike, that both tell on the same, or nothing but what they originate, and that no policy
+of others tells their destinations apart.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from nodrop.routing.adverts import together
+from nodrop.routing.policy import Policy
+from nodrop.routing.speakers import Speaker, World
+from nodrop.routing.tiers import rank
+
+
+class Twins:
+    """The twins of a world: of each router in `like` the first of those that it can change places with."""
+
+    def __init__(self, world: World, bound: frozenset[int]) -> None:
+        """Find them; what routers in `bound` originate depends on their ports, and they are nobody's twins."""
+        self._world = world
+        self._own = {number: together(speaker.local) for number, speaker in world.speakers.items()}
+        self._several = self._anycast()
+        self._holders = Counter(speaker.bgp.asn for speaker in world.speakers.values())
+        self._alone: dict[tuple[int, int], bool] = {}
+        self._policies = self._of_several()
+        found: dict[object, int] = {}
+        self.like: Mapping[int, int] = {
+            number: number if number in bound else found.setdefault(self._key(number, speaker), number)
+            for number, speaker in sorted(world.speakers.items())
+        }
+
+    def session(self, number: int, position: int) -> int:
+        """The session that stands for the one at a router's position, and for all that fail alike."""
+        speakers = self._world.speakers
+        link = speakers[self.like[number]].links[position]
+        return speakers[self.like[link.far]].links[link.far_position].session
+
+    def _anycast(self) -> int:
+        """The destinations that several routers originate."""
+        once = twice = 0
+        for own in self._own.values():
+            twice |= once & own
+            once |= own
+        return twice
+
+    def _is_own(self, policy: Policy, number: int) -> bool:
+        """Whether a policy denies all that a router does not originate itself."""
+        key = (policy.number, number)
+        if key not in self._alone:
+            self._alone[key] = policy.about & ~self._own[number] == 0
+        return self._alone[key]
+
+    def _of_several(self) -> tuple[Policy, ...]:
+        """The policies that are about more than what one router originates, and who has them."""
+        having: dict[int, set[int]] = {}
+        policies: dict[int, Policy] = {}
+        for number, speaker in self._world.speakers.items():
+            for policy in {one for link in speaker.links for one in (link.inbound, link.outbound)}:
+                policies[policy.number] = policy
+                having.setdefault(policy.number, set()).add(number)
+        return tuple(
+            policy
+            for number, policy in policies.items()
+            if len(having[number]) > 1 or not self._is_own(policy, next(iter(having[number])))
+        )
+
+    def _key(self, number: int, speaker: Speaker) -> object:
+        """What a router has in common with its twins, and with nobody else; itself where it cannot have any."""
+        own, asn = self._own[number], speaker.bgp.asn
+        silent = own == speaker.unnamed and all(self._is_own(link.outbound, number) for link in speaker.links)
+        if own & self._several or (self._holders[asn] == 1 and not silent):
+            return number
+        classes = _classes(own)
+        links = []
+        for link in speaker.links:
+            back, out = self._world.speakers[link.far].links[link.far_position], link.outbound
+            told: object = out.number
+            if self._is_own(out, number):
+                told = (out.outline, tuple(out.treats(one) for one in classes))
+            links.append((link.far, back.inbound.number, back.outbound.number, back.repeats, told))
+        return (
+            speaker.shape,
+            speaker.bgp.graceful_shutdown,
+            None if silent else asn,
+            rank(speaker.router.device),
+            tuple(links),
+            tuple(
+                (attributes, tuple(tuple(policy.treats(one) for policy in self._policies) for one in _classes(bits)))
+                for attributes, bits in speaker.local
+            ),
+        )
+
+
+def _classes(bits: int) -> tuple[int, ...]:
+    """The classes of a set, each as a set of its own."""
+    found = []
+    while bits:
+        low = bits & -bits
+        found.append(low)
+        bits ^= low
+    return tuple(found)
