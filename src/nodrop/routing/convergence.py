@@ -1,17 +1,17 @@
 """Routers tell one another what they use until nobody has anything new to say.
 
-Routers that hear the same and treat it alike share one table, and what one says under one policy is made once. A
-failure is computed from what was before: only routers that hear something else than before decide again.
+Routers that hear the same and treat it alike share one table, and what one says under one policy is made once.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, Self
 
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, ORIGIN, Advert, Adverts, Attributes, Part, passed_on, together
 from nodrop.routing.decision import Heard, Table, decide
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy
 from nodrop.routing.speakers import Link, Speaker, World
+from nodrop.routing.tiers import rank
 
 _MOST_TURNS: Final = 400
 """After how many turns of each router those that still change are taken to do so for ever (RFC 4264)."""
@@ -82,7 +82,8 @@ class Makers:
         learned = table.passed
         if hides and (*key, outbound.number) not in self._exports:
             learned = tuple([Part(one, bits & ~hides) for one, bits in learned])
-        return first, self._told(key, learned, table.bits, speaker, outbound)
+        rest = self._told(key, learned, table.bits, speaker, outbound)
+        return tuple([piece for piece in (first, rest) if piece.bits])
 
     def _told(
         self, key: tuple[object, ...], parts: tuple[Part, ...], bits: int, speaker: Speaker, outbound: Policy
@@ -152,7 +153,7 @@ class State:
         """Whether a session is there."""
         return True
 
-    def run(self, begin: Iterable[int]) -> "State":
+    def run(self, begin: Iterable[int]) -> Self:
         """Let routers talk, one after the other, until nothing changes; those go first that hear something new."""
         speakers = self.world.speakers
         first = set(begin)
@@ -202,143 +203,64 @@ class State:
         return list(hearing)
 
 
-class Change(NamedTuple):
-    """What becomes of a router's table: destinations that are lost, and those that are reached over fewer links.
+class Share(State):
+    """What becomes of some destinations, by themselves: no router's choice for one hangs on another."""
 
-    `weaker` has destinations, how many links there are and how many there were. `gains` says whether any link is used
-    for a destination for which it was not.
-    """
-
-    lost: int
-    weaker: tuple[tuple[int, int, int], ...]
-    gains: bool
-
-
-def change(before: Table, now: Table) -> Change:
-    """Return what becomes of a router that had one table and has another."""
-    kept = {(entry.hops, entry.bits) for entry in now.entries}
-    then = {(entry.hops, entry.bits) for entry in before.entries}
-    new = [entry for entry in now.entries if (entry.hops, entry.bits) not in then]
-    weaker: list[tuple[int, int, int]] = []
-    gains = bool(now.bits & ~before.bits)
-    for old in before.entries:
-        if (old.hops, old.bits) in kept:
-            continue
-        for entry in new:
-            if both := old.bits & entry.bits:
-                if len(entry.hops) < len(old.hops):
-                    weaker.append((both, len(entry.hops), len(old.hops)))
-                gains = gains or not set(entry.hops) <= set(old.hops)
-    return Change(before.bits & ~now.bits, tuple(weaker), gains)
-
-
-class Known:
-    """What is made of some destinations, for every failure that changes what is said of these and no others."""
-
-    def __init__(self, world: World, bits: int) -> None:
-        self.bits, self.makers = bits, Makers(world)
-        self.within: dict[Heard, Heard] = {}
-        self.told: dict[tuple[int, int], Heard] = {}
-        """What was told before, by router and policy."""
-        self.before: dict[int, Table] = {}
-        self.changes: dict[tuple[int, int], Change] = {}
-        """By two tables, of which one is in `before` and the other in `makers`."""
-
-    def change(self, before: Table, now: Table) -> Change:
-        """What a router loses that had one table and has another; many routers have the same two."""
-        key = (id(before), id(now))
-        found = self.changes.get(key)
-        if found is None:
-            found = self.changes[key] = change(before, now)
-        return found
-
-
-class Failed(State):
-    """What becomes of `bits`, the destinations of which anybody says something else, once sessions are dead.
-
-    Other destinations keep the routes that they have in `base`, but for the next hops that are gone.
-    """
-
-    def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], known: Known) -> None:
-        super().__init__(known.makers)
-        self._base, self._dead, self._changed, self.bits = base, dead, local, known.bits
-        self._known, self._within, self._before = known, known.within, known.before
-        self._listeners: set[int] = set()
-
-    def before(self, number: int) -> Table:
-        """What a router has learned of these destinations before the failure."""
-        table = self._base.table(number)
-        found = self._before.get(id(table))
-        if found is None:
-            entries = (one._replace(bits=one.bits & self.bits) for one in table.entries if one.bits & self.bits)
-            found = self._before[id(table)] = Table(tuple(entries))
-        return found
-
-    def now(self, number: int) -> Table:
-        """What a router has learned of these destinations in the end."""
-        found = self.tables.get(number)
-        return self.before(number) if found is None else found
+    def __init__(self, makers: Makers, bits: int) -> None:
+        super().__init__(makers)
+        self._bits = bits
 
     def local(self, number: int) -> tuple[Part, ...]:
         """What a router originates of these destinations."""
-        given = self._changed.get(number, self.world.speakers[number].local)
-        return tuple(Part(attributes, bits & self.bits) for attributes, bits in given if bits & self.bits)
+        own = self.world.speakers[number].local
+        return tuple([Part(attributes, both) for attributes, bits in own if (both := bits & self._bits)])
 
-    def tells(self, number: int, outbound: int) -> Heard:
-        """What a router tells of these destinations under a policy."""
-        own = self._told.get(number)
-        if own is not None and outbound in own:
-            return own[outbound]
-        told = self._base.tells(number, outbound)
-        found = self._within.get(told)
+
+class Whole(State):
+    """What becomes of all destinations, put together from shares of them."""
+
+    def __init__(self, makers: Makers, shares: Sequence[Share]) -> None:
+        super().__init__(makers)
+        self._shares = shares
+        self._together: dict[tuple[Table, ...], Table] = {}
+        self.unstable = frozenset().union(*(share.unstable for share in shares))
+
+    def table(self, number: int) -> Table:
+        """What a router has learned; routers with the same shares have the same whole."""
+        known = self.tables.get(number)
+        if known is not None:
+            return known
+        parts = tuple([share.table(number) for share in self._shares])
+        found = self._together.get(parts)
         if found is None:
-            adverts = self.makers.adverts
-            found = self._within[told] = tuple(adverts.within(advert, self.bits) for advert in told)
+            found = self._together[parts] = Table(tuple(entry for part in parts for entry in part.entries))
+        self.tables[number] = found
         return found
 
-    def up(self, session: int) -> bool:
-        """Whether a session is still there."""
-        return session not in self._dead
-
-    def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
-        """What a router hears, link by link; looked up here, as most of the time goes by in it."""
-        told, before = self._told, self._known.told
-        found = []
-        for whom in speaker.hears:
-            own = told.get(whom[0])
-            heard = before.get(whom) if own is None else own[whom[1]]
-            if heard is None:
-                heard = before[whom] = self.tells(*whom)
-            found.append(heard)
-        if not self._dead.isdisjoint(speaker.sessions):
-            for position, link in enumerate(speaker.links):
-                if link.session in self._dead:
-                    found[position] = ()
-        return tuple(found)
-
-    def run(self, begin: Iterable[int]) -> "Failed":
-        """Let routers talk as before; those that pass nothing of this on decide at the end."""
-        super().run(begin)
-        alike: dict[int, tuple[Heard, ...]] = {}
-        for number in sorted(self._listeners):
-            speaker = self.world.speakers[number]
-            if not self._dead.isdisjoint(speaker.sessions):
-                heard = self._heard(speaker)
-            elif (heard := alike.get(speaker.sources, ())) == ():
-                heard = alike[speaker.sources] = self._heard(speaker)
-            self.tables[number] = self.makers.table(speaker, heard)
-        return self
-
-    def _speak(self, speaker: Speaker, table: Table) -> list[int]:
-        speakers, telling = self.world.speakers, []
-        for far in super()._speak(speaker, table):
-            if speakers[far].reach & self.bits:
-                telling.append(far)
-            else:
-                self._listeners.add(far)
-        return telling
+    def tells(self, number: int, outbound: int) -> Heard:
+        """What a router tells under a policy."""
+        told = self._told.setdefault(number, {})
+        found = told.get(outbound)
+        if found is None:
+            found = told[outbound] = tuple([piece for share in self._shares for piece in share.tells(number, outbound)])
+        return found
 
 
 def converge(world: World) -> State:
-    """Return what every router of a world has learned in the end."""
-    return State(Makers(world)).run(world.speakers)
+    """Return what every router of a world has learned in the end.
+
+    Destinations of each tier are computed by themselves: of those that leaves originate all spines of a pod learn the
+    same, however their own and those of their neighbors above differ.
+    """
+    makers = Makers(world)
+    shares: dict[int | None, int] = {}
+    for speaker in world.speakers.values():
+        tier = rank(speaker.router.device)
+        shares[tier] = shares.get(tier, 0) | together(speaker.local)
+    taken = 0
+    made = []
+    for bits in shares.values():
+        share = Share(makers, bits & ~taken)
+        taken |= bits
+        made.append(share.run(one for one in world.speakers if share.local(one)))
+    return Whole(makers, made)

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 from nodrop.fabric.fabric import End, Link
 from nodrop.routing.adverts import Attributes, Part, together
 from nodrop.routing.control_plane import ControlPlane, Routes
-from nodrop.routing.convergence import Change, Failed, Known, Makers, change
+from nodrop.routing.convergence import Makers
 from nodrop.routing.decision import Heard, Table
+from nodrop.routing.failed import Change, Failed, Known, change
 from nodrop.routing.legs import Cabling
 from nodrop.routing.speakers import outlet, statics
 from nodrop.routing.tiers import Tiers

@@ -1,0 +1,147 @@
+"""What becomes of the routes once sessions are dead: only who hears something else than before decides again."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Self
+
+from nodrop.routing.adverts import Part
+from nodrop.routing.convergence import Makers, State
+from nodrop.routing.decision import Heard, Table
+from nodrop.routing.speakers import Speaker, World
+
+
+class Change(NamedTuple):
+    """What becomes of a router's table: destinations that are lost, and those that are reached over fewer links.
+
+    `weaker` has destinations, how many links there are and how many there were. `gains` says whether any link is used
+    for a destination for which it was not.
+    """
+
+    lost: int
+    weaker: tuple[tuple[int, int, int], ...]
+    gains: bool
+
+
+def change(before: Table, now: Table) -> Change:
+    """Return what becomes of a router that had one table and has another."""
+    kept = {(entry.hops, entry.bits) for entry in now.entries}
+    then = {(entry.hops, entry.bits) for entry in before.entries}
+    new = [entry for entry in now.entries if (entry.hops, entry.bits) not in then]
+    weaker: list[tuple[int, int, int]] = []
+    gains = bool(now.bits & ~before.bits)
+    for old in before.entries:
+        if (old.hops, old.bits) in kept:
+            continue
+        for entry in new:
+            if both := old.bits & entry.bits:
+                if len(entry.hops) < len(old.hops):
+                    weaker.append((both, len(entry.hops), len(old.hops)))
+                gains = gains or not set(entry.hops) <= set(old.hops)
+    return Change(before.bits & ~now.bits, tuple(weaker), gains)
+
+
+class Known:
+    """What is made of some destinations, for every failure that changes what is said of these and no others."""
+
+    def __init__(self, world: World, bits: int) -> None:
+        self.bits, self.makers = bits, Makers(world)
+        self.within: dict[Heard, Heard] = {}
+        self.told: dict[tuple[int, int], Heard] = {}
+        """What was told before, by router and policy."""
+        self.before: dict[int, Table] = {}
+        self.changes: dict[tuple[int, int], Change] = {}
+        """By two tables, of which one is in `before` and the other in `makers`."""
+
+    def change(self, before: Table, now: Table) -> Change:
+        """What a router loses that had one table and has another; many routers have the same two."""
+        key = (id(before), id(now))
+        found = self.changes.get(key)
+        if found is None:
+            found = self.changes[key] = change(before, now)
+        return found
+
+
+class Failed(State):
+    """What becomes of `bits`, the destinations of which anybody says something else, once sessions are dead.
+
+    Other destinations keep the routes that they have in `base`, but for the next hops that are gone.
+    """
+
+    def __init__(self, base: State, dead: frozenset[int], local: Mapping[int, tuple[Part, ...]], known: Known) -> None:
+        super().__init__(known.makers)
+        self._base, self._dead, self._changed, self.bits = base, dead, local, known.bits
+        self._known, self._within, self._before = known, known.within, known.before
+        self._listeners: set[int] = set()
+
+    def before(self, number: int) -> Table:
+        """What a router has learned of these destinations before the failure."""
+        table = self._base.table(number)
+        found = self._before.get(id(table))
+        if found is None:
+            entries = (one._replace(bits=one.bits & self.bits) for one in table.entries if one.bits & self.bits)
+            found = self._before[id(table)] = Table(tuple(entries))
+        return found
+
+    def now(self, number: int) -> Table:
+        """What a router has learned of these destinations in the end."""
+        found = self.tables.get(number)
+        return self.before(number) if found is None else found
+
+    def local(self, number: int) -> tuple[Part, ...]:
+        """What a router originates of these destinations."""
+        given = self._changed.get(number, self.world.speakers[number].local)
+        return tuple(Part(attributes, bits & self.bits) for attributes, bits in given if bits & self.bits)
+
+    def tells(self, number: int, outbound: int) -> Heard:
+        """What a router tells of these destinations under a policy."""
+        own = self._told.get(number)
+        if own is not None and outbound in own:
+            return own[outbound]
+        told = self._base.tells(number, outbound)
+        found = self._within.get(told)
+        if found is None:
+            adverts = self.makers.adverts
+            pieces = [adverts.within(advert, self.bits) for advert in told]
+            found = self._within[told] = tuple([piece for piece in pieces if piece.bits])
+        return found
+
+    def up(self, session: int) -> bool:
+        """Whether a session is still there."""
+        return session not in self._dead
+
+    def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
+        """What a router hears, link by link; looked up here, as most of the time goes by in it."""
+        told, before = self._told, self._known.told
+        found = []
+        for whom in speaker.hears:
+            own = told.get(whom[0])
+            heard = before.get(whom) if own is None else own[whom[1]]
+            if heard is None:
+                heard = before[whom] = self.tells(*whom)
+            found.append(heard)
+        if not self._dead.isdisjoint(speaker.sessions):
+            for position, link in enumerate(speaker.links):
+                if link.session in self._dead:
+                    found[position] = ()
+        return tuple(found)
+
+    def run(self, begin: Iterable[int]) -> Self:
+        """Let routers talk as before; those that pass nothing of this on decide at the end."""
+        super().run(begin)
+        alike: dict[int, tuple[Heard, ...]] = {}
+        for number in sorted(self._listeners):
+            speaker = self.world.speakers[number]
+            if not self._dead.isdisjoint(speaker.sessions):
+                heard = self._heard(speaker)
+            elif (heard := alike.get(speaker.sources, ())) == ():
+                heard = alike[speaker.sources] = self._heard(speaker)
+            self.tables[number] = self.makers.table(speaker, heard)
+        return self
+
+    def _speak(self, speaker: Speaker, table: Table) -> list[int]:
+        speakers, telling = self.world.speakers, []
+        for far in super()._speak(speaker, table):
+            if speakers[far].reach & self.bits:
+                telling.append(far)
+            else:
+                self._listeners.add(far)
+        return telling

@@ -1,0 +1,40 @@
+"""Destinations of each tier by themselves come to what all of them come to together."""
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clos import three_tier, two_tier
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.values import changed
+from nodrop.routing import compute
+from nodrop.routing.convergence import Makers, State
+from random_routed import routed
+
+ROLES = ("leaf", "spine", "superspine")
+
+
+def assert_equal(fabric: Fabric) -> None:
+    plane = compute(Index(fabric))
+    for family in plane.families:
+        shares = plane.of(family).state
+        world = shares.world
+        whole = State(Makers(world)).run(world.speakers)
+        for number in world.speakers:
+            for one in range(world.destinations.count):
+                mine, other = shares.table(number).entry(one), whole.table(number).entry(one)
+                assert (mine and (mine.attributes, mine.hops)) == (other and (other.attributes, other.hops))
+
+
+def test_of_a_clos() -> None:
+    assert_equal(two_tier(4, 3, shared=False, filtered=False))
+    assert_equal(three_tier(3, 3, 2, 2))
+
+
+@given(chance=st.randoms(use_true_random=False))
+def test_of_a_random_fabric(chance: Random) -> None:
+    fabric = routed(chance, preferences=False)
+    devices = tuple(changed(one, role=chance.choice(ROLES)) for one in fabric.devices)
+    assert_equal(changed(fabric, devices=devices))
