@@ -151,5 +151,6 @@ def three_tier(pods: int, leaves: int, spines: int, superspines: int) -> Fabric:
 
 
 def sized(switches: int) -> Fabric:
-    """About so many switches, from 192 on: pods of 16 leaves and 16 spines, below 128 more."""
-    return three_tier(pods=max(2, (switches - 128) // 32), leaves=16, spines=16, superspines=8)
+    """About so many switches, from 200 on: pods of up to 128 leaves and 16 spines, below 128 more."""
+    pods = max(2, round((switches - 128) / 144))
+    return three_tier(pods=pods, leaves=min(128, (switches - 128) // pods - 16), spines=16, superspines=8)

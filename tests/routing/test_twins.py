@@ -53,7 +53,7 @@ def assert_alike(fabric: Fabric) -> None:
         (three_tier(3, 3, 2, 2), 12),
         (sized(200), 64),
     ],
-    ids=["shared", "unique", "parallel", "transit", "three tiers", "of 192"],
+    ids=["shared", "unique", "parallel", "transit", "three tiers", "of 200"],
 )
 def test_the_cables_of_a_clos_fail_alike(fabric: Fabric, groups: int) -> None:
     assert len(failures_of(fabric).alike) == groups
