@@ -67,9 +67,9 @@ class Reach:
         for number, speaker in self.world.speakers.items():
             missing = self.wanted & ~self.has(number)
             leaf = self.ranks[number] in (0, None)
-            for link in speaker.links:
+            for link, whom in zip(speaker.links, speaker.hears, strict=True):
                 there = self.world.speakers[link.far].links[link.far_position]
-                told = self.state.heard_over(link)
+                told = self.state.tells(*whom)
                 should = self.wanted & ~self.own(number) & self.should(link.far, number, missing)
                 lost = missing if leaf else missing & lacked
                 kept = should & ~_bits(told)

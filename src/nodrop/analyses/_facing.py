@@ -8,7 +8,7 @@ from nodrop.fabric.fabric import Device, Host, HostPort, Interface, Link
 from nodrop.fabric.index import Index
 from nodrop.fabric.nics import Nic
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, surely_off
 from nodrop.fabric.subject import Subject
 
 
@@ -87,18 +87,14 @@ class Hosts:
             return None
         far = link.b if link.a == (host.name, own.name) else link.a
         port = self._index.interface(*far)
-        return None if port is None or _shut(port) else Facing(self._index.devices[far.node], port, link)
+        return None if port is None or surely_off(port.enabled) else Facing(self._index.devices[far.node], port, link)
 
     def _uncabled(self) -> Iterator[Facing]:
         for device in self._index.fabric.devices:
             for port in device.interfaces:
                 side = None if isinstance(port.side, Unknown) else port.side
-                if side != "fabric" and isinstance(port.qos, QosProfile) and not _shut(port):
+                if side != "fabric" and isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
                     yield Facing(device, port)
-
-
-def _shut(port: Interface) -> bool:
-    return not isinstance(port.enabled, Unknown) and not port.enabled
 
 
 def _begins(text: str, model: str) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from nodrop.fabric.fabric import Device, Interface, Port
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, surely_off
 from nodrop.hardware import switch, switches
 
 Family = tuple[Hashable, ...]
@@ -61,7 +61,7 @@ class Kinship:
             root = _root(device)
             for port in device.interfaces:
                 qos = port.qos
-                if not isinstance(qos, QosProfile) or (not isinstance(port.enabled, Unknown) and not port.enabled):
+                if not isinstance(qos, QosProfile) or surely_off(port.enabled):
                     continue
                 speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
                 kind = SERVICE if _is_service(device, port) else self._side(device, port) if self._sides else ""

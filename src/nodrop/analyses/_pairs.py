@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import Unsettled
 from nodrop.fabric.fabric import HostPort, Interface, Link
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import surely_off
 
 UNREAD_END = "the other end of a link"
 
@@ -39,4 +39,4 @@ class Pairs:
 
 
 def _is_shut(port: Interface | HostPort) -> bool:
-    return isinstance(port, Interface) and not isinstance(port.enabled, Unknown) and not port.enabled
+    return isinstance(port, Interface) and surely_off(port.enabled)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, PrefixList, RouteMap
+from nodrop.fabric.routing import Bgp, BgpNeighbor, RouteMap
 from nodrop.fabric.subject import Subject
-from nodrop.routing.destinations import Destinations
+from nodrop.routing.destinations import permits
+from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import Family, Prefix
 from nodrop.routing.sessions import Router
 
@@ -17,11 +18,6 @@ class Named(NamedTuple):
     name: str
     field: str
     there: bool
-
-
-def of_family(neighbor: BgpNeighbor, family: Family) -> BgpNeighbor | Ipv6Unicast:
-    """What a neighbor statement says for a family."""
-    return neighbor if family == "ipv4" else neighbor.ipv6
 
 
 def named(bgp: Bgp, neighbor: BgpNeighbor, family: Family) -> Iterator[Named]:
@@ -86,8 +82,3 @@ def _in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: Prefix) -> Re
         what = f"prefix list {looked[0]} in route map {route_map.name}"
         return Refusal(what, (*router.subject, "prefix_lists", looked[0]))
     return Refusal(f"route map {route_map.name}", subject)
-
-
-def permits(listed: PrefixList, prefix: Prefix) -> bool:
-    """Whether a prefix list lets a prefix pass."""
-    return bool(Destinations(prefix.family, {prefix: ()}, [listed.rules]).permitted(listed.rules))

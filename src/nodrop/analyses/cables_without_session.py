@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import surely_off
 from nodrop.fabric.subject import FABRIC
 
 RESTS_ON = frozenset({"cables"})
@@ -28,7 +28,7 @@ def find(index: Index) -> Iterator[Hit]:
         if not all(end.node in speaking for end in ends) or any(end in used for end in ends):
             continue
         ports = [index.interface(*end) for end in ends]
-        if all(port is None or isinstance(port.enabled, Unknown) or port.enabled for port in ports):
+        if not any(port is not None and surely_off(port.enabled) for port in ports):
             yield Hit(
                 subject=(FABRIC, "links", f"{link.a}--{link.b}"), at=ends[0], facts={"a": str(link.a), "b": str(link.b)}
             )

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit
-from nodrop.fabric.fabric import Interface
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.states import Unknown, surely_off, those_known
 from nodrop.fabric.subject import FABRIC
 from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix, prefix
 
@@ -25,7 +24,7 @@ def find(index: Index) -> Iterator[Hit]:
             continue
         for family in FAMILIES:
             here, there = (_of_family(found, family) for found in (ours, theirs))
-            if here and there and not here & there and _routed(a) and _routed(b):
+            if here and there and not here & there and not surely_off(a.enabled) and not surely_off(b.enabled):
                 yield Hit(
                     subject=(FABRIC, "links", f"{link.a}--{link.b}"),
                     at=(link.a.node, link.a.port, "addresses"),
@@ -38,11 +37,6 @@ def find(index: Index) -> Iterator[Hit]:
                     related=(((link.b.node, link.b.port, "addresses"), "the other end"),),
                     discriminator=family.removeprefix("ipv"),
                 )
-
-
-def _routed(port: Interface) -> bool:
-    """Whether a port is on, as far as is known."""
-    return isinstance(port.enabled, Unknown) or port.enabled
 
 
 def _of_family(found: set[Prefix | None], family: Family) -> set[Prefix]:

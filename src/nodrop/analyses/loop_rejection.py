@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
-from nodrop.analyses._refusals import of_family
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import BgpNeighbor
+from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES
 from nodrop.routing.sessions import Router
 from nodrop.routing.tiers import rank

@@ -7,7 +7,7 @@ from nodrop.fabric import effects
 from nodrop.fabric.fabric import End, Interface, Link
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import Unknown, UnknownFact, known
+from nodrop.fabric.states import UnknownFact, known, surely_off
 from nodrop.fabric.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
@@ -88,6 +88,6 @@ class _Search:
         port = self._index.at(end)
         if port is None and end.node not in self._index.devices:
             raise UnknownFact(UNREAD_END)
-        if not isinstance(port, Interface) or (not isinstance(port.enabled, Unknown) and not port.enabled):
+        if not isinstance(port, Interface) or surely_off(port.enabled):
             return None
         return known(port.qos, "interface.qos")

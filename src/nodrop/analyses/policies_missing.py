@@ -9,6 +9,7 @@ from nodrop.analyses._refusals import named
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.subject import Subject
+from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES
 from nodrop.routing.sessions import Router
 
@@ -51,7 +52,7 @@ def _missing(router: Router, bgp: Bgp) -> Iterator[_Missing]:
     used: set[str] = set()
     for neighbor in router.neighbors:
         for family in FAMILIES:
-            active = neighbor.active if family == "ipv4" else neighbor.ipv6.active
+            active = of_family(neighbor, family).active
             for one in named(bgp, neighbor, family) if active and neighbor.enabled else ():
                 used |= {one.name} if one.kind == "route map" else set()
                 if not one.there:

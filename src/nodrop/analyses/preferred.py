@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import Reach, reaches
-from nodrop.analyses._refusals import of_family
 from nodrop.fabric.index import Index
 from nodrop.fabric.subject import Subject
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, Attributes
-from nodrop.routing.policy import GRACEFUL_SHUTDOWN
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN, of_family
 from nodrop.routing.prefixes import Prefix
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -64,8 +63,9 @@ class _Taken:
             yield from offers
 
     def _of(self, number: int, position: int) -> Iterator[tuple[list[_Offer], int]]:
-        link = self._reach.world.speakers[number].links[position]
-        for advert in self._reach.state.heard_over(link):
+        speaker = self._reach.world.speakers[number]
+        link = speaker.links[position]
+        for advert in self._reach.state.tells(*speaker.hears[position]):
             key = (advert.number, link.inbound.number)
             if key not in self._known:
                 offers = [

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import reaches
-from nodrop.analyses._refusals import of_family
 from nodrop.fabric.index import Index
+from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import Family
 from nodrop.routing.sessions import Session, Side
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import of
-from nodrop.analyses._refusals import of_family
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
+from nodrop.routing.policy import of_family
 from nodrop.routing.sessions import Side
 from nodrop.routing.speakers import internal
 

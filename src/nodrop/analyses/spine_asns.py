@@ -7,22 +7,22 @@ can wait for itself in a circle. A leaf whose export policy passes only its own 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._tiers import Uplink, hosts_of, uplinks
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, PrefixList, PrefixRule
+from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
+from nodrop.routing.destinations import permits
+from nodrop.routing.policy import of_family
+from nodrop.routing.prefixes import FAMILIES, Prefix, prefix
 
 RESTS_ON = frozenset({"cables", "roles"})
 
 _ELSEWHERE = ("call", "on-match")
 """What sends a route through more than one rule."""
 _PREFIX_LISTS = ("ip address prefix-list", "ipv6 address prefix-list")
-
-Network = IPv4Network | IPv6Network
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
@@ -69,7 +69,7 @@ def _hits(lower: str, numbers: dict[str, int], told: set[str]) -> Iterator[Hit]:
         )
 
 
-def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Network, ...]:
+def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Prefix, ...]:
     """What another switch of the lower tier originates: prefixes that `name` can only have learned from above."""
     for other, cables in below.items():
         if other != name and (prefixes := _originated(cables[0].lower)):
@@ -77,23 +77,16 @@ def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Network, ...]:
     return ()
 
 
-def _originated(device: Device) -> tuple[Network, ...]:
+def _originated(device: Device) -> tuple[Prefix, ...]:
     """What a switch puts into BGP, else its loopbacks."""
     texts = () if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.networks
     if not texts and not isinstance(device.loopbacks, Unknown):
         texts = tuple(address for loopback in device.loopbacks for address in loopback.addresses)
-    found = (_network(text) for text in texts)
+    found = map(prefix, texts)
     return tuple(network for network in found if network is not None)
 
 
-def _network(text: str) -> Network | None:
-    try:
-        return ip_network(text, strict=False)
-    except ValueError:
-        return None
-
-
-def _transits(index: Index, cables: list[Uplink], foreign: tuple[Network, ...]) -> bool | str:
+def _transits(index: Index, cables: list[Uplink], foreign: tuple[Prefix, ...]) -> bool | str:
     """Whether a switch tells one upper neighbor what it heard from another; else what is missing to say so."""
     lower = cables[0].lower
     if isinstance(lower.bgp, Unknown):
@@ -111,8 +104,9 @@ def _transits(index: Index, cables: list[Uplink], foreign: tuple[Network, ...]) 
         for session in lower.bgp.neighbors:
             if session.key not in keys or not session.enabled:
                 continue
-            for version, carried in ((4, session), (6, session.ipv6)):
-                own = tuple(network for network in foreign if network.version == version)
+            for family in FAMILIES:
+                carried = of_family(session, family)
+                own = tuple(network for network in foreign if network.family == family)
                 if own and carried.active:
                     answers.append(_passes(lower.bgp, carried.export_policy, own))
     if True in answers:
@@ -120,7 +114,7 @@ def _transits(index: Index, cables: list[Uplink], foreign: tuple[Network, ...]) 
     return next((answer for answer in answers if isinstance(answer, str)), False)
 
 
-def _passes(bgp: Bgp, name: str | None, foreign: tuple[Network, ...]) -> bool | str:
+def _passes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, ...]) -> bool | str:
     """Whether an export policy lets any of these prefixes out, looking at prefix lists alone."""
     if name is None:
         return True
@@ -140,25 +134,10 @@ def _passes(bgp: Bgp, name: str | None, foreign: tuple[Network, ...]) -> bool | 
     return False
 
 
-def _matches(bgp: Bgp, kind: str, value: str, network: Network) -> bool | None:
+def _matches(bgp: Bgp, kind: str, value: str, network: Prefix) -> bool | None:
     """Whether a condition holds for a prefix; None where that depends on more than the prefix."""
     if kind not in _PREFIX_LISTS:
         return None
     family = "ipv6" if kind.startswith("ipv6") else "ipv4"
     listed = next((one for one in bgp.prefix_lists if (one.name, one.family) == (value, family)), None)
-    return listed is not None and _permits(listed, network)
-
-
-def _permits(listed: PrefixList, network: Network) -> bool:
-    rules = sorted(listed.rules, key=lambda rule: rule.sequence)
-    return next((rule.action == "permit" for rule in rules if _fits(rule, network)), False)
-
-
-def _fits(rule: PrefixRule, network: Network) -> bool:
-    prefix = _network(rule.prefix)
-    if prefix is None or prefix.version != network.version:
-        return False
-    least = prefix.prefixlen if rule.ge is None else rule.ge
-    most = rule.le if rule.le is not None else prefix.prefixlen if rule.ge is None else prefix.max_prefixlen
-    inside = network.prefixlen >= prefix.prefixlen and network.supernet(new_prefix=prefix.prefixlen) == prefix
-    return inside and least <= network.prefixlen <= most
+    return listed is not None and permits(listed, network)

@@ -82,6 +82,11 @@ def those_known(values: tuple[_T, ...] | Unknown) -> tuple[_T, ...]:
     return () if isinstance(values, Unknown) else values
 
 
+def surely_off(state: bool | Unknown) -> bool:
+    """Whether something is known to be off; what is not known counts as on, as it is without a word."""
+    return not isinstance(state, Unknown) and not state
+
+
 def known(value: _T | Unknown, path: str = "") -> _T:
     """Return `value` where it is known; raise `UnknownFact`, naming the model path that is missing, where it is not."""
     if isinstance(value, Unknown):

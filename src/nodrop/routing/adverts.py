@@ -42,6 +42,11 @@ def passed_on(attributes: Attributes) -> bool:
     return not attributes.communities or not attributes.communities & NOT_PASSED_ON
 
 
+def limited(parts: Iterable[Part], bits: int) -> tuple[Part, ...]:
+    """Parts as far as they are about these destinations."""
+    return tuple([Part(attributes, both) for attributes, own in parts if (both := own & bits)])
+
+
 def together(parts: Iterable[Part]) -> int:
     """All destinations of some parts."""
     bits = 0

@@ -7,7 +7,17 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final, Self
 
-from nodrop.routing.adverts import DEFAULT_PREFERENCE, ORIGIN, Advert, Adverts, Attributes, Part, passed_on, together
+from nodrop.routing.adverts import (
+    DEFAULT_PREFERENCE,
+    ORIGIN,
+    Advert,
+    Adverts,
+    Attributes,
+    Part,
+    limited,
+    passed_on,
+    together,
+)
 from nodrop.routing.decision import Heard, Table, decide
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, Policy
 from nodrop.routing.speakers import Link, Speaker, World
@@ -179,11 +189,8 @@ class State:
 
     def _heard(self, speaker: Speaker) -> tuple[Heard, ...]:
         """What a router hears, link by link."""
-        return tuple([self.heard_over(link) if self.up(link.session) else () for link in speaker.links])
-
-    def heard_over(self, link: Link) -> Heard:
-        """What a router hears over a link."""
-        return self.tells(link.far, self.world.speakers[link.far].links[link.far_position].outbound.number)
+        pairs = zip(speaker.links, speaker.hears, strict=True)
+        return tuple([self.tells(*whom) if self.up(link.session) else () for link, whom in pairs])
 
     def _speak(self, speaker: Speaker, table: Table) -> list[int]:
         """Tell the neighbors what is new; return those for whom anything is."""
@@ -212,8 +219,7 @@ class Share(State):
 
     def local(self, number: int) -> tuple[Part, ...]:
         """What a router originates of these destinations."""
-        own = self.world.speakers[number].local
-        return tuple([Part(attributes, both) for attributes, bits in own if (both := bits & self._bits)])
+        return limited(self.world.speakers[number].local, self._bits)
 
 
 class Whole(State):

@@ -90,6 +90,11 @@ def _block(rule: PrefixRule, family: Family) -> Prefix | None:
     return Prefix(family, 0, 0) if rule.prefix == "any" else prefix(rule.prefix)
 
 
+def permits(listed: PrefixList, one: Prefix) -> bool:
+    """Whether a prefix list lets a prefix pass."""
+    return bool(Destinations(one.family, {one: ()}, [listed.rules]).permitted(listed.rules))
+
+
 def shape(listed: PrefixList) -> Shape:
     """A prefix list without its name, to be compared by what it permits."""
     return listed.rules

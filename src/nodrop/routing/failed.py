@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
-from nodrop.routing.adverts import Part
+from nodrop.routing.adverts import Part, limited
 from nodrop.routing.convergence import Makers, State
 from nodrop.routing.decision import Heard, Table
 from nodrop.routing.speakers import Speaker, World
@@ -88,8 +88,7 @@ class Failed(State):
 
     def local(self, number: int) -> tuple[Part, ...]:
         """What a router originates of these destinations."""
-        given = self._changed.get(number, self.world.speakers[number].local)
-        return tuple(Part(attributes, bits & self.bits) for attributes, bits in given if bits & self.bits)
+        return limited(self._changed.get(number, self.world.speakers[number].local), self.bits)
 
     def tells(self, number: int, outbound: int) -> Heard:
         """What a router tells of these destinations under a policy."""

@@ -52,7 +52,7 @@ class Failures:
     """The failures of a control plane in one family."""
 
     def __init__(self, plane: ControlPlane, routes: Routes) -> None:
-        self._plane, self._routes = plane, routes
+        self._plane = plane
         self._world, self._state = routes.world, routes.state
         self._cabling = Cabling(plane.index)
         self._tiers = Tiers(routes.world)
@@ -163,8 +163,9 @@ class Failures:
         for number in sorted(ends):
             speaker = self._world.speakers[number]
             before = state.table(number)
-            heard = [() if link.session in dead else state.heard_over(link) for link in speaker.links]
-            now = makers.table(speaker, tuple(heard))
+            pairs = zip(speaker.links, speaker.hears, strict=True)
+            heard = tuple([() if link.session in dead else state.tells(*whom) for link, whom in pairs])
+            now = makers.table(speaker, heard)
             said = local.get(number, speaker.local)
             for policy in {link.outbound.number: link.outbound for link in speaker.links}.values():
                 bits |= differing(state.tells(number, policy.number), makers.told(speaker, said, now, policy))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nodrop.fabric.fabric import Device, End
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.states import Unknown, surely_off, those_known
 from nodrop.fabric.subject import Subject
 from nodrop.routing.prefixes import Address, Prefix, address, prefix
 
@@ -32,17 +32,17 @@ def legs(device: Device) -> Iterator[Leg]:
     for port in device.interfaces:
         texts = () if isinstance(port.addresses, Unknown) else port.addresses
         vrf = None if isinstance(port.vrf, Unknown) else port.vrf
-        on = isinstance(port.enabled, Unknown) or port.enabled
+        on = not surely_off(port.enabled)
         yield _leg(port.name, vrf, (device.name, port.name), texts, (port.name,), enabled=on)
     for channel in those_known(device.port_channels):
         subject = (device.name, "@port_channels", channel.name)
-        on = isinstance(channel.enabled, Unknown) or channel.enabled
+        on = not surely_off(channel.enabled)
         least = channel.min_links or 1
         yield _leg(channel.name, channel.vrf, subject, channel.addresses, channel.members, least, enabled=on)
     members = {channel.name: channel.members for channel in those_known(device.port_channels)}
     for vlan in those_known(device.vlans):
         ports = tuple(port for one in vlan.members for port in members.get(one.interface, (one.interface,)))
-        on = isinstance(vlan.enabled, Unknown) or vlan.enabled
+        on = not surely_off(vlan.enabled)
         subject = (device.name, "@vlans", vlan.key)
         yield _leg(f"VLAN {vlan.id}", vlan.vrf, subject, vlan.addresses, ports, enabled=on)
     for loopback in those_known(device.loopbacks):
@@ -83,7 +83,7 @@ class Cabling:
     def works(self, device: str, port: str, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a port and the one at the other end of its cable are on; the port alone without a known cable."""
         here = self._index.interface(device, port)
-        if here is None or (not isinstance(here.enabled, Unknown) and not here.enabled):
+        if here is None or surely_off(here.enabled):
             return False
         if End(device, port) in failed:
             return False
@@ -93,7 +93,7 @@ class Cabling:
         if end in failed:
             return False
         there = self._index.interface(*end)
-        return there is None or isinstance(there.enabled, Unknown) or there.enabled
+        return there is None or not surely_off(there.enabled)
 
     def up(self, device: str, leg: Leg, failed: frozenset[End] = frozenset()) -> bool:
         """Whether a leg carries anything: a loopback always, another while enough of its ports do."""

@@ -53,6 +53,11 @@ class Words(NamedTuple):
         )
 
 
+def of_family(neighbor: BgpNeighbor, family: Family) -> BgpNeighbor | Ipv6Unicast:
+    """What a neighbor statement says for a family."""
+    return neighbor if family == "ipv4" else neighbor.ipv6
+
+
 class Reader:
     """Reads the policies of a BGP process; each name is looked for once."""
 
@@ -89,16 +94,13 @@ class Reader:
 
     def inbound(self, neighbor: BgpNeighbor) -> Words:
         """What a neighbor statement does to what it hears."""
-        said = self._said(neighbor)
+        said = of_family(neighbor, self._family)
         return self.of(said.import_policy, said.import_prefix_list)
 
     def outbound(self, neighbor: BgpNeighbor) -> Words:
         """What a neighbor statement does to what it tells."""
-        said = self._said(neighbor)
+        said = of_family(neighbor, self._family)
         return self.of(said.export_policy, said.export_prefix_list)
-
-    def _said(self, neighbor: BgpNeighbor) -> BgpNeighbor | Ipv6Unicast:
-        return neighbor if self._family == "ipv4" else neighbor.ipv6
 
 
 def _names(matches: list[tuple[str, str]], kind: str) -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 Family = Literal["ipv4", "ipv6"]
 FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 BITS = {"ipv4": 32, "ipv6": 128}
-_LINK_LOCAL = 0xFE80 << 112
 _IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
 """As ipaddress takes it, which needs ten times as long."""
 
@@ -23,6 +22,11 @@ class Prefix(NamedTuple):
     def __str__(self) -> str:
         address = ip_address(self.first) if self.family == "ipv4" else IPv6Address(self.first)
         return f"{address}/{self.length}"
+
+    @property
+    def link_local(self) -> bool:
+        """Whether its addresses mean something on one link only."""
+        return _LINK_LOCAL.covers(self)
 
     def covers(self, other: "Prefix") -> bool:
         """Whether `other` lies in it, or is the same."""
@@ -49,7 +53,10 @@ class Address(NamedTuple):
     @property
     def link_local(self) -> bool:
         """Whether it means something on one link only (RFC 4291, section 2.5.6)."""
-        return self.family == "ipv6" and cut("ipv6", self.number, 10) == _LINK_LOCAL
+        return _LINK_LOCAL.has(self)
+
+
+_LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)
 
 
 def cut(family: Family, number: int, length: int) -> int:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from nodrop.fabric.fabric import Device, End
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.states import Unknown, surely_off, those_known
 from nodrop.fabric.subject import Subject
 from nodrop.routing.legs import Cabling, Leg, legs, unsaid
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, cut
@@ -207,7 +207,7 @@ class Sessions:
     def _off(self, device: str, port: str) -> bool:
         """Whether a port is shut or missing at this end."""
         own = self._index.interface(device, port)
-        return own is None or (not isinstance(own.enabled, Unknown) and not own.enabled)
+        return own is None or surely_off(own.enabled)
 
     def _leg(self, router: Router, neighbor: BgpNeighbor) -> Leg | None:
         if neighbor.interface is not None:

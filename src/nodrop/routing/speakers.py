@@ -10,15 +10,13 @@ from nodrop.routing.adverts import INCOMPLETE, Attributes, Part, together
 from nodrop.routing.decision import Limits
 from nodrop.routing.destinations import Destinations
 from nodrop.routing.legs import Leg
-from nodrop.routing.policy import Policy, Reader, Words, shapes
+from nodrop.routing.policy import Policy, Reader, Words, of_family, shapes
 from nodrop.routing.prefixes import Address, Family, Prefix, address, prefix
 from nodrop.routing.sessions import Router, Session, Side
 
 LOCAL_WEIGHT = 32768
 """Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
 
-_LINK_LOCAL = 0xFE80 >> 6
-"""The first ten bits of an address that means something on one link only."""
 _LAST = 1 << 128
 """Behind all addresses."""
 
@@ -71,7 +69,7 @@ def announced(router: Router, reader: Reader, family: Family, up: Mapping[str, b
         for leg in router.legs
         if up[leg.name]
         for subnet in leg.subnets
-        if subnet.family == family and not (family == "ipv6" and subnet.first >> 118 == _LINK_LOCAL)
+        if subnet.family == family and not subnet.link_local
     }
     static = {found for route, found in statics(router, family) if usable(router, route, up)}
     rows: dict[Prefix, Attributes] = {}
@@ -257,8 +255,7 @@ def _sides(own: Sequence[Router], sessions: Iterable[Session], family: Family) -
 
 
 def _repeats(own: Side, family: Family) -> int:
-    said = own.neighbor if family == "ipv4" else own.neighbor.ipv6
-    return said.allowas_in or 0
+    return of_family(own.neighbor, family).allowas_in or 0
 
 
 def _limits(bgp: Bgp, family: Family) -> Limits:

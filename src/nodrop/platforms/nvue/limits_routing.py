@@ -14,6 +14,7 @@ from nodrop.fabric.states import known
 from nodrop.fabric.subject import natural
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue import communities as known_communities
+from nodrop.platforms.nvue.names import RESERVED
 from nodrop.platforms.sayable import check_distinct, check_range, check_rows, on_one_line, refuse
 
 MATCHES = {
@@ -41,7 +42,6 @@ SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "r
 """What is said once for the processes of all VRFs."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
-_RESERVED = frozenset({"none", "auto", "null", "any", "all"})
 _COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
 _LARGEST = 2**32 - 1
 _LARGEST_RULE = 65535
@@ -96,7 +96,7 @@ def _check_router_id(router_id: str | None, *path: object) -> None:
 
 
 def _check_name(name: str, *path: object) -> None:
-    if not _NAME.fullmatch(name) or name in _RESERVED:
+    if not _NAME.fullmatch(name) or name in RESERVED:
         raise refuse(path, f"{name!r} is no name in NVUE")
 
 

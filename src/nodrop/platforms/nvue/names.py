@@ -11,6 +11,9 @@ NAMED = frozenset({"interface", "neighbor", "member"})
 NUMBERED = frozenset({"switch-priority", "traffic-class", "dscp", "pcp", "priority-group", "vlan"})
 """Parents of keys that are numbers."""
 
+RESERVED = frozenset({"auto", "none", "null", "any", "all"})
+"""Words that are no names of interfaces, profiles and policies (NVUE Format Reference)."""
+
 _PART = re.compile(r"(.*?)([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _NUMBERS = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
 

@@ -10,7 +10,7 @@ from typing import Any
 from nodrop.fabric.overlays import MultiChassis, Tunnel
 from nodrop.fabric.subject import natural
 from nodrop.platforms.nvue.read_ports import Ports
-from nodrop.platforms.nvue.read_values import View
+from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.tree import Path
 
 OVERLAYS = frozenset({"@multi_chassis", "@tunnels"})
@@ -27,7 +27,7 @@ _INNER = {"copy": "copied", "preserve": "kept", "derive": "derived"}
 def multi_chassis(top: View, ports: Ports) -> MultiChassis | None:
     """Return what pairs the switch with another by MLAG; None where nothing does."""
     node = top.below("mlag")
-    if not node or _is_on(node) is False:
+    if not node or is_on(node) is False:
         return None
     return MultiChassis(peer_link=next(_peer_links(ports), None), port_channels=tuple(_shared(ports)))
 
@@ -35,7 +35,7 @@ def multi_chassis(top: View, ports: Ports) -> MultiChassis | None:
 def tunnels(top: View) -> tuple[Tunnel, ...]:
     """Return the switch's end of all VXLAN tunnels, if it has one."""
     node = top.below(*VXLAN)
-    if not node or _is_on(node) is False:
+    if not node or is_on(node) is False:
         return ()
     outer: Any = node.below("encapsulation", "dscp").word("action", _OUTER) or "derived"
     inner: Any = node.below("decapsulation", "dscp").word("action", _INNER) or "derived"
@@ -45,7 +45,7 @@ def tunnels(top: View) -> tuple[Tunnel, ...]:
 def segment(bond: View, top: View) -> str | None:
     """Return the name of a bond's Ethernet segment: its identifier, or the system's MAC address and a number."""
     node = bond.below(*SEGMENT)
-    if not node or _is_on(node) is False:
+    if not node or is_on(node) is False:
         return None
     mac = node.text("mac-address") or top.below(*SEGMENT).text("mac-address")
     parts = (mac, node.text("local-id"))
@@ -85,11 +85,5 @@ def _shared(ports: Ports) -> Iterator[str]:
     """Yield the bonds of which the other switch of a pair has the other half."""
     for name, view in _bonds(ports):
         own = view.below("bond", "mlag")
-        if own.has("id") and _is_on(own) is not False:
+        if own.has("id") and is_on(own) is not False:
             yield name
-
-
-def _is_on(node: View) -> bool | None:
-    """Return whether something is on, in the words of either dialect; None where nothing is said."""
-    state = node.flag("state") if node.has("state") else None
-    return node.flag("enable") if state is None and node.has("enable") else state

@@ -24,7 +24,7 @@ from nodrop.fabric.values import changed
 from nodrop.platforms.nvue import communities
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_unread import PROCESS, SESSION, unread
-from nodrop.platforms.nvue.read_values import Config, View
+from nodrop.platforms.nvue.read_values import Config, View, is_on
 from nodrop.platforms.nvue.tree import Path
 
 DEFAULT = "default"
@@ -92,7 +92,7 @@ class RoutingReader:
 
     def _process(self, vrf: str) -> Bgp | None | Unknown:
         node, shared = self._top.below(*process(vrf)), self._top.below("router", "bgp")
-        if not node or _on(node) is False or _on(shared) is False:
+        if not node or is_on(node) is False or is_on(shared) is False:
             return None
         asn = _asn(node) or _asn(shared)
         if asn is None:
@@ -132,7 +132,7 @@ class RoutingReader:
         for path, family in families:
             rows = bgp.below(*path, "redistribute")
             for word, source in SOURCES.items():
-                if rows.has(word) and _on(rows.below(word)) is not False:
+                if rows.has(word) and is_on(rows.below(word)) is not False:
                     policy = self._named(rows.below(word), "route-map", "route-map")
                     yield Redistribution(source=source, family=family, policy=policy)
 
@@ -187,13 +187,13 @@ class RoutingReader:
         for node in nodes:
             self.unread += (path for path in unread(node, SESSION) if path not in self.unread)
         ipv4, ipv6 = ([node.below(*family) for node in nodes] for family in FAMILIES)
-        shut, on = _first(node.flag("shutdown") for node in nodes), _first(map(_on, nodes))
+        shut, on = _first(node.flag("shutdown") for node in nodes), _first(map(is_on, nodes))
         return BgpNeighbor(
             enabled=shut is not True and on is not False,
-            active=_first(map(_on, ipv4)) is not False,
+            active=_first(map(is_on, ipv4)) is not False,
             **self._of_family(ipv4),
             bfd=any(_has_bfd(node.below("bfd")) for node in nodes),
-            ipv6=Ipv6Unicast(active=_first(map(_on, ipv6)) is True, **self._of_family(ipv6)),
+            ipv6=Ipv6Unicast(active=_first(map(is_on, ipv6)) is True, **self._of_family(ipv6)),
             update_source=_first(_source(node) for node in nodes),
             ebgp_multihop=_first(_hops(node) for node in nodes),
             extended_next_hop=_first(node.below("capabilities").text("extended-nexthop") for node in nodes) in _ON,
@@ -316,12 +316,6 @@ def _first(values: Iterator[Any]) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _on(node: View) -> bool | None:
-    """Return whether something is on, in the words of either dialect."""
-    state = node.flag("state") if node.has("state") else None
-    return node.flag("enable") if state is None and node.has("enable") else state
-
-
 def _asn(node: View) -> int | None:
     text = node.text("autonomous-system")
     return None if text in ("none", "leaf", "spine") else node.integer("autonomous-system", 1, _MAX_ASN)
@@ -354,13 +348,13 @@ def _remote(nodes: list[View]) -> int | Literal["external", "internal"] | None:
 
 def _allowed(node: View) -> int | None:
     """Return how often the own AS number may be in a path; FRR takes three where no number is said."""
-    if not node or _on(node) is False:
+    if not node or is_on(node) is False:
         return None
     return node.integer("occurrences", 1, 10) or 3
 
 
 def _has_bfd(node: View) -> bool:
-    stated = _on(node)
+    stated = is_on(node)
     return bool(node) if stated is None else stated
 
 

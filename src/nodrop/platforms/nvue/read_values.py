@@ -184,3 +184,9 @@ class View:
 def said(path: Path) -> str:
     """A path as one types it after `nv set`."""
     return " ".join(map(on_one_line, path))
+
+
+def is_on(node: View) -> bool | None:
+    """Return whether something is on, in the words of either dialect; None where nothing is said."""
+    state = node.flag("state") if node.has("state") else None
+    return node.flag("enable") if state is None and node.has("enable") else state

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from nodrop.fabric.states import Unknown
 from nodrop.formats.places import on_one_line, shown
 from nodrop.hardware import switch
-from nodrop.platforms.nvue.names import numbers
+from nodrop.platforms.nvue.names import RESERVED, numbers
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.schema import Words, hint, objects, schema
 from nodrop.platforms.nvue.schema_types import ALWAYS, NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span
@@ -23,8 +23,6 @@ _MAX_SEEN = 8
 """Values kept by place: switches differ by tier, pod and generation, and not much further."""
 _MAX_FAULTS = 200
 """Found in one file: more is another kind of file."""
-_RESERVED = frozenset({"auto", "none", "null", "any", "all"})
-"""Words that are no names of interfaces and profiles (NVUE Format Reference)."""
 _OWN_NAMES = frozenset({"interface", "profile"})
 _RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and later"}
 
@@ -89,7 +87,7 @@ def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool 
     place, path = fault.place, fault.path
     if isinstance(place, Words):
         if fault.kind == "name":
-            config.malformed(path, shown(fault.text), f"another name than {', '.join(sorted(_RESERVED))}")
+            config.malformed(path, shown(fault.text), f"another name than {', '.join(sorted(RESERVED))}")
         elif fault.kind == "number":
             assert place.chosen is not None
             expected = f"numbers from {place.chosen.low} to {place.chosen.high}, such as 0-2,4"
@@ -204,7 +202,7 @@ def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
             if chosen.high is not None and not _between(key, chosen.low, chosen.high):
                 _add(found, Fault("number", (*path, key), place, key))
                 continue
-            if key in _RESERVED and chosen.name in _OWN_NAMES:
+            if key in RESERVED and chosen.name in _OWN_NAMES:
                 _add(found, Fault("name", (*path, key), place, key))
             node = chosen.below
         if node.span is not ALWAYS and node.span.bounded:
