@@ -54,10 +54,7 @@ def run_example(
     `locate` fills in where findings stand, and then each must have a line.
     """
     try:
-        if example.artifact is not None:
-            seen = list(artifact(example.artifact)) if artifact else []
-        else:
-            seen = list(views(_changed(base(example.intent or {}), example.model or {})))
+        seen = views_of(example, base, views, artifact)
     except ValueError as error:
         return [Failure(rule=rule.name, example=example.name, platform="", message=str(error))]
     failures = [
@@ -68,6 +65,37 @@ def run_example(
     if not seen:
         failures.append(Failure(rule=rule.name, example=example.name, platform="", message="no platform can say it"))
     return failures
+
+
+def views_of(
+    example: Example,
+    base: Callable[[Mapping[str, Any]], Fabric],
+    views: Callable[[Fabric], Iterable[View]],
+    artifact: Callable[[Mapping[str, Any]], Iterable[View]] | None = None,
+) -> list[View]:
+    """What an example is judged over, as `run_example` makes it; ValueError tells of a change that fits nothing."""
+    if example.artifact is not None:
+        return list(artifact(example.artifact)) if artifact else []
+    return list(views(_changed(base(example.intent or {}), example.model or {})))
+
+
+def differences(rule: Rule, example: Example, view: View, verdict: Verdict | None = None) -> Iterator[str]:
+    """How what a rule says of a view differs from what the example says: exactly its subjects, nothing left open.
+
+    `verdict` is what it says, where that is known already.
+    """
+    verdict = verdict or judge(view.reading, [rule], strictness="auditor")
+    yield from map(str, verdict.problems)
+    if not verdict.rules:
+        yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
+    found = {view.spell(finding.subject) for finding in verdict.findings}
+    expected = {parse(subject) for subject in example.at}
+    if missed := expected - found:
+        yield f"no finding at {', '.join(map(spelt, sorted(missed, key=sort_key)))}"
+    if extra := found - expected:
+        yield f"a finding at {', '.join(map(spelt, sorted(extra, key=sort_key)))}"
+    for unknown in verdict.unknown:
+        yield f"unknown for want of {unknown.missing}"
 
 
 def _changed(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
@@ -83,22 +111,7 @@ def _faults(
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
 ) -> Iterator[str]:
     verdict = judge(view.reading, [rule], strictness="auditor")
-    yield from _differences(rule, example, verdict, view.spell)
+    yield from differences(rule, example, view, verdict)
     for finding in locate(verdict.findings, view.reading) if locate else ():
         if finding.located is None or finding.located.span is None:
             yield f"no line for the finding at {spelt(view.spell(finding.subject))}"
-
-
-def _differences(rule: Rule, example: Example, verdict: Verdict, spell: Callable[[Subject], Subject]) -> Iterator[str]:
-    """How a verdict differs from what the example says: exactly its subjects, and nothing left open."""
-    yield from map(str, verdict.problems)
-    if not verdict.rules:
-        yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
-    found = {spell(finding.subject) for finding in verdict.findings}
-    expected = {parse(subject) for subject in example.at}
-    if missed := expected - found:
-        yield f"no finding at {', '.join(map(spelt, sorted(missed, key=sort_key)))}"
-    if extra := found - expected:
-        yield f"a finding at {', '.join(map(spelt, sorted(extra, key=sort_key)))}"
-    for unknown in verdict.unknown:
-        yield f"unknown for want of {unknown.missing}"
