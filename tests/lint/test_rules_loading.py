@@ -124,6 +124,13 @@ def test_what_a_rule_leaves_out() -> None:
     assert (loaded.when, loaded.at, loaded.options, loaded.changes, loaded.facts) == (None, None, (), (), ())
 
 
+def test_a_rule_says_which_platforms_cannot_have_its_fault() -> None:
+    assert load(changed("\nexamples:", "\nunseen: {nvue: NVUE has none}\nexamples:")).unseen == {
+        "nvue": "NVUE has none"
+    }
+    assert load(WHOLE).unseen == {}
+
+
 def test_a_rule_travels_between_processes() -> None:
     loaded = load(WHOLE)
     assert loaded.judge([], None, None, index=None) == []
@@ -177,6 +184,9 @@ def test_a_rule_travels_between_processes() -> None:
          "33:7: examples.good.0: another count; expected intent, model or both, or artifact"),
         ("    - model: {}", "    - modell: {}",
          "33:7: examples.good.0.modell: unknown key modell (did you mean `model`?)"),
+        ("\nexamples:", "\nunseen: {nvu: it has no such thing}\nexamples:",
+         "26:10: unseen.nvu: no platform `nvu` (did you mean `nvue`?)"),
+        ("\nexamples:", "\nunseen: {nvue: }\nexamples:", "26:16: unseen.nvue: nothing; expected text"),
         ("\nintent_fix", "\nfacts: [x]\nintent_fix", "1:1: facts beside assert; expected it left out"),
         ("\nintent_fix", "\nremark: syntax\nintent_fix",
          "1:1: assert and remark; expected one of assert, analysis, remark"),

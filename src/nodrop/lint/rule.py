@@ -106,6 +106,8 @@ class Rule:
     options: tuple[Option, ...]
     changes: tuple[tuple[Attribute, Node], ...]
     intent_fix: Mapping[str, object]
+    unseen: Mapping[str, str]
+    """Platforms of which no configuration shows the fault, and why."""
     examples: tuple[Example, ...]
 
     def __getstate__(self) -> dict[str, Any]:

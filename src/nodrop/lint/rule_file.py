@@ -119,6 +119,7 @@ class RuleFile(_Part):
     references: Annotated[tuple[_Text, ...], Field(min_length=1)]
     since: _Text
     aliases: tuple[Annotated[str, Field(pattern=_RULE)], ...] = ()
+    unseen: dict[_Text, _Text] = {}
     examples: ExamplesFile
 
     @model_validator(mode="after")

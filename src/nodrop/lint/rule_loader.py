@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from nodrop import analyses
+from nodrop import analyses, platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.types import Record, Type, join, nearest, type_of
 from nodrop.formats.places import decode
@@ -102,6 +102,7 @@ class _Loader:
             options=options,
             changes=tuple(self.changes(names, surely)),
             intent_fix=file.intent_fix,
+            unseen=self.unseen(),
             examples=_examples(file.examples),
         )
         if self.problems:
@@ -191,6 +192,15 @@ class _Loader:
             else:
                 found.append(Option(name=name, default=default, description=file.description.strip(), type=kind))
         return tuple(found)
+
+    def unseen(self) -> Mapping[str, str]:
+        """The platforms that cannot show the fault; a platform that nodrop does not write has no examples to miss."""
+        for name in self.file.unseen:
+            with collecting(self.problems):
+                if name not in platforms.written():
+                    hint = nearest(name, platforms.written())
+                    raise self.written(("unseen", name), name, of="key").fault(f"no platform `{name}`", hint=hint)
+        return self.file.unseen
 
     def analysis(self) -> ModuleType | None:
         """The module of the analysis."""
