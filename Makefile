@@ -6,7 +6,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 	$(name) -c 'import sys; print("$(name)" if sys.version_info >= (3, 11) else "")' 2>/dev/null)))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-slow check golden bench wheelhouse system clean
+.PHONY: help setup demo test test-slow check golden faults bench wheelhouse system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -33,6 +33,9 @@ check: setup ## ruff, mypy --strict, the house rules
 
 golden: setup ## write golden/, help texts and the table of README anew; read the difference before committing it
 	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py --update-golden
+
+faults: setup ## put single faults into clean builds and print what is found of each
+	@$(BIN)/python tests/injected.py
 
 bench: setup ## speed and memory per switch, as ratios in one run
 	@$(BIN)/python benchmarks/pod.py --platform sonic

@@ -52,9 +52,9 @@ def _text() -> bytes:
     return (home("intents") / f"{BASE}.yaml").read_bytes()
 
 
-def _laid_over(data: Any, overlay: Any) -> Any:
+def laid_over(data: Any, overlay: Any) -> Any:
     if isinstance(data, dict) and isinstance(overlay, Mapping):
-        return data | {key: _laid_over(data.get(key), value) for key, value in overlay.items()}
+        return data | {key: laid_over(data.get(key), value) for key, value in overlay.items()}
     return overlay
 
 
@@ -117,7 +117,7 @@ class Setting:
 
     def _built(self, overlay: Mapping[str, Any]) -> Fabric:
         document = parse(_text(), f"{BASE}.yaml")
-        data = _laid_over(_laid_over(document.data, {"topology": TIERS[self.platform]}), overlay)
+        data = laid_over(laid_over(document.data, {"topology": TIERS[self.platform]}), overlay)
         try:
             return nodrop.build(Intent.model_validate(data))
         except InputProblems as error:
@@ -125,7 +125,7 @@ class Setting:
 
     def _view(self, reading: Reading) -> View:
         table = names(reading.fabric, EXAMPLES)
-        return View(self.platform, reading, lambda subject: _spelt(subject, table))
+        return View(self.platform, reading, lambda subject: spelt_as(subject, table))
 
 
 def _alone(platform: str, files: Mapping[str, str]) -> View:
@@ -204,7 +204,7 @@ def _end(end: End, table: Names) -> End:
     return End(end.node, table.get((end.node, end.port), end.port))
 
 
-def _spelt(subject: Subject, table: Names) -> Subject:
+def spelt_as(subject: Subject, table: Names) -> Subject:
     """Return a subject with the names of ports replaced."""
     match subject:
         case (root, "links", ends, *rest) if root == FABRIC:

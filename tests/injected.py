@@ -1,0 +1,257 @@
+"""Puts single faults into clean builds and looks at what is found: `python tests/injected.py` prints all of it.
+
+The faults are those of tests/faults/*.yaml. Each platform that a fault names is built from the same intent.
+"""
+
+import io
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+import nodrop
+from nodrop import platforms
+from nodrop.errors import Unsupported
+from nodrop.fabric.assemble import assemble
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.edit import set_value
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import Reading, Source
+from nodrop.fabric.subject import matches, natural
+from nodrop.fabric.subject import parse as parse_subject
+from nodrop.fabric.subject import text as spelt
+from nodrop.formats.yaml import parse
+from nodrop.hardware.dynamic import resolve
+from nodrop.intent.schema import Intent
+from nodrop.lint.engine import judge
+from nodrop.lint.finding import Finding, Verdict
+from nodrop.lint.rules import of_files, of_routing, shipped
+from nodrop.platforms.artifact import Artifact
+from nodrop.resources import home
+from nodrop.stated import FILE
+from rule_examples import EXAMPLES, laid_over, names, renamed, spelt_as
+
+HERE = Path(__file__).parent / "faults"
+RELEASES = {"sonic": "202505", "nvue": "5.16"}
+WORDS = {"device": "device alone", "stated": "device and what is stated", "fabric": "whole fabric"}
+"""What it may take to see a fault."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault of the list on one platform."""
+
+    row: Mapping[str, Any]
+    platform: str
+    file: str
+
+    @property
+    def name(self) -> str:
+        """What it is called in tests and tables."""
+        return f"{self.row['of']}: {self.row['fault']} ({self.platform})"
+
+    @property
+    def base(self) -> tuple[str, str, str]:
+        """The intent, platform and release of the build that it is put into."""
+        return (self.row.get("intent", "two-by-two"), self.platform, self.row.get("release", RELEASES[self.platform]))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is found in a build with a fault, and whether that is what must be."""
+
+    fault: Fault
+    verdict: Verdict
+    alone: Verdict
+    """The verdict on the device alone: of its files, and what is stated where the fault needs that."""
+    missed: tuple[str, ...]
+    """What should have been found and is not: at which subject, and from how much."""
+    others: tuple[str, ...]
+    """Other rules that speak, with their severities."""
+
+
+@cache
+def faults() -> tuple[Fault, ...]:
+    """Return all faults, those on two platforms twice."""
+    return tuple(
+        Fault(row, platform, path.name)
+        for path in sorted(HERE.glob("*.yaml"))
+        for row in parse(path.read_bytes(), path.name).data
+        for platform in RELEASES
+        if platform in row or platform in row.get("model", {}).get("on", ())
+    )
+
+
+@cache
+def clean(intent: str, platform: str, release: str) -> Fabric:
+    """Return the fabric of an intent, built for a release of a platform; its ports have the platform's names."""
+    path = home("intents") / f"{intent}.yaml"
+    tiers = {tier: {"platform": platform, "version": release} for tier in ("spines", "leaves")}
+    overlay = {"topology": tiers} if platform != EXAMPLES else {}
+    fabric = nodrop.build(Intent.model_validate(laid_over(parse(path.read_bytes(), path.name).data, overlay)))
+    return replace(fabric, devices=tuple(map(resolve, fabric.devices)))
+
+
+def written(fabric: Fabric) -> dict[str, str]:
+    """Return the files of a fabric, switches' and hosts', by device and name."""
+    artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
+    return {f"{one.device}/{one.path}".removeprefix("/"): one.text for one in artifacts}
+
+
+def inject(fault: Fault) -> dict[str, str]:
+    """Return the files of a build that has the fault; ValueError where it cannot be put there."""
+    fabric = clean(*fault.base)
+    if fault.platform in fault.row.get("model", {}).get("on", ()):
+        changed = renamed(fabric, names(fabric, EXAMPLES))
+        for subject, value in fault.row["model"].items():
+            if subject != "on":
+                changed = set_value(changed, parse_subject(subject), value)
+        try:
+            settled = replace(changed, devices=tuple(map(resolve, changed.devices)))
+            return written(renamed(settled, names(settled, fault.platform)))
+        except Unsupported as error:
+            raise ValueError(f"{fault.name}: {error}") from None
+    files = written(fabric)
+    said = fault.row[fault.platform]
+    for name, edits in said.get("set", {}).items():
+        files[name] = edits if isinstance(edits, str) else _tree(files[name], edits, name)
+    for name, edits in said.get("replace", {}).items():
+        for edit in edits:
+            if edit["old"] not in files[name]:
+                raise ValueError(f"{fault.name}: {name} has no {edit['old']!r}")
+            files[name] = files[name].replace(edit["old"], edit["new"], 1)
+    return files
+
+
+def _tree(text: str, edits: Mapping[str, Any], name: str) -> str:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.version = (1, 2)
+    tree = yaml.load(text)
+    for path, value in edits.items():
+        _set(tree, [part.replace("%2F", "/") for part in path.split("/")], value, f"{name}: {path}")
+    if name.endswith(".json"):
+        import json
+
+        return json.dumps(tree, indent=4) + "\n"
+    out = io.StringIO()
+    yaml.dump(tree, out)
+    return "".join(
+        line for line in out.getvalue().splitlines(keepends=True) if line.strip() not in ("%YAML 1.2", "---")
+    )
+
+
+def _set(tree: Any, path: list[str], value: Any, where: str) -> None:
+    first, *rest = path
+    if isinstance(tree, list):
+        return _set(tree[int(first)], rest, value, where)
+    if value is None:
+        keys = [key for key in tree if fnmatchcase(str(key), first)]
+        if not keys:
+            raise ValueError(f"{where}: there is nothing to take away")
+        for key in keys:
+            if rest:
+                _set(tree[key], rest, value, where)
+            else:
+                del tree[key]
+        return None
+    if rest:
+        return _set(tree.setdefault(first, {}), rest, value, where)
+    tree[first] = {**tree[first], **value} if isinstance(value, dict) and isinstance(tree.get(first), dict) else value
+    return None
+
+
+def outcome(fault: Fault, *, strictness: str = "") -> Outcome:
+    """Return what is found of a fault: in the whole fabric, and on the device that has it."""
+    files = inject(fault)
+    fabric = clean(*fault.base)
+    level = strictness or fault.row.get("strictness", "regular")
+    reading = nodrop.read_back(_artifacts(files, fabric), fabric)
+    rules = (*of_files(shipped()), *(rule for rule in of_routing(shipped()) if rule.routed))
+    verdict = judge(reading, rules, strictness=level)
+    alone = _alone(fault, files, fabric, level)
+    rule, table = fault.row["rule"], names(reading.fabric, EXAMPLES)
+
+    def missing(found: Verdict, words: str) -> Iterator[str]:
+        subjects = {one.subject for one in found.findings if one.rule == rule}
+        subjects |= {spelt_as(one, table) for one in subjects}
+        for expected in fault.row["at"]:
+            if not any(matches(parse_subject(expected), subject) for subject in subjects):
+                yield f"{expected}{words}"
+
+    missed = [*missing(verdict, "")]
+    if fault.row["from"] != "fabric":
+        missed += missing(
+            alone, f" from the {'device' if fault.row['from'] == 'device' else 'device and what is stated'}"
+        )
+    others = {f"{one.severity} {one.rule}" for one in verdict.findings if one.rule != rule}
+    return Outcome(fault, verdict, alone, tuple(missed), tuple(sorted(others)))
+
+
+def _alone(fault: Fault, files: Mapping[str, str], fabric: Fabric, level: str) -> Verdict:
+    """The verdict on the device at which the fault is, by its files and, where the fault says so, what is stated."""
+    (device,) = {_device(subject, fabric) for subject in fault.row["at"]} or {""}
+    own = {name: text for name, text in files.items() if name.startswith((f"{device}/", FILE))}
+    if fault.row["from"] == "stated":
+        return judge(nodrop.read_back(_artifacts(own, fabric), fabric), of_files(shipped()), strictness=level)
+    return judge(_bare(fault.platform, device, own), of_files(shipped()), strictness=level)
+
+
+def _bare(platform: str, device: str, files: Mapping[str, str]) -> Reading:
+    bundle = [
+        (Source(name=name.partition("/")[2], display=name, held=text.encode()), text.encode())
+        for name, text in files.items()
+        if name != FILE and "/apply/" not in name
+    ]
+    return assemble([platforms.reader(platform).read(device, bundle)], Declared())
+
+
+def _device(subject: str, fabric: Fabric) -> str:
+    """The device that a subject is about; of a link, the switch that it names first."""
+    known = {device.name for device in fabric.devices}
+    first, *rest = parse_subject(subject)
+    words = [first] if first in known else [end.partition(":")[0] for part in rest for end in part.split("--")]
+    return next((word for word in words if word in known), "")
+
+
+def _artifacts(files: Mapping[str, str], fabric: Fabric) -> list[Artifact]:
+    devices = {device.name for device in fabric.devices}
+    split = [(name.partition("/"), name, text) for name, text in files.items()]
+    return [
+        Artifact(device=first, path=rest, text=text) if first in devices else Artifact(device="", path=name, text=text)
+        for (first, _, rest), name, text in split
+    ]
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """Return what is found of each fault, a line or two each."""
+    lines = []
+    for one in sorted(outcomes, key=lambda each: (each.fault.file, natural(each.fault.row["of"]))):
+        lines.append(f"{'MISSED' if one.missed else 'found '} {one.fault.name}: {one.fault.row['rule']}")
+        lines += [f"         not at {missed}" for missed in one.missed]
+        if one.others:
+            lines.append(f"         besides: {', '.join(one.others)}")
+        lines += [f"         unknown: {each.rule} for want of {each.missing}" for each in one.verdict.unknown]
+    return "\n".join(lines) + "\n"
+
+
+def subjects(findings: Iterable[Finding]) -> list[str]:
+    """Return where findings are, sorted."""
+    return sorted({spelt(one.subject) for one in findings})
+
+
+if __name__ == "__main__":
+    chosen = [fault for fault in faults() if all(word in fault.name for word in sys.argv[1:])]
+    found = []
+    for fault in chosen:
+        try:
+            found.append(outcome(fault))
+        except Exception as error:  # noqa: BLE001 -- a fault that cannot be put anywhere is told beside the others
+            print("BROKEN", fault.name, repr(error)[:300])
+    print(table(found), end="")
+    print(f"{len(found)} faults, {sum(not one.missed for one in found)} found by the rules that must find them")
