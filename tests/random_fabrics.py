@@ -89,7 +89,7 @@ colors = st.builds(
     min_bytes=maybe(bytes_),
     max_bytes=maybe(bytes_),
     probability_percent=maybe(st.integers(0, 100)),
-    enabled=st.booleans(),
+    enabled=maybe(st.booleans()),
 )
 wreds = st.builds(
     WredProfile,

@@ -105,6 +105,7 @@ def test_the_rules_of_this_release() -> None:
         "ecn-never-before-pfc",
         "ecn-on-cnp-queue",
         "ecn-thresholds-inverted",
+        "ecn-with-wred-off",
         "ecn-without-wred",
         "fabric-pfc-without-watchdog",
         "fec-mismatch",

@@ -9,7 +9,7 @@ import pytest
 from nodrop.errors import Unsupported
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Collector, Device, Loopback, Management, Trimming
-from nodrop.fabric.qos import Queue, Scheduler
+from nodrop.fabric.qos import COLORS, Queue, Scheduler, WredColor
 from nodrop.fabric.routing import (
     AsPathList,
     Bgp,
@@ -306,6 +306,11 @@ CASES: dict[str, tuple[Change, str, str]] = {
         wred(ecn_colors=("green",)),
         f"{Q}/queues/3/wred/ecn_colors",
         "NVUE marks packets of all colors or of none",
+    ),
+    "a flag of RED that is not there": (
+        wred(**dict.fromkeys(COLORS, WredColor(min_bytes=1, max_bytes=2, probability_percent=100))),
+        f"{Q}/queues/3/wred/green/enabled",
+        "RED is on or off in NVUE",
     ),
     "no marking": (wred(ecn_colors=()), f"{Q}/queues/3/wred", "neither marks nor drops, and so is nothing in NVUE"),
     "restoration": (

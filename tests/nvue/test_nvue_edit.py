@@ -446,7 +446,7 @@ def test_the_dialect_since_5_15(subject: str, new: Any, lines: list[str]) -> Non
 
 def test_thresholds_that_do_not_count_go_with_the_mode() -> None:
     def wred(**thresholds: int) -> WredProfile:
-        color = WredColor(probability_percent=100, **thresholds)  # type: ignore[arg-type]
+        color = WredColor(probability_percent=100, enabled=False, **thresholds)  # type: ignore[arg-type]
         return WredProfile(ecn_colors=COLORS, green=color, yellow=color, red=color)
 
     path = "qos congestion-control default-global traffic-class 3"

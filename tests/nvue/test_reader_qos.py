@@ -16,7 +16,7 @@ ONE_PORT = "interface:\n  swp1:\n    type: swp\n"
 
 
 def marking(low: int = 150_000, high: int = 1_500_000, probability: int = 100) -> WredProfile:
-    color = WredColor(min_bytes=low, max_bytes=high, probability_percent=probability)
+    color = WredColor(min_bytes=low, max_bytes=high, probability_percent=probability, enabled=False)
     return WredProfile(ecn_colors=("green", "yellow", "red"), green=color, yellow=color, red=color)
 
 
@@ -337,7 +337,7 @@ def test_what_no_file_says_is_not_known() -> None:
     ],
 )
 def test_marking_may_be_relative_to_what_a_queue_may_take(said: str, found: tuple[int, int]) -> None:
-    color = WredColor(min_percent=found[0], max_percent=found[1], probability_percent=100)
+    color = WredColor(min_percent=found[0], max_percent=found[1], probability_percent=100, enabled=False)
     wred = WredProfile(ecn_colors=("green", "yellow", "red"), green=color, yellow=color, red=color)
     body = f"{ONE_PORT}qos:\n  congestion-control: {{default-global: {{traffic-class: {{'3': {said}}}}}}}\n  roce: {{}}"
     assert marked(read(state(body, "5.17.0")).device) == {0: marking(), 3: wred}

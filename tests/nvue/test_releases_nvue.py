@@ -364,7 +364,7 @@ def test_conditions_that_a_release_has_not_are_not_written(
 
 def marking_relatively(device: Device, **changes: int | None) -> Device:
     """The device, every queue that marks doing so from 20 % to 80 %."""
-    color = WredColor(min_percent=20, max_percent=80, probability_percent=5)
+    color = WredColor(min_percent=20, max_percent=80, probability_percent=5, enabled=False)
     color = replace(color, **changes)  # type: ignore[arg-type]
     wred = WredProfile(ecn_colors=COLORS, green=color, yellow=color, red=color)
     made = []

@@ -9,7 +9,7 @@ from nodrop.fabric.states import known
 from nodrop.fabric.subject import parse
 from nodrop.platforms import editor
 
-COLOR = WredColor(min_bytes=153_600, max_bytes=1_536_000, probability_percent=100)
+COLOR = WredColor(min_bytes=153_600, max_bytes=1_536_000, probability_percent=100, enabled=False)
 MARKING = WredProfile(ecn_colors=("green", "yellow", "red"), green=COLOR, yellow=COLOR, red=COLOR)
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=400, action="drop")
 

@@ -214,10 +214,32 @@ def test_an_unscheduled_queue_follows_from_a_rejected_scheduler() -> None:
     assert queue.wred is not None
 
 
-def test_ecn_all_without_wred_is_legal_to_the_schema_and_warned_of() -> None:
-    fields = {("WRED_PROFILE", "AZURE_LOSSLESS", f"wred_{color}_enable"): "false" for color in ("green", "red")}
-    _, reading = faulty.read(fields)
-    assert "ecn-without-wred" in {found.rule for found in faulty.located(reading)}
+WRED_FLAG = ("WRED_PROFILE", "AZURE_LOSSLESS", "wred_green_enable")
+
+
+@pytest.mark.parametrize(
+    ("flag", "rule", "severity", "path"),
+    [(None, "ecn-without-wred", "warning", WRED_FLAG[:2]), ("false", "ecn-with-wred-off", "note", WRED_FLAG)],
+)
+def test_ecn_all_without_wred_is_legal_to_the_schema_and_told(
+    flag: str | None, rule: str, severity: str, path: faulty.Path
+) -> None:
+    text, reading = faulty.read({WRED_FLAG: flag})
+    found = {
+        (one.rule, one.severity, one.located.span.line)
+        for one in faulty.located(reading)
+        if one.located and one.located.span
+    }
+    assert found == {(rule, severity, faulty.line_of(text, path))}
+
+
+@pytest.mark.parametrize("flag", [None, "false"])
+def test_thresholds_that_stand_for_off_need_no_wred(flag: str | None) -> None:
+    off = {f"green_{end}_threshold": "266338050" for end in ("min", "max")}
+    row = {"ecn": "ecn_green", "green_drop_probability": "0", **off}
+    row |= {} if flag is None else {"wred_green_enable": flag}
+    _, reading = faulty.read({("WRED_PROFILE", "OFF"): row, ("QUEUE", f"{PORT}|0", "wred_profile"): "OFF"})
+    assert [one.rule for one in faulty.located(reading)] == []
 
 
 @pytest.mark.parametrize("traditional", [False, True])

@@ -62,9 +62,9 @@ class Scheduler:
 class WredColor:
     """Marking or early drop of one color: from `min_bytes` of queue depth, up to `probability_percent` at `max_bytes`.
 
-    `enabled` governs the dropping of packets that are not ECN-capable (SONiC `wred_<color>_enable`). A switch that
-    marks by how much of what it may take at the moment a queue takes has `min_percent` and `max_percent` of that, and
-    no bytes.
+    `enabled` governs the dropping of packets that are not ECN-capable (SONiC `wred_<color>_enable`); None is a flag
+    that is not there, which by SAI is off for marking too (inc/saiwred.h). A switch that marks by how much of what it
+    may take at the moment a queue takes has `min_percent` and `max_percent` of that, and no bytes.
     """
 
     min_bytes: int | None = None
@@ -72,7 +72,7 @@ class WredColor:
     min_percent: int | None = None
     max_percent: int | None = None
     probability_percent: int | None = None
-    enabled: bool = False
+    enabled: bool | None = None
 
 
 @value

@@ -190,6 +190,8 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
     if not wred.green == wred.yellow == wred.red:
         raise refuse((*path, "yellow" if wred.green != wred.yellow else "red"), "NVUE treats all colors the same")
     color = wred.green
+    if color.enabled is None:
+        raise refuse((*path, "green", "enabled"), "RED is on or off in NVUE")
     if not wred.ecn_colors and not color.enabled:
         raise refuse(path, "neither marks nor drops, and so is nothing in NVUE")
     relative = color.min_percent is not None or color.max_percent is not None

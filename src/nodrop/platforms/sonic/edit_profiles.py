@@ -147,7 +147,7 @@ def wred_fields(value: WredProfile) -> Said:
     said: Said = {"ecn": ECN_NAME[value.ecn_colors]}
     for color in COLORS:
         one = getattr(value, color)
-        said[f"wred_{color}_enable"] = "true" if one.enabled else "false"
+        said[f"wred_{color}_enable"] = None if one.enabled is None else str(one.enabled).lower()
         said[f"{color}_min_threshold"] = text(one.min_bytes)
         said[f"{color}_max_threshold"] = text(one.max_bytes)
         said[f"{color}_drop_probability"] = text(one.probability_percent)

@@ -324,7 +324,7 @@ class QosReader:
                 min_bytes=config.integer(keys, row, low),
                 max_bytes=config.integer(keys, row, high),
                 probability_percent=config.integer(keys, row, probability),
-                enabled=config.word(keys, row, enabled, TRUE_FALSE) or False,
+                enabled=config.word(keys, row, enabled, TRUE_FALSE),
             )
             for color, low, high, probability, enabled in _COLOR_FIELDS
         }
