@@ -5,27 +5,28 @@ from dataclasses import replace
 import pytest
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.fabric import Device, Interface, Port
+from nodrop.fabric.fabric import Collector, Counter, Device, Interface, Port
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary.buffers import takes_from, unlike_the_port
 from nodrop.lint.vocabulary.cables import has_headroom_row, headroom_told, priorities_without_headroom, rows_there_are
-from nodrop.lint.vocabulary.links import chosen_fec, far_end, fec_in_effect
+from nodrop.lint.vocabulary.links import chosen_fec, far_end, has_pam4, stated_fec
 from nodrop.lint.vocabulary.routing import unused_paths
 from nodrop.lint.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
 from nodrop.lint.vocabulary.siblings import alpha, told_otherwise
+from nodrop.lint.vocabulary.telemetry import keeps_counters, most_state, slow_counters, storm_counters_off
 
 from looking import with_changes  # isort: skip
 
 OTHER = 4200000001
 
 
-def test_fec_that_the_switch_chooses_is_known_on_pam4_lanes_only() -> None:
-    assert fec_in_effect("fc", 100_000) == "fc"
-    assert (fec_in_effect("auto", 50_000), fec_in_effect(None, 100_000)) == ("rs", "rs")
-    for lane_mbps in (25_000, None):
+def test_fec_is_stated_or_of_the_switch_choice_and_pam4_begins_at_lanes_of_50g() -> None:
+    assert stated_fec("fc") == "fc"
+    for of_the_switch in ("auto", None):
         with pytest.raises(UnknownFact):
-            fec_in_effect("auto", lane_mbps)
+            stated_fec(of_the_switch)
+    assert [has_pam4(lane_mbps) for lane_mbps in (None, 25_000, 50_000, 100_000)] == [False, False, True, True]
     assert (chosen_fec(None), chosen_fec("auto"), chosen_fec("none")) == (
         "of the switch's choice",
         "of the switch's choice",
@@ -187,3 +188,30 @@ def test_a_difference_that_another_rule_tells(aspect: str, changes: dict[str, ob
     fabric = with_changes({f"leaf1/Ethernet0/{path}": value for path, value in changes.items()})
     ends = ("leaf1", "Ethernet0", "leaf1", "Ethernet8")
     assert told_otherwise(fabric, aspect, *ends, index=Index(fabric)) is told
+
+
+def test_counters_that_are_off_or_read_seldom() -> None:
+    counters = (
+        Counter(group="PG_WATERMARK", enabled=False),
+        Counter(group="PORT", enabled=True, interval_ms=10_001),
+        Counter(group="QUEUE", enabled=True, interval_ms=10_000),
+        Counter(group="RIF", enabled=False, interval_ms=60_000),
+    )
+    assert storm_counters_off(counters) == ("PG_WATERMARK",)
+    assert slow_counters(counters, 10_000) == ("PORT every 10001 ms",)
+
+
+def test_what_most_switches_of_a_platform_state() -> None:
+    stated = [("a", "one", ("192.0.2.1",)), ("b", "one", ()), ("c", "one", ("192.0.2.1",)), ("d", "one", UNKNOWN)]
+    stated += [("e", "other", ("192.0.2.1",)), ("f", "other", ())]
+    devices = tuple(Device(name=name, platform=platform, ntp_servers=ntp) for name, platform, ntp in stated)
+    index = Index(replace(with_changes({}), devices=devices))
+    assert [most_state("ntp_servers", platform, index=index) for platform in ("one", "other")] == [True, False]
+    assert not most_state("export", "one", index=index)
+
+
+def test_counters_stay_on_the_switch_only_where_all_ways_out_are_known_to_be_absent() -> None:
+    assert keeps_counters(None, (), None, None)
+    assert not keeps_counters(UNKNOWN, (), None, None)
+    ways = [(9339, (), None, None), (None, (Collector(address="192.0.2.30", port=4317),), None, None)]
+    assert not any(keeps_counters(*way) for way in [*ways, (None, (), "hall 2", None), (None, (), None, "noc")])

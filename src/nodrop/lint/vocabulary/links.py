@@ -1,4 +1,4 @@
-"""Words about links: which FEC runs on a port, and what is at the far end of its cable."""
+"""Words about links: which FEC a port has, and what is at the far end of its cable."""
 
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
@@ -10,17 +10,17 @@ PAM4_LANE_MBPS = 50_000
 
 
 @word("function")
-def fec_in_effect(fec: str | None, lane_mbps: int | None) -> str:
-    """The FEC that runs on a port: what is stated; where the switch chooses, RS on lanes of 50 Gb/s or more.
+def has_pam4(lane_mbps: int | None) -> bool:
+    """Whether lanes of that speed carry two bits a symbol, which RS-FEC has to correct."""
+    return lane_mbps is not None and lane_mbps >= PAM4_LANE_MBPS
 
-    On slower lanes the choice depends on the module and no file says it: UNKNOWN, where the other end is stated. Where
-    both ends choose, they choose for one cable: `chosen_fec` is the same for both.
-    """
-    if fec not in (None, "auto"):
-        return fec
-    if lane_mbps is None or lane_mbps < PAM4_LANE_MBPS:
+
+@word("function")
+def stated_fec(fec: str | None) -> str:
+    """The FEC that a port is told to have; UNKNOWN where the switch chooses, by the module, which no file names."""
+    if fec in (None, "auto"):
         raise UnknownFact("interface.fec")
-    return "rs"
+    return str(fec)
 
 
 @word("filter")

@@ -1,0 +1,62 @@
+"""Words about what a switch counts and tells of itself."""
+
+from nodrop.fabric.fabric import Collector, Counter, Device
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.lint.vocabulary import word
+
+STORM_COUNTERS = frozenset({"PORT", "QUEUE", "PG_DROP", "PG_WATERMARK", "QUEUE_WATERMARK", "PORT_BUFFER_DROP"})
+"""The groups that show a pause storm: frames of PFC by port, packets and drops by queue and priority group, and how
+far buffers fill (sonic-swss orchagent/portsorch.cpp). All are on by default (init_cfg.json.j2)."""
+FAST_COUNTERS = frozenset({"PORT", "QUEUE", "PG_DROP", "WRED_ECN_PORT", "WRED_ECN_QUEUE"})
+"""The groups that only count, so that what happened between two pollings cannot be told apart. The switch keeps the
+peak of a watermark until it is read, however seldom that is."""
+
+
+@word("function")
+def storm_counters_off(counters: tuple[Counter, ...]) -> tuple[str, ...]:
+    """The groups of counters that show a pause storm and are turned off; those that are not named are on."""
+    return tuple(one.group for one in counters if not one.enabled and one.group in STORM_COUNTERS)
+
+
+@word("function")
+def slow_counters(counters: tuple[Counter, ...], slowest_ms: int) -> tuple[str, ...]:
+    """The groups of counters that are read more seldom than every `slowest_ms`, each with its interval."""
+    return tuple(
+        f"{one.group} every {one.interval_ms} ms"
+        for one in counters
+        if one.enabled and one.group in FAST_COUNTERS and one.interval_ms is not None and one.interval_ms > slowest_ms
+    )
+
+
+@word("function")
+def most_state(fact: str, platform: str, *, index: Index) -> bool:
+    """Whether more than half of a platform's switches state something: `ntp_servers`, `syslog_servers` or `export`.
+
+    Where none does it is cared for elsewhere, in an image or by a tool of the site's; where one alone does not, it was
+    forgotten. Switches whose source does not cover it do not count.
+    """
+    key = f"most state {fact} on {platform}"
+    if key not in index.kept:
+        told = [_states(device, fact) for device in index.fabric.devices if device.platform == platform]
+        index.kept[key] = told.count(True) > told.count(False)
+    return bool(index.kept[key])
+
+
+def _states(device: Device, fact: str) -> bool | None:
+    """Return whether a switch states a fact; None where its source does not cover it."""
+    ways = ("gnmi_port", "otlp_collectors", "snmp_location", "snmp_contact")
+    facts = [getattr(device, one) for one in (ways if fact == "export" else (fact,))]
+    return None if any(isinstance(one, Unknown) for one in facts) else any(facts)
+
+
+@word("function")
+def keeps_counters(
+    gnmi_port: int | None | Unknown,
+    collectors: tuple[Collector, ...] | Unknown,
+    snmp_location: str | None | Unknown,
+    snmp_contact: str | None | Unknown,
+) -> bool:
+    """Whether a switch is known to state no way by which counters leave it: gNMI, OTLP, or anything of SNMP."""
+    facts = (gnmi_port, collectors, snmp_location, snmp_contact)
+    return not any(isinstance(one, Unknown) or one for one in facts)
