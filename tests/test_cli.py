@@ -490,20 +490,21 @@ def test_every_rule_is_explained(rule: str) -> None:
     done = nodrop("explain", rule)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"{rule}  (")
-    for part in ("What to do", "Found where", "Not found where", "References"):
+    for part in ("Why", "What to do", "Found where", "Not found where", "References"):
         assert f"\n{part}" in done.out
 
 
 def test_examples_that_edit_files_are_shown_as_lines() -> None:
     lines = nodrop("explain", "setting-of-another-release").out.splitlines()
-    first = lines.index("  leaf1/startup.yaml has")
+    first = lines.index("  - leaf1/startup.yaml has")
     assert lines[first + 1 : first + 4] == [
         "      - polling-interval: 100",
         "      + recovery-interval: 2",
-        "    at leaf1",
+        "    is found at leaf1",
     ]
     whole = nodrop("explain", "unknown-command").out
-    assert "  leaf1/nclu.txt is\n      net add interface swp1 storage-optimised pfc\n    at leaf1\n" in whole
+    shown = "  - leaf1/nclu.txt is\n      net add interface swp1 storage-optimised pfc\n    is found at leaf1\n"
+    assert shown in whole
 
 
 def test_a_former_name_still_works(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ from nodrop.cli.options import unknown
 def command(name: str, at: str | None) -> None:
     """Explain a rule, or a part of a fabric.
 
-    Of a rule: what it finds, why that matters, what to do, its options, examples and references.
+    Of a rule, its page in the rule book: what it finds and where, why that matters, what to do, its options, examples,
+    references, and the other rules of its area.
 
     With --at, of an intent, a file or a folder of configurations: the value that stands at a subject, such as
     leaf1/Ethernet0/qos/priority_groups/3, the line that it comes from, or why nobody states it; for headroom, what it
@@ -31,7 +32,7 @@ def _rule(name: str) -> str:
         raise click.UsageError(f"{name} is an area; its rules: {', '.join(area)}")
     if name not in rules:
         raise click.UsageError(unknown("rule", name, rules))
-    return page(rules[name]) + "\n"
+    return page(rules[name], shipped()) + "\n"
 
 
 def _part(path: str, at: str) -> str:

@@ -1,5 +1,7 @@
 """What may not reach a reader as it stands, one function per output format (contract 9.20)."""
 
+import re
+from collections.abc import Iterable
 from unicodedata import category
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -30,6 +32,45 @@ def cell(text: str) -> str:
         return text
     seen = terminal(text)
     return f"'{seen}" if seen.lstrip().startswith(_FORMULA) else seen
+
+
+_MEANT = re.compile(r"(?<!`)(`[^`]+`)(?!`)|(https?://[^\s<>`|]+)")
+"""What keeps its meaning in prose: a span of code, and an address."""
+_MARKS = re.compile(r"[\\`*\[\]<>~$|]|(?<!\w)_|_(?!\w)|&(?=#?\w)")
+_OPENING = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)|([#+=>-])")
+"""What makes a line a heading, a list, a quotation or an underline where it begins with it."""
+
+
+def markdown(text: str, *, cell: bool = False) -> str:
+    """Text as one line of Markdown that reads as it was written: neither markup nor HTML, nor a second column.
+
+    Spans of code between single backticks stay, and so do addresses. With `cell`, it is part of a row of a table.
+    """
+    pieces = _MEANT.split(terminal(" ".join(text.split())))
+    line = "".join(_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece)
+    opening = _OPENING.match(line)
+    if opening is None:
+        return line
+    number = opening[1] or ""
+    return f"{number}\\{line[len(number) :]}"
+
+
+def _piece(text: str, kind: int, *, cell: bool) -> str:
+    """Plain text (0), code (1) or an address (2): in a row of a table a bar parts columns also within code."""
+    if kind == 0:
+        return _MARKS.sub(lambda found: f"\\{found[0]}", text)
+    if kind == 1:
+        return text.replace("|", "\\|") if cell else text
+    kept = text.rstrip(".,;:!?')\"")
+    return f"<{kept}>{_piece(text[len(kept) :], 0, cell=cell)}"
+
+
+def fenced(lines: Iterable[str], language: str = "") -> list[str]:
+    """Lines as a block of code in Markdown, which no line of it can end."""
+    shown = [terminal(line) for line in lines]
+    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", *shown, fence]
 
 
 def utf8(text: str) -> str:

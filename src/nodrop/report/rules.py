@@ -1,24 +1,243 @@
-"""Rules as a list and as pages: what `nodrop rules` and `nodrop explain` print."""
+"""What there is to say of a rule, in one place: `nodrop explain` prints it, the rule book is made of it."""
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import ndiff
 
+from nodrop import platforms
 from nodrop.fabric.fabric import MODES
+from nodrop.lint.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.lint.rule import Example, Rule
+from nodrop.report.escape import markdown, terminal
 
 WIDTH, PAGE = 110, 96
 """Columns of the list and of a page."""
+
+STRICTNESSES: Mapping[str, str] = {
+    "regular": "what an operator would want mended",
+    "pedantic": "besides, what is only possible, or a matter of care",
+    "auditor": "besides, what is in order and worth knowing",
+}
+"""How far each strictness goes; each holds those before it."""
+
+_SCOPES: Mapping[str, str] = {
+    "fabric": "the fabric as a whole",
+    "device": "each switch",
+    "interface": "each port",
+    "link": "both ends of each cable",
+    "traffic_class": "each class of traffic",
+    "queue": "each queue of each port",
+    "priority_group": "each priority group of each port",
+    "neighbor": "each BGP session",
+    "buffer_pool": "each buffer pool",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A file of an example: given whole, or as lines that go (`-`) and come (`+`)."""
+
+    name: str
+    whole: bool
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An example: values that are set in the fabric, files, and the subjects at which the fault is found."""
+
+    values: tuple[str, ...]
+    files: tuple[Changed, ...]
+    at: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a page: what it is called, and its texts or examples."""
+
+    title: str
+    blocks: tuple[str | Shown, ...]
+    prose: bool = False
+    """Whether its texts are paragraphs; they are entries of a list otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """A rule's page: its name, what it finds, facts by their names, and the parts."""
+
+    name: str
+    finds: str
+    facts: tuple[tuple[str, str], ...]
+    parts: tuple[Part, ...]
+
+
+def sheet(rule: Rule) -> Sheet:
+    """All there is to say of a rule."""
+    parts = [
+        Part(title="Why", blocks=(rule.why,), prose=True),
+        Part(title="What to do", blocks=(rule.fix,), prose=True),
+    ]
+    if rule.options:
+        told = (f"{one.name} = {_plain(one.default)}: {one.description}" for one in rule.options)
+        parts.append(Part(title="Options", blocks=tuple(told)))
+    for kind, title in (("bad", "Found where"), ("good", "Not found where")):
+        examples = tuple(_example(example) for example in rule.examples if example.name.startswith(kind))
+        parts.append(Part(title=f"{title}, in the fabric intents/two-by-two.yaml,", blocks=examples))
+    parts.append(Part(title="References", blocks=rule.references))
+    return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_facts(rule)), parts=tuple(parts))
+
+
+def finds(rule: Rule) -> str:
+    """The message of a rule, what differs from finding to finding in brackets."""
+    return "".join(piece if isinstance(piece, str) else f"[{_slot(piece)}]" for piece in rule.message)
+
+
+def _slot(node: Node) -> str:
+    """A few words for what will stand in a message: the function, or the field that is shown."""
+    match node:
+        case Call() if node.word.kind == "function":
+            return _spoken(node.word.name)
+        case Call():
+            return _slot(node.arguments[0])
+        case Attribute(name="name" | "index", of=Name() as owner):
+            return _spoken(owner.name)
+        case Attribute() | Name():
+            return _spoken(node.name)
+    return " ".join(dict.fromkeys(_slot(leaf) for leaf in leaves(node)))
+
+
+def _spoken(name: str) -> str:
+    return "port" if name == "interface" else name.replace("_", " ")
+
+
+def _facts(rule: Rule) -> Iterator[tuple[str, str]]:
+    yield "severity", rule.severity
+    yield "confidence", rule.confidence
+    yield "strictness", f"{rule.strictness}: {STRICTNESSES[rule.strictness]}"
+    yield "modes", spoken_modes(rule)
+    yield "looks at", _SCOPES[rule.scope.name]
+    yield "judged by", "nodrop validate" if rule.routed else "nodrop lint"
+    yield "seen on", ", ".join(seen_on(rule))
+    yield from ((f"not on {platform}", reason) for platform, reason in sorted(rule.unseen.items()))
+    yield "area", rule.area
+    yield "since", rule.since
+    if rule.aliases:
+        yield "former names", ", ".join(rule.aliases)
+
+
+def seen_on(rule: Rule) -> tuple[str, ...]:
+    """The platforms whose configurations can show the fault: of those that are written all but the ones that the rule
+    leaves out, of others those that an example is of; `hosts` are files of servers.
+    """
+    named = [set(example.artifact or ()) for example in rule.examples if example.name.startswith("bad")]
+    if all(each == {platforms.HOSTS} for each in named):
+        return (platforms.HOSTS,)
+    written = {platform for platform in platforms.written() if platform not in rule.unseen}
+    return tuple(sorted(written.union(*named) - set(rule.unseen)))
+
+
+def spoken_modes(rule: Rule) -> str:
+    """The modes that a rule speaks in."""
+    return "all" if len(rule.modes) == len(MODES) else ", ".join(mode for mode in MODES if mode in rule.modes)
+
+
+def _example(example: Example) -> Shown:
+    values: list[str] = []
+    for changes, words in ((example.model, "is"), (example.intent, "in the intent is")):
+        if changes is not None and not changes and not example.intent:
+            values.append("nothing is changed")
+        values += [f"{path} {words} {_plain(value)}" for path, value in (changes or {}).items()]
+    files = (_changed(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
+    return Shown(values=tuple(values), files=tuple(files), at=example.at)
+
+
+def _changed(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
+    if isinstance(edits, str):
+        return Changed(name=path, whole=True, lines=tuple(edits.splitlines()))
+    lines = []
+    for edit in edits:
+        before, after = edit["replace"].splitlines(), edit["with"].splitlines()
+        lines += [line.rstrip() for line in ndiff(before, after) if not line.startswith("?")]
+    return Changed(name=path, whole=False, lines=tuple(lines))
+
+
+def _plain(value: object) -> str:
+    """A value of an example as one writes it in YAML, on one line; texts that YAML would take for more are quoted."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_plain(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    plain = isinstance(value, str) and re.fullmatch(r"[\w./%*-]+( [\w./%*-]+)*", value)
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)
+
+
+def page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
+    """Return a rule's page for a terminal; of `rules`, it names the others of the area."""
+    lines = [*_page(sheet(rule))]
+    if others := [other.name for other in rules if other.area == rule.area and other.name != rule.name]:
+        lines += ["", f"Other rules of the area {rule.area}", *_wrapped(", ".join(others), "  ")]
+    return "\n".join(lines)
+
+
+def _page(of: Sheet) -> Iterator[str]:
+    facts = dict(of.facts)
+    yield f"{of.name}  ({facts.pop('severity')}, {facts.pop('confidence')})"
+    yield ""
+    yield from _wrapped(of.finds)
+    yield ""
+    width = max(map(len, facts))
+    for name, text in facts.items():
+        yield from _wrapped(text, f"  {name:{width}}  ", " " * (width + 4))
+    for part in of.parts:
+        yield ""
+        yield part.title
+        for block in part.blocks:
+            yield from _block(block, "  " if part.prose else "  - ")
+
+
+def _block(block: str | Shown, bullet: str) -> Iterator[str]:
+    match block:
+        case Shown():
+            first = bullet
+            for line in _shown(block):
+                yield from (_wrapped(line, first, "      ") if line == line.lstrip() else [f"{first}{line}".rstrip()])
+                first = "    "
+        case _:
+            yield from _wrapped(block, bullet, " " * len(bullet))
+
+
+def _shown(example: Shown) -> Iterator[str]:
+    yield from example.values
+    for file in example.files:
+        yield f"{file.name} {'is' if file.whole else 'has'}"
+        yield from (f"  {terminal(line)}" for line in file.lines)
+    if example.at:
+        yield f"is found at {', '.join(example.at)}"
+
+
+def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
+    indent = first if rest is None else rest
+    return textwrap.wrap(
+        terminal(" ".join(text.split())),
+        PAGE,
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def rule_list(rules: Sequence[Rule], form: str) -> str:
     """Return the rules as text, JSON or Markdown."""
     if form == "json":
-        return json.dumps([_facts(rule) for rule in rules], indent=2, ensure_ascii=False)
+        return json.dumps([_record(rule) for rule in rules], indent=2, ensure_ascii=False)
     if form == "markdown":
         rows = [
-            f"| `{rule.name}` | {rule.area} | {rule.severity} | {_modes(rule)} | {_first(rule.why)} |" for rule in rules
+            f"| `{rule.name}` | {rule.area} | {rule.severity} | {spoken_modes(rule)} | {in_short(rule)} |"
+            for rule in rules
         ]
         return "\n".join(("| rule | area | severity | modes | why |", "|---|---|---|---|---|", *rows))
     heads = [(rule.name, rule.area, rule.severity) for rule in rules]
@@ -31,7 +250,7 @@ def rule_list(rules: Sequence[Rule], form: str) -> str:
     return "\n".join(lines)
 
 
-def _facts(rule: Rule) -> dict[str, object]:
+def _record(rule: Rule) -> dict[str, object]:
     return {
         "name": rule.name,
         "area": rule.area,
@@ -40,6 +259,7 @@ def _facts(rule: Rule) -> dict[str, object]:
         "strictness": rule.strictness,
         "modes": [mode for mode in MODES if mode in rule.modes],
         "scope": rule.scope.name,
+        "platforms": list(seen_on(rule)),
         "why": rule.why,
         "fix": rule.fix,
         "references": list(rule.references),
@@ -51,66 +271,10 @@ def _facts(rule: Rule) -> dict[str, object]:
     }
 
 
+def in_short(rule: Rule) -> str:
+    """The first sentence of why, as a cell of a table in Markdown."""
+    return markdown(_first(rule.why), cell=True)
+
+
 def _first(text: str) -> str:
     return text.partition(". ")[0].rstrip(".") + "."
-
-
-def _modes(rule: Rule) -> str:
-    return "all" if len(rule.modes) == len(MODES) else ", ".join(mode for mode in MODES if mode in rule.modes)
-
-
-def page(rule: Rule) -> str:
-    """Return a rule's page."""
-    return "\n".join(_page(rule))
-
-
-def _page(rule: Rule) -> Iterator[str]:
-    yield f"{rule.name}  ({rule.severity}, {rule.confidence}; modes: {_modes(rule)}; since {rule.since})"
-    yield ""
-    yield from textwrap.wrap(rule.why, PAGE)
-    yield ""
-    yield "What to do"
-    yield from (f"  {line}" for line in textwrap.wrap(rule.fix, PAGE - 2))
-    if rule.options:
-        yield ""
-        yield "Options"
-        yield from (f"  {one.name} = {one.default}: {one.description}" for one in rule.options)
-    for kind in ("bad", "good"):
-        examples = [example for example in rule.examples if example.name.startswith(kind)]
-        yield ""
-        yield f"{'Found' if kind == 'bad' else 'Not found'} where, in the fabric intents/two-by-two.yaml,"
-        yield from (f"  {line}" for example in examples for line in _example(example))
-    yield ""
-    yield "References"
-    yield from (f"  {reference}" for reference in rule.references)
-
-
-def _example(example: Example) -> Iterator[str]:
-    for changes, words in ((example.model, "is"), (example.intent, "in the intent is")):
-        if changes is None:
-            continue
-        if not changes:
-            yield "nothing is changed"
-        for path, value in changes.items():
-            yield f"{path} {words} {json.dumps(value, ensure_ascii=False)}"
-    for files in (example.artifact or {}).values():
-        for path, edits in files.items():
-            yield from _file(path, edits)
-    if example.at:
-        yield f"  at {', '.join(example.at)}"
-
-
-def _file(path: str, edits: str | Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """A file that an example gives whole, or what it edits: `-` is before a line that goes, `+` one that comes."""
-    if isinstance(edits, str):
-        yield f"{path} is"
-        yield from _indented(edits.splitlines())
-        return
-    yield f"{path} has"
-    for edit in edits:
-        before, after = edit["replace"].splitlines(), edit["with"].splitlines()
-        yield from _indented(line.rstrip() for line in ndiff(before, after) if not line.startswith("?"))
-
-
-def _indented(lines: Iterable[str]) -> Iterator[str]:
-    yield from (f"    {line}".rstrip() for line in lines)

@@ -1,0 +1,159 @@
+"""The rule book: a page in Markdown for each rule, and an index by area, severity, strictness and platform."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nodrop.lint.finding import SEVERITIES
+from nodrop.lint.rule import AREAS, STRICTNESSES, Rule
+from nodrop.report import rules as words
+from nodrop.report.escape import fenced, markdown
+from nodrop.report.names import count
+from nodrop.report.rules import Shown, in_short, seen_on, sheet, spoken_modes
+
+INDEX = "README.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Something that is known to go wrong: a number, what holds where it does not, and the rules that look for it."""
+
+    id: str
+    says: str
+    rules: tuple[str, ...] = ()
+    undecided: str = ""
+    """Why no rule looks for it."""
+
+
+def book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]:
+    """Return the files of the book by their names."""
+    known = {rule.name for rule in rules}
+    pages = {f"{rule.name}.md": _page(rule, _known_as(rule, catalogue, known)) for rule in rules}
+    return {INDEX: _index(rules, catalogue), **pages}
+
+
+def _known_as(rule: Rule, catalogue: Iterable[Row], known: set[str]) -> list[str]:
+    """What a rule looks for, with the rules that look for the same."""
+    lines = []
+    for row in catalogue:
+        if rule.name in row.rules:
+            others = [_link(name) for name in row.rules if name != rule.name and name in known]
+            with_them = f" (with {', '.join(others)})" if others else ""
+            lines.append(f"* {row.id}: {markdown(row.says)}{with_them}")
+    return lines
+
+
+def _link(name: str) -> str:
+    return f"[`{name}`]({name}.md)"
+
+
+def _page(rule: Rule, rows: Sequence[str]) -> str:
+    of = sheet(rule)
+    lines = [f"# {of.name}", "", markdown(of.finds), "", "| | |", "|---|---|"]
+    lines += [f"| {name} | {markdown(text, cell=True)} |" for name, text in of.facts]
+    lines.append(f"| file | [{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml) |")
+    for part in of.parts:
+        lines += ["", f"## {markdown(part.title.rstrip(','))}"]
+        for block in part.blocks:
+            lines += [""] * (isinstance(block, Shown) or part.prose or block is part.blocks[0])
+            lines += _block(block, prose=part.prose)
+    if rows:
+        lines += ["", "## What it belongs to", "", *rows]
+    lines += ["", f"[Other rules of the area {rule.area}]({INDEX}#{rule.area})"]
+    return "\n".join(lines) + "\n"
+
+
+def _block(block: str | Shown, *, prose: bool) -> Iterator[str]:
+    match block:
+        case Shown():
+            yield from _example(block)
+        case _:
+            yield markdown(block) if prose else f"* {markdown(block)}"
+
+
+def _example(example: Shown) -> Iterator[str]:
+    if example.values:
+        yield from fenced(example.values, "text")
+    for file in example.files:
+        yield from ("", f"{_code(file.name)} {'is' if file.whole else 'has'}", "")
+        yield from fenced(file.lines, "text" if file.whole else "diff")
+    if example.at:
+        yield from ("", f"is found at {', '.join(map(_code, example.at))}")
+
+
+def _code(text: str) -> str:
+    """Text as a span of code; what holds a backtick as it stands."""
+    return markdown(f"`{text}`") if "`" not in text else markdown(text)
+
+
+def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
+    lines = [
+        "# The rule book",
+        "",
+        f"nodrop has {count(len(rules), 'rule')}. `nodrop explain RULE` prints the same pages at a terminal; a rule is "
+        "a file in [`rules/`](../../rules), of which its page is made.",
+        "",
+        "Severity is the harm: an error loses packets, hangs the fabric, lets a storm spread or is refused by the "
+        "switch; a warning degrades, or breaks under a failure; a note is worth knowing. Confidence is the evidence.",
+        "",
+        "* [By area](#by-area)",
+        "* [By severity](#by-severity)",
+        "* [By strictness](#by-strictness)",
+        "* [By platform](#by-platform)",
+        *(["* [By what is known to go wrong](#by-what-is-known-to-go-wrong)"] * bool(catalogue)),
+        "",
+        "## By area",
+    ]
+    for area in AREAS:
+        if of_area := [rule for rule in rules if rule.area == area]:
+            lines += ["", f"### {area}", "", "| rule | severity | modes | seen on | why |", "|---|---|---|---|---|"]
+            lines += [
+                f"| {_link(rule.name)} | {rule.severity} | {spoken_modes(rule)} | {', '.join(seen_on(rule))} "
+                f"| {in_short(rule)} |"
+                for rule in of_area
+            ]
+    lines += ["", "## By severity", *_listed(SEVERITIES, rules, lambda rule: (rule.severity,))]
+    lines += ["", "## By strictness", "", "`nodrop lint --strictness` says how far to go; each holds those before it."]
+    lines += _listed(STRICTNESSES, rules, lambda rule: (_told_from(rule),), words.STRICTNESSES)
+    on = sorted({platform for rule in rules for platform in seen_on(rule)})
+    lines += [
+        "",
+        "## By platform",
+        "",
+        "Platforms that nodrop writes have every rule that is not said to be impossible there; of those that it only "
+        "reads, and of files of servers, the rules that have an example of them stand here. Whatever else a file says "
+        "is judged too.",
+        *_listed(on, rules, seen_on),
+    ]
+    if catalogue:
+        lines += ["", "## By what is known to go wrong", "", "| | what should hold | rules |", "|---|---|---|"]
+        lines += [_row(row, {rule.name for rule in rules}) for row in catalogue]
+    return "\n".join(lines) + "\n"
+
+
+def _told_from(rule: Rule) -> str:
+    """The strictness from which a rule is heard: what is only possible waits for pedantic."""
+    return "pedantic" if (rule.strictness, rule.confidence) == ("regular", "possible") else rule.strictness
+
+
+def _listed(
+    keys: Iterable[str],
+    rules: Iterable[Rule],
+    of: Callable[[Rule], Iterable[str]],
+    about: Mapping[str, str] | None = None,
+) -> Iterator[str]:
+    """The rules under each key that has any."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for rule in rules:
+        for key in of(rule):
+            names[key].append(rule.name)
+    for key in keys:
+        if key in names:
+            told = f": {about[key]}" if about else ""
+            yield from ("", f"**{key}**{told} ({count(len(names[key]), 'rule')})", "")
+            yield ", ".join(map(_link, names[key]))
+
+
+def _row(row: Row, known: set[str]) -> str:
+    there = ", ".join(_link(name) for name in row.rules if name in known)
+    return f"| {row.id} | {markdown(row.says, cell=True)} | {there or markdown(row.undecided or 'none', cell=True)} |"
