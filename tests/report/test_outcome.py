@@ -1,9 +1,12 @@
+import dataclasses
+from typing import Any
+
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.reading import Assumption, Note, Reading
 from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Located, UnknownVerdict, Verdict
-from nodrop.report.outcome import Outcome, Summary, groups, heads, summary
+from nodrop.report.outcome import SHOWN, Outcome, Summary, foremost, groups, heads, summary
 
 from .samples import at, finding, outcome
 
@@ -65,3 +68,54 @@ def test_the_first_of_a_group_is_the_same_before_and_after_places_are_known() ->
             ("leaf2", "Ethernet16"),
         ]
         assert heads(group(places)) == only[:1]
+
+
+def many(rule: str, causes: int, **other: Any) -> list[Finding]:
+    """Findings of so many causes, of which the later ones have more findings."""
+    return [
+        finding(f"leaf{cause}/Ethernet{port}", rule=rule, group=f"{rule} {cause}", **other)
+        for cause in range(1, causes + 1)
+        for port in range(cause)
+    ]
+
+
+def test_of_too_many_groups_the_worst_go_first_then_each_rule_then_the_largest() -> None:
+    every = [
+        *many("a-few", 3, severity="warning"),
+        *many("b-errors", 15),
+        *many("c-error", 1),
+        *many("d-notes", 40, severity="note"),
+        *many("e-warnings", 12, severity="warning"),
+    ]
+    shown = [(group[0].rule, len(group)) for group in foremost(groups(every))]
+    assert len(shown) == SHOWN
+    assert [size for rule, size in shown if rule == "b-errors"] == list(range(1, 16))
+    assert ("c-error", 1) in shown
+    assert sorted(each for each in shown if each[0] not in ("b-errors", "c-error")) == [
+        ("a-few", 2),
+        ("a-few", 3),
+        ("e-warnings", 11),
+        ("e-warnings", 12),
+    ]
+    assert {rule for rule, _ in shown} == {"a-few", "b-errors", "c-error", "e-warnings"}
+
+
+def test_twenty_groups_are_all_shown() -> None:
+    twenty = groups(many("a", SHOWN))
+    assert foremost(twenty) == twenty
+    assert len(foremost(groups(many("a", SHOWN + 1)))) == SHOWN
+
+
+def test_which_groups_are_shown_does_not_depend_on_places() -> None:
+    bare = [*many("a", 30), *many("b", 30)]
+    placed = [
+        dataclasses.replace(each, located=at("z.json", 10_000 - number, 1, 2)) for number, each in enumerate(bare)
+    ]
+    assert {each.subject for each in heads(bare)} == {each.subject for each in heads(placed)}
+    assert len(heads(bare)) == SHOWN
+
+
+def test_of_several_fabrics_a_finding_with_a_place_stands_first() -> None:
+    there = finding("leaf2/Ethernet0", at("pod2/leaf2.json", 1, 1, 2))
+    (only,) = groups([finding("leaf1/Ethernet0"), there])
+    assert only[0] == there

@@ -172,6 +172,42 @@ def test_it_is_enough_to_locate_the_first_of_each_group() -> None:
     assert render(dataclasses.replace(WHOLE, findings=bare)) == render(WHOLE)
 
 
+def storm(causes: int) -> Outcome:
+    """So many findings of two rules, each of a cause of its own, on four switches."""
+    return outcome(
+        *(
+            finding(
+                f"leaf{cause % 4}/Ethernet{cause}",
+                at(f"build/leaf{cause % 4}.json", cause + 1, 1, 2),
+                rule="b-rule" if cause % 3 else "a-rule",
+                severity="error" if cause % 3 else "warning",
+                group=str(cause),
+            )
+            for cause in range(causes)
+        ),
+        finding("@fabric", rule="c-rule", severity="note"),
+    )
+
+
+def test_of_more_than_twenty_causes_the_rest_are_counted_by_rule() -> None:
+    lines = render(storm(60)).splitlines()
+    assert len([line for line in lines if line.startswith(("error[", "warning[", "note["))]) == 20
+    assert lines[-6:] == [
+        "20 of 61 different findings are shown; -v lists all. By rule:",
+        "  error[b-rule]: 40 findings on 4 devices, 40 different",
+        "  warning[a-rule]: 20 findings on 4 devices, 20 different",
+        "  note[c-rule]: 1 finding",
+        "",
+        "6 devices, 192 interfaces, 11 rules: 40 errors, 20 warnings, 1 note",
+    ]
+
+
+def test_of_twenty_causes_and_of_any_number_where_verbose_all_are_shown() -> None:
+    for text, causes in ((render(storm(19)), 20), (render(storm(60), verbose=True), 61)):
+        assert len(re.findall(r"^(?:error|warning|note)\[", text, re.MULTILINE)) == causes
+        assert "By rule" not in text
+
+
 def test_colors_change_nothing_but_colors() -> None:
     colored = render(WHOLE, color=True)
     assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == render(WHOLE)

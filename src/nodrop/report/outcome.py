@@ -1,13 +1,13 @@
 """All that one command has to say, in the order in which every report says it, and the totals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from nodrop.errors import Problem
 from nodrop.fabric.reading import Assumption, Note, Reading
 from nodrop.fabric.subject import natural, sort_key
-from nodrop.lint.finding import Finding, UnknownVerdict, Verdict
+from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict, Verdict
 
 LineOf = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
@@ -107,22 +107,44 @@ def summary(outcome: Outcome) -> Summary:
     )
 
 
-def groups(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], ...]:
+SHOWN = 20
+"""How many groups the text shows in full, unless verbose; beyond that it counts by rule."""
+
+Groups = tuple[tuple[Finding, ...], ...]
+
+
+def groups(findings: Iterable[Finding]) -> Groups:
     """Findings of one rule with one cause together, each group in the order of its subjects.
 
-    The order inside a group does not depend on places, so its first finding can be chosen before they are looked up.
-    Groups stand in the order of their first findings, by file and line.
+    The order inside a group does not depend on where it stands, so its first finding can be chosen before places are
+    looked up; where only some have places, as those of several fabrics, these go first. Groups stand in the order of
+    their first findings, by file and line.
     """
     together: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.rule, finding.severity, finding.group), []).append(finding)
-    ordered = (tuple(sorted(group, key=_subject_key)) for group in together.values())
+    ordered = (tuple(sorted(group, key=_in_group)) for group in together.values())
     return tuple(sorted(ordered, key=lambda group: _finding_key(group[0])))
 
 
+def foremost(of: Groups) -> Groups:
+    """The groups to show where there are too many for a reader: the worst first, each rule before any has a second,
+    then the largest; they stay in their order.
+    """
+    if len(of) <= SHOWN:
+        return of
+    ranks: dict[int, tuple[int, int, _Key]] = {}
+    of_rule: Counter[str] = Counter()
+    for at, group in sorted(enumerate(of), key=lambda item: _by_size(item[1])):
+        first = group[0]
+        ranks[at] = (SEVERITIES.index(first.severity), of_rule[first.rule], _by_size(group))
+        of_rule[first.rule] += 1
+    return tuple(of[at] for at in sorted(sorted(ranks, key=lambda at: ranks[at])[:SHOWN]))
+
+
 def heads(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The first of each group: the only findings of which the text report, unless verbose, shows the place."""
-    return tuple(group[0] for group in groups(findings))
+    """The first of each group to show: the only findings of which the text, unless verbose, shows the place."""
+    return tuple(group[0] for group in foremost(groups(findings)))
 
 
 _Key = tuple[object, ...]
@@ -130,6 +152,15 @@ _Key = tuple[object, ...]
 
 def _subject_key(finding: Finding) -> _Key:
     return (sort_key(finding.subject), finding.message, finding.fingerprint)
+
+
+def _by_size(group: Sequence[Finding]) -> _Key:
+    """The largest first, and never by places, which may not be known yet."""
+    return (-len(group), group[0].rule, *_subject_key(group[0]))
+
+
+def _in_group(finding: Finding) -> _Key:
+    return (finding.located is None, *_subject_key(finding))
 
 
 def _finding_key(finding: Finding) -> _Key:

@@ -1,13 +1,14 @@
 """Findings for a person at a terminal: each cause once, with the line that shows it, and the totals last."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from nodrop.fabric.reading import Assumption, Note
-from nodrop.lint.finding import SEVERITIES, UnknownVerdict
+from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.report.block import Page, block
 from nodrop.report.names import count, listing, name
-from nodrop.report.outcome import Outcome, groups, summary
+from nodrop.report.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
 
 _NOTES_OF_A_KIND = 5
 
@@ -15,13 +16,17 @@ _NOTES_OF_A_KIND = 5
 def render(outcome: Outcome, *, color: bool = False, verbose: bool = False, width: int = 100) -> str:
     """Write an outcome as text.
 
-    `verbose` adds every finding of a group and every note, each with its place. Quoted lines and fixes are fitted into
-    `width` columns. Nothing but ASCII is added to what the findings say, and no colors unless `color` is set.
+    Of more than `SHOWN` groups the foremost are shown, and all are counted by rule. `verbose` adds every group, every
+    finding of a group and every note, each with its place. Quoted lines and fixes are fitted into `width` columns.
+    Nothing but ASCII is added to what the findings say, and no colors unless `color` is set.
     """
     page = Page(color=color, verbose=verbose, width=width, line=outcome.line)
+    every = groups(outcome.findings)
+    shown = every if verbose else foremost(every)
     paragraphs = [
         _assumed(outcome.assumed, page),
-        *(block(group, page) for group in groups(outcome.findings)),
+        *(block(group, page) for group in shown),
+        _by_rule(every, page) if len(shown) < len(every) else [],
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
         [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
         [page.said("error", "error", str(problem)) for problem in outcome.problems],
@@ -59,6 +64,24 @@ def _assumed(assumptions: Sequence[Assumption], page: Page) -> list[str]:
         for each in assumptions
     )
     return [page.said("strong", "assumed", ", ".join(said))] if assumptions else []
+
+
+def _by_rule(every: Groups, page: Page) -> list[str]:
+    """How often each rule was broken, the worst and then the commonest first."""
+    of_rule: dict[tuple[int, str], list[Finding]] = {}
+    numbers: Counter[tuple[int, str]] = Counter()
+    for group in every:
+        rule = (SEVERITIES.index(group[0].severity), group[0].rule)
+        of_rule.setdefault(rule, []).extend(group)
+        numbers[rule] += 1
+    lines = [f"{SHOWN} of {len(every)} different findings are shown; -v lists all. By rule:"]
+    for rule, findings in sorted(of_rule.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1])):
+        devices = len({finding.device for finding in findings if finding.device is not None})
+        where = f" on {count(devices, 'device')}" if devices else ""
+        kinds = f", {numbers[rule]} different" if numbers[rule] > 1 else ""
+        head = page.paint(SEVERITIES[rule[0]], f"{SEVERITIES[rule[0]]}[{rule[1]}]")
+        lines.append(f"  {head}: {count(len(findings), 'finding')}{where}{kinds}")
+    return lines
 
 
 def _by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:
