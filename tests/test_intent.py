@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
-from pydantic import BaseModel
 from ruamel.yaml import YAML
 
 import nodrop
@@ -17,7 +16,7 @@ from designs import Data, build, changed, data_of, load, shipped
 from nodrop.cli.main import run
 from nodrop.design.defaults import Default, defaulted
 from nodrop.errors import InputProblems
-from nodrop.intent.load import LATER, LATER_VALUES, loads
+from nodrop.intent.load import LATER_VALUES, loads
 from nodrop.intent.schema import Intent
 from nodrop.resources import home
 
@@ -214,16 +213,6 @@ def test_the_out_of_band_network_is_ipv4() -> None:
 )
 def test_pools_at_the_edge(pool: str) -> None:
     assert load(shipped("two-by-two", {"addressing.links": pool})).addressing.links == (pool,)
-
-
-@pytest.mark.parametrize("key", LATER)
-def test_later_keys_are_no_keys_yet(key: str) -> None:
-    def models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-        yield model
-        for part in model.__subclasses__():
-            yield from models(part)
-
-    assert not any(key in model.model_fields for model in models(BaseModel) if model.__module__ == Intent.__module__)
 
 
 @pytest.mark.parametrize(("text", "ratio"), [("off", None), ("on", 1), ("1", 1), ("2", 2), ("256", 256)])

@@ -90,6 +90,7 @@ policies = st.builds(
     fabric_watchdog=unknown_or(watchdogs),
     fabric_unwatched_roles=st.lists(names, unique=True, max_size=2).map(tuple),
     rdma_mtu_bytes=unknown_or(st.integers(256, 4096)),
+    max_oversubscription=unknown_or(st.integers(1, 100_000).map(lambda hundredths: hundredths / 100)),
 )
 
 
@@ -132,6 +133,8 @@ def hosts(draw: st.DrawFn, name: str) -> Host:
         pfc_priorities=draw(unknown_or(priorities)),
         dcqcn=draw(unknown_or(st.booleans())),
         rdma_mtu_bytes=draw(unknown_or(st.integers(256, 9216))),
+        spread=draw(unknown_or(st.sampled_from(["leaves", "rails", "one-leaf"]))),
+        out_of_order=draw(unknown_or(st.booleans())),
     )
 
 
@@ -208,6 +211,8 @@ def test_it_reads_as_a_person_would_write_it() -> None:
                 ports=(HostPort(name="nic1", speed_mbps=400_000, lanes=4, addresses=("10.2.0.0/31",)),),
                 pfc_priorities=(3, 4),
                 dcqcn=True,
+                spread="rails",
+                out_of_order=True,
             ),
         ),
         classes=(TrafficClass(name="rdma", purpose="rdma", dscp=(26, 27), tc=3, lossless=True),),
@@ -216,6 +221,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
             fabric_watchdog=None,
             fabric_unwatched_roles=("leaf",),
             rdma_mtu_bytes=4096,
+            max_oversubscription=1.5,
         ),
     )
     assert spell(fabric) == (
@@ -231,7 +237,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
         "cables:\n"
         "  - gpu1:nic1--leaf1:Ethernet0 3m DR4\n"
         "hosts:\n"
-        "  gpu1: {group: gpu, gpus: 8, nic: ConnectX-7, pfc: [3, 4], dcqcn: true,"
+        "  gpu1: {group: gpu, gpus: 8, nic: ConnectX-7, spread: rails, pfc: [3, 4], dcqcn: true, out_of_order: true,"
         ' ports: {nic1: {speed: 400G, lanes: 4, addresses: ["10.2.0.0/31"]}}}\n'
         "policy:\n"
         "  watchdog:\n"
@@ -239,6 +245,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
         '    fabric: "off"\n'
         "    unwatched_roles: [leaf]\n"
         "  rdma_mtu: 4096\n"
+        "  max_oversubscription: 1.5\n"
     )
     assert read(spell(fabric)) == declared(fabric)
 

@@ -10,7 +10,8 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary.buffers import takes_from, unlike_the_port
 from nodrop.lint.vocabulary.cables import has_headroom_row, headroom_told, priorities_without_headroom, rows_there_are
-from nodrop.lint.vocabulary.links import chosen_fec, far_end, has_pam4, stated_fec
+from nodrop.lint.vocabulary.general import fewer
+from nodrop.lint.vocabulary.links import chosen_fec, far_end, fecs_differ, has_pam4, without_rs
 from nodrop.lint.vocabulary.routing import unused_paths
 from nodrop.lint.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
 from nodrop.lint.vocabulary.siblings import alpha, told_otherwise
@@ -21,11 +22,10 @@ from looking import with_changes  # isort: skip
 OTHER = 4200000001
 
 
-def test_fec_is_stated_or_of_the_switch_choice_and_pam4_begins_at_lanes_of_50g() -> None:
-    assert stated_fec("fc") == "fc"
-    for of_the_switch in ("auto", None):
-        with pytest.raises(UnknownFact):
-            stated_fec(of_the_switch)
+def test_fecs_that_are_stated_may_differ_and_pam4_begins_at_lanes_of_50g() -> None:
+    pairs = [("rs", "fc"), ("none", "rs"), ("rs", "rs"), ("auto", "fc"), ("rs", None), (None, "auto")]
+    assert [fecs_differ(a, b) for a, b in pairs] == [True, True, False, False, False, False]
+    assert [without_rs(fec) for fec in ("none", "fc", "rs", "auto", None, UNKNOWN)] == [True, True, *[False] * 4]
     assert [has_pam4(lane_mbps) for lane_mbps in (None, 25_000, 50_000, 100_000)] == [False, False, True, True]
     assert (chosen_fec(None), chosen_fec("auto"), chosen_fec("none")) == (
         "of the switch's choice",
@@ -199,6 +199,10 @@ def test_counters_that_are_off_or_read_seldom() -> None:
     )
     assert storm_counters_off(counters) == ("PG_WATERMARK",)
     assert slow_counters(counters, 10_000) == ("PORT every 10001 ms",)
+
+
+def test_fewer_rows_are_known_or_not_said() -> None:
+    assert [fewer(rows, 2) for rows in ((), ("a",), ("a", "b"), UNKNOWN)] == [True, True, False, False]
 
 
 def test_what_most_switches_of_a_platform_state() -> None:

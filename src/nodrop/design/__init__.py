@@ -28,6 +28,7 @@ from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy
+from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
 from nodrop.intent.schema import Intent, Tier
@@ -65,6 +66,7 @@ def build(intent: Intent) -> Fabric:
             fabric_watchdog=timers.fabric.watchdog(classes.lossless) if timers and timers.fabric else None,
             fabric_unwatched_roles=timers.unwatched if timers else (),
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
+            max_oversubscription=intent.topology.max_oversubscription,
         ),
     )
     _stop(list(touching_faults(intent, devices, fabric, layout.switches)))
@@ -164,10 +166,12 @@ def _host(intent: Intent, cables: list[HostCable], plan: Plan) -> Host:
         gpus=wanted.gpus,
         nic=wanted.nic,
         ports=ports,
+        spread=wanted.spread,
         tos=settings.tos,
         cnp_dscp=settings.cnp_dscp,
         trust=settings.trust,
         pfc_priorities=host_pfc(intent),
         dcqcn=host_dcqcn(intent),
         rdma_mtu_bytes=settings.rdma_mtu,
+        out_of_order=UNKNOWN if settings.out_of_order is None else settings.out_of_order,
     )

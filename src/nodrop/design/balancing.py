@@ -25,7 +25,7 @@ def is_adaptive(intent: Intent, side: Side | None = "fabric") -> bool:
 
 
 def balancing_faults(intent: Intent) -> Iterator[Problem]:
-    """Yield platforms, models and speeds that have no adaptive routing, where it is wanted."""
+    """Yield platforms, models, speeds and NICs that cannot have adaptive routing, where it is wanted."""
     if not is_adaptive(intent):
         return
     tiers = [(role, tier) for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))]
@@ -34,6 +34,9 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
         found = f"adaptive, which {' and '.join(sorted(unable))} does not have"
         yield intent.problem(_BALANCING, found, "ecmp", "or switches whose platform is nvue")
         return
+    if intent.hosts.out_of_order is False:
+        found = "false, though adaptive routing delivers packets in any order"
+        yield intent.problem(("hosts", "out_of_order"), found, "true", _HINT)
     told = False
     for role, tier in tiers:
         chip = asic(switch(tier.model).asic) if tier.model in switches() else None

@@ -16,6 +16,8 @@ MODES: tuple[Mode, ...] = ("lossless", "pfc-only", "lossy", "trim")
 Purpose = Literal["rdma", "cnp", "storage", "inband", "control", "default", "unknown"]
 PURPOSES: tuple[Purpose, ...] = ("rdma", "cnp", "storage", "inband", "control", "default", "unknown")
 Side = Literal["host", "fabric"]
+Spread = Literal["leaves", "rails", "one-leaf"]
+"""How the ports of a host lie on leaves: on several, port k of all hosts on the leaf of rail k, or all on one."""
 
 
 HashField = Literal[
@@ -249,12 +251,15 @@ class Host:
     gpus: int
     nic: str | Unknown
     ports: tuple[HostPort, ...]
+    spread: Spread | Unknown = UNKNOWN
     tos: int | Unknown = UNKNOWN
     cnp_dscp: int | Unknown = UNKNOWN
     trust: Literal["dscp", "pcp"] | Unknown = UNKNOWN
     pfc_priorities: tuple[int, ...] | Unknown = UNKNOWN
     dcqcn: bool | Unknown = UNKNOWN
     rdma_mtu_bytes: int | Unknown = UNKNOWN
+    out_of_order: bool | Unknown = UNKNOWN
+    """Whether its NICs take packets of a connection in any order."""
 
 
 @value
@@ -273,13 +278,15 @@ class Policy:
     """What the owner wants of every port of a kind; None means stated as off.
 
     Roles in `fabric_unwatched_roles` have no watchdog towards other switches, whatever `fabric_watchdog` says: a
-    switch with one set of timers watches either side, not both one after the other.
+    switch with one set of timers watches either side, not both one after the other. `max_oversubscription` is what the
+    ports of a leaf towards hosts may carry, over what its uplinks can.
     """
 
     host_watchdog: PfcWatchdog | None | Unknown = UNKNOWN
     fabric_watchdog: PfcWatchdog | None | Unknown = UNKNOWN
     fabric_unwatched_roles: tuple[str, ...] = ()
     rdma_mtu_bytes: int | Unknown = UNKNOWN
+    max_oversubscription: float | Unknown = UNKNOWN
 
 
 @value

@@ -16,11 +16,6 @@ from nodrop.units import Misread
 
 MAX_BYTES = 8_000_000
 
-LATER: Mapping[str, str] = {
-    "out_of_order": "NICs that take packets out of order",
-}
-"""Keys of the design that this release refuses by name, and what they are."""
-
 LATER_VALUES: Mapping[str, Sequence[str]] = {
     "kind": ("three-tier", "dragonfly", "torus", "cabling"),
     "platform": ("cumulus", "onyx"),
@@ -115,8 +110,6 @@ def _missing(key: str, model: type[BaseModel] | None) -> _Words:
 
 
 def _unknown_key(key: str, model: type[BaseModel] | None) -> _Words:
-    if key in LATER:
-        return f"{key} ({LATER[key]}) is not built by this release", "", "remove it"
     return f"unknown key {key}", "", _nearest(key, list(model.model_fields) if model else [], "known keys")
 
 

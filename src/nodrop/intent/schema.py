@@ -270,6 +270,10 @@ class Hosts(Part):
     rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
         4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
     )
+    out_of_order: Bool | None = Field(
+        None,
+        description="whether the NICs take packets of a connection in any order, as adaptive routing delivers them",
+    )
 
 
 _NOTHING: dict[str, Any] = {"default": {}}

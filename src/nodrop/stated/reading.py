@@ -114,6 +114,7 @@ def _host(name: str, one: Host) -> fabric.Host:
         group=one.group,
         gpus=one.gpus,
         nic=_known(one.nic),
+        spread=_known(one.spread),
         ports=tuple(
             HostPort(
                 name=port, speed_mbps=_known(of.speed), lanes=_known(of.lanes), addresses=of.addresses, bond=of.bond
@@ -126,6 +127,7 @@ def _host(name: str, one: Host) -> fabric.Host:
         pfc_priorities=_known(one.pfc),
         dcqcn=_known(one.dcqcn),
         rdma_mtu_bytes=_known(one.rdma_mtu),
+        out_of_order=_known(one.out_of_order),
     )
 
 
@@ -135,6 +137,7 @@ def _policy(policy: Policy) -> fabric.Policy:
         fabric_watchdog=_watchdog(policy.watchdog.fabric),
         fabric_unwatched_roles=policy.watchdog.unwatched_roles,
         rdma_mtu_bytes=_known(policy.rdma_mtu),
+        max_oversubscription=_known(policy.max_oversubscription),
     )
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, numbers, whole
+from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, number, numbers, whole
 
 MEDIUM = r"[A-Za-z][A-Za-z0-9_.+-]*"
 
@@ -44,6 +44,9 @@ class Host(Part):
     group: Text = ""
     gpus: Integer = 0
     nic: Text | None = None
+    spread: Literal["leaves", "rails", "one-leaf"] | None = Field(
+        None, description="how its ports lie: on several leaves, port k of all hosts on the leaf of rail k, or on one"
+    )
     ports: dict[Text, Port] = Field(description="by the names that `cables` uses")
     tos: Annotated[int, whole(0, 255)] | None = None
     cnp_dscp: Annotated[int, whole(0, 63)] | None = None
@@ -51,6 +54,10 @@ class Host(Part):
     pfc: Priorities | None = None
     dcqcn: Bool | None = None
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
+    out_of_order: Bool | None = Field(
+        None,
+        description="whether its NICs take packets of a connection in any order, as adaptive routing delivers them",
+    )
 
 
 class Watchdog(Part):
@@ -89,6 +96,9 @@ class Policy(Part):
 
     watchdog: Watchdogs = Watchdogs()
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
+    max_oversubscription: Annotated[float, number(0.01, 1000)] | None = Field(
+        None, description="what the ports of a leaf towards hosts carry over what its uplinks can, at most"
+    )
 
 
 class Stated(Part):

@@ -99,12 +99,14 @@ def _host(host: Host) -> str:
         group=_spelt(host.group or None),
         gpus=host.gpus,
         nic=_spelt(host.nic),
+        spread=host.spread,
         tos=host.tos,
         cnp_dscp=host.cnp_dscp,
         trust=_spelt(host.trust),
         pfc=_numbers(host.pfc_priorities),
         dcqcn=host.dcqcn,
         rdma_mtu=host.rdma_mtu_bytes,
+        out_of_order=host.out_of_order,
         ports=f"{{{', '.join(f'{_text(port.name)}: {_port(port)}' for port in host.ports)}}}",
     )
 
@@ -133,6 +135,8 @@ def _policy(policy: Policy) -> Iterator[str]:
         yield from stated
     if not isinstance(policy.rdma_mtu_bytes, Unknown):
         yield f"rdma_mtu: {policy.rdma_mtu_bytes}"
+    if not isinstance(policy.max_oversubscription, Unknown):
+        yield f"max_oversubscription: {repr(policy.max_oversubscription).removesuffix('.0')}"
 
 
 def _watchdog(watchdog: PfcWatchdog | None) -> str:

@@ -86,3 +86,14 @@ def _far_role(device: Device, interface: Interface, index: Index) -> str | None:
     end = index.far_end(device.name, interface.name)
     far = index.devices.get(end.node) if end else None
     return None if far is None else known(far.role, "device.role")
+
+
+@word("function", rests_on=("hosts",))
+def hosts_in_order(*, index: Index) -> str:
+    """The hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
+    key = "hosts in order"
+    if key not in index.kept:
+        names = [host.name for host in index.fabric.hosts if host.out_of_order is False]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        index.kept[key] = ", ".join(names[:_MOST_NAMED]) + more
+    return str(index.kept[key])

@@ -72,6 +72,12 @@ def count(rows: tuple[object, ...]) -> int:
 
 
 @word("function")
+def fewer(rows: tuple[object, ...] | Unknown, least: int) -> bool:
+    """Whether there are known to be fewer rows than `least`."""
+    return not isinstance(rows, Unknown) and len(rows) < least
+
+
+@word("function")
 def contains(text: str | None, part: str) -> bool:
     """Whether a text holds another one; no text holds nothing. For lists write `x in list`."""
     return text is not None and part in text

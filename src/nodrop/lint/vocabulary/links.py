@@ -2,7 +2,7 @@
 
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import Unknown, UnknownFact
+from nodrop.fabric.states import Unknown
 from nodrop.lint.vocabulary import word
 
 PAM4_LANE_MBPS = 50_000
@@ -15,12 +15,16 @@ def has_pam4(lane_mbps: int | None) -> bool:
     return lane_mbps is not None and lane_mbps >= PAM4_LANE_MBPS
 
 
+@word("test")
+def without_rs(fec: str | None | Unknown) -> bool:
+    """Whether a port is told to have another FEC than RS, or none: `interface.fec is without_rs`."""
+    return not isinstance(fec, Unknown) and fec in ("none", "fc")
+
+
 @word("function")
-def stated_fec(fec: str | None) -> str:
-    """The FEC that a port is told to have; UNKNOWN where the switch chooses, by the module, which no file names."""
-    if fec in (None, "auto"):
-        raise UnknownFact("interface.fec")
-    return str(fec)
+def fecs_differ(fec_a: str | None, fec_b: str | None) -> bool:
+    """Whether two ports are told to have different FECs; where a switch chooses, it does so by the module."""
+    return fec_a != fec_b and not {None, "auto"} & {fec_a, fec_b}
 
 
 @word("filter")

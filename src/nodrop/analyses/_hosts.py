@@ -1,0 +1,23 @@
+"""Hosts as they are stated, and the switch ports that their cables lead to."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.fabric.fabric import End, Host, HostPort
+from nodrop.fabric.index import Index
+
+
+class Cabled(NamedTuple):
+    """A port of a host: its number, from 0, the port itself, and the end of its cable at a switch."""
+
+    number: int
+    port: HostPort
+    far: End
+
+
+def cabled(index: Index, host: Host) -> Iterator[Cabled]:
+    """Yield the ports of a host that are cabled to switches that were read."""
+    for number, port in enumerate(host.ports):
+        far = index.far_end(host.name, port.name)
+        if far is not None and far.node in index.devices:
+            yield Cabled(number, port, far)

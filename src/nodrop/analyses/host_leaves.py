@@ -1,0 +1,85 @@
+"""On which leaves the ports of a host end, against how its owner says that they are spread."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._hosts import Cabled, cabled
+from nodrop.fabric.fabric import End, Host
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import FABRIC
+from nodrop.fabric.subject import link as subject_of_link
+
+RESTS_ON = frozenset({"cables", "hosts"})
+
+Pattern = tuple[tuple[int, str], ...]
+"""The leaf of each port of a host by the port's number."""
+
+
+def find(index: Index, *, what: str) -> Iterator[Hit]:
+    """Yield hosts with all ports on one leaf (`what: one-leaf`), or their ports on the leaf of another rail (`rails`).
+
+    A bond is one port, which is on one leaf unless leaves share it.
+    """
+    spread = {"one-leaf": ("leaves", "rails"), "rails": ("rails",)}[what]
+    hosts = [(host, list(cabled(index, host))) for host in index.fabric.hosts if _is(host, spread)]
+    if what == "one-leaf":
+        yield from (_together(host, ports) for host, ports in hosts if _on_one_leaf(ports))
+        return
+    groups: defaultdict[str, list[tuple[Host, list[Cabled]]]] = defaultdict(list)
+    for host, ports in hosts:
+        if ports and not _on_one_leaf(ports):
+            groups[host.group].append((host, ports))
+    for group in groups.values():
+        yield from _astray(group)
+
+
+def _is(host: Host, spread: tuple[str, ...]) -> bool:
+    return not isinstance(host.spread, Unknown) and host.spread in spread
+
+
+def _on_one_leaf(ports: list[Cabled]) -> bool:
+    return len({(one.port.bond or one.port.name) for one in ports}) > 1 and len({one.far.node for one in ports}) == 1
+
+
+def _together(host: Host, ports: list[Cabled]) -> Hit:
+    first, *others = ports
+    return Hit(
+        subject=(FABRIC, "hosts", host.name),
+        at=tuple(first.far),
+        facts={"host": host.name, "ports": len(ports), "leaf": first.far.node},
+        related=tuple((tuple(one.far), "another port of it") for one in others),
+    )
+
+
+def _astray(hosts: list[tuple[Host, list[Cabled]]]) -> Iterator[Hit]:
+    """Yield the cables by which a host of a group is unlike most of those that it shares leaves with."""
+    patterns = [tuple((one.number, one.far.node) for one in ports) for _, ports in hosts]
+    usual: list[dict[int, str]] = []
+    for pattern, _ in Counter(patterns).most_common():
+        leaves = {leaf for _, leaf in pattern}
+        if all(leaves.isdisjoint(each.values()) for each in usual):
+            usual.append(dict(pattern))
+    for (host, ports), pattern in zip(hosts, patterns, strict=True):
+        own = max(usual, key=lambda each: _shared(each, pattern))
+        for one in ports:
+            expected = own.get(one.number)
+            if expected is not None and expected != one.far.node:
+                yield Hit(
+                    subject=subject_of_link(End(host.name, one.port.name), one.far),
+                    at=tuple(one.far),
+                    facts={
+                        "host": host.name,
+                        "port": one.port.name,
+                        "rail": one.number + 1,
+                        "leaf": one.far.node,
+                        "expected": expected,
+                    },
+                )
+
+
+def _shared(usual: dict[int, str], pattern: Pattern) -> tuple[int, int]:
+    """How much a host is like others: by the ports that lie as theirs do, else by the leaves that it shares."""
+    alike = sum(usual.get(number) == leaf for number, leaf in pattern)
+    return alike, len({leaf for _, leaf in pattern}.intersection(usual.values()))

@@ -1,0 +1,50 @@
+"""NICs of one host that have addresses in one subnet."""
+
+import ipaddress
+from collections.abc import Iterator
+from functools import cache
+
+from nodrop.analyses import Hit
+from nodrop.analyses._hosts import cabled
+from nodrop.fabric.fabric import Host
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import FABRIC
+
+RESTS_ON = frozenset({"hosts"})
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield each host of which two NICs, not of one bond, share a subnet: once, with all that share the first such."""
+    for host in index.fabric.hosts:
+        for subnet, ports in _subnets(host).items():
+            if len(ports) < 2:
+                continue
+            ends = [one.far for one in cabled(index, host) if one.port.name in ports or one.port.bond in ports]
+            yield Hit(
+                subject=(FABRIC, "hosts", host.name),
+                at=tuple(ends[0]) if ends else None,
+                facts={"host": host.name, "ports": " and ".join(ports), "subnet": subnet},
+                related=tuple((tuple(end), "another port of it") for end in ends[1:]),
+            )
+            break
+
+
+def _subnets(host: Host) -> dict[str, list[str]]:
+    """The NICs, or bonds, of a host by the subnets of their addresses."""
+    found: dict[str, list[str]] = {}
+    for port in host.ports:
+        for text in port.addresses:
+            subnet, name = _subnet(text), port.bond or port.name
+            if subnet is not None and name not in found.setdefault(subnet, []):
+                found[subnet].append(name)
+    return found
+
+
+@cache
+def _subnet(address: str) -> str | None:
+    """The subnet of an address; None where it is none, or one of a single address or of each link's own."""
+    try:
+        network = ipaddress.ip_interface(address).network
+    except ValueError:
+        return None
+    return None if network.is_link_local or network.num_addresses == 1 else str(network)

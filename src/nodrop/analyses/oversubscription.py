@@ -1,0 +1,50 @@
+"""Leaves whose ports towards hosts carry more, over what their uplinks carry, than their owner wants."""
+
+from collections.abc import Iterable, Iterator
+
+from nodrop.analyses import Fact, Hit, Unsettled
+from nodrop.analyses._tiers import uplinks
+from nodrop.fabric.fabric import Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+
+RESTS_ON = frozenset({"cables", "roles", "hosts", "policy"})
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield each switch with uplinks whose cabled ports towards hosts exceed what is stated; shut ones count too."""
+    wanted = index.fabric.policy.max_oversubscription
+    if isinstance(wanted, Unknown):
+        return
+    up: dict[str, list[Interface]] = {}
+    for cable in uplinks(index):
+        port = index.interface(cable.lower.name, cable.lower_port)
+        if port is not None:
+            up.setdefault(cable.lower.name, []).append(port)
+    for name, above in up.items():
+        below = [port for port in index.devices[name].interfaces if _is_towards_host(port)]
+        if not below:
+            continue
+        down, most = _gbps(below), _gbps(above)
+        if down is None or most is None:
+            yield Unsettled(subject=(name,), missing="interface.speed_mbps")
+        elif down > wanted * most:
+            facts: dict[str, Fact] = {
+                "device": name,
+                "down": down,
+                "up": most,
+                "ratio": round(down / most, 2),
+                "wanted": wanted,
+            }
+            yield Hit(subject=(name,), at=(name, above[0].name), facts=facts)
+
+
+def _is_towards_host(port: Interface) -> bool:
+    return not isinstance(port.side, Unknown) and port.side == "host"
+
+
+def _gbps(ports: Iterable[Interface]) -> float | None:
+    """The sum of ports' speeds, Gb/s; None where one is not known."""
+    speeds = [port.speed_mbps for port in ports]
+    known = [speed for speed in speeds if isinstance(speed, int) and speed > 0]
+    return sum(known) / 1000 if len(known) == len(speeds) else None
