@@ -34,6 +34,8 @@ class Asic(Facts):
     """Of links, at which it can; None is at any."""
     pools_keep_apart: bool = True
     """Whether a priority group takes from ingress pools only, and a queue from egress pools."""
+    memory_parts: int = 1
+    """Into how many parts its packet memory is divided, of which a queue fills one; pools count all together."""
     pipeline_latency_kib: float | None = None
     mac_phy_delay_kib: float | None = None
     tile_bytes_per_gbps: float = 0

@@ -12,7 +12,7 @@ from nodrop.fabric.qos import QosProfile, Queue
 from nodrop.fabric.states import Unknown, UnknownFact, those_known
 from nodrop.hardware.bounds import Bounds, bounds
 from nodrop.hardware.dynamic import budget
-from nodrop.lint.vocabulary.qos import pause_threshold_bytes
+from nodrop.lint.vocabulary.admission import pause_threshold_bytes
 
 Facts = dict[str, Any]
 
@@ -148,7 +148,7 @@ def marking(fabric: Fabric) -> Iterator[Facts]:
             marks = ecn(effects.queue(qos, index))
             paused: float | str | None
             try:
-                paused = pause_threshold_bytes(device, qos, index)
+                paused = pause_threshold_bytes(device.buffer_model, device.buffer_pools, qos, index)
             except UnknownFact:
                 paused = "unknown"
             key = (device.role, device.platform, device.model, index, str(marks), paused)

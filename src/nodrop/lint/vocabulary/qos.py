@@ -138,38 +138,3 @@ def sent_and_not_obeyed(qos: QosProfile) -> tuple[int, ...]:
     """The priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
     obeyed = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
     return tuple(priority for priority in effects.paused_for_use(qos) if priority not in obeyed)
-
-
-@word("function")
-def pause_threshold_bytes(device: Device, qos: QosProfile, queue: int) -> float | None:
-    """The depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings all of it.
-
-    With dynamic thresholds alpha·B / (1 + p·alpha): B is the ingress pool, alpha the threshold's factor, p the
-    lossless priority groups that share it (Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM
-    2015, §4, for one egress port). None where nothing of the queue is lossless.
-    """
-    table = known(qos.tc_to_queue, "interface.qos.tc_to_queue")
-    tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
-    groups = {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}
-    thresholds = [
-        threshold for group in groups if (threshold := _group_threshold_bytes(device, qos, group)) is not None
-    ]
-    return min(thresholds, default=None)
-
-
-def _group_threshold_bytes(device: Device, qos: QosProfile, group: int) -> float | None:
-    buffer = effects.group_buffer(qos, group)
-    if buffer is None or not buffer.lossless:
-        return None
-    if buffer.static_th_bytes is not None:
-        return buffer.static_th_bytes
-    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
-        return None
-    pool = next((one for one in known(device.buffer_pools, "device.buffer_pools") if one.name == buffer.pool), None)
-    if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
-        raise UnknownFact("buffer_pool.size_bytes")
-    lossless = sum(one.lossless for one in known(qos.priority_groups, "interface.qos.priority_groups"))
-    alpha, size = 2.0**buffer.dynamic_th, pool.size_bytes
-    if known(device.buffer_model, "device.buffer_model") == "traditional":  # SAI: shared headroom is part of the size
-        size -= pool.shared_headroom_bytes or 0
-    return alpha * size / (1 + lossless * alpha)

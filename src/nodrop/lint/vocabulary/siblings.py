@@ -11,6 +11,7 @@ from nodrop.fabric.states import UnknownFact, known
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.timeouts import QP_RETRIES, QP_TIMEOUT_MS
 from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.admission import pause_threshold_bytes
 from nodrop.lint.vocabulary.marking import (
     cnp_not_first,
     cnp_queues,
@@ -24,7 +25,6 @@ from nodrop.lint.vocabulary.marking import (
 )
 from nodrop.lint.vocabulary.qos import (
     lossy_rdma_dscps,
-    pause_threshold_bytes,
     rdma_intruders,
     unintended_priorities,
 )
@@ -165,7 +165,7 @@ def _marked_too_late(fabric: Fabric, device: Device, qos: QosProfile) -> tuple[i
         wred = known(queue.wred)
         if wred is None or wred.green.min_bytes is None or queue.index not in rdma_queues(fabric, qos):
             continue
-        pause_bytes = pause_threshold_bytes(device, qos, queue.index)
+        pause_bytes = pause_threshold_bytes(device.buffer_model, device.buffer_pools, qos, queue.index)
         if pause_bytes is not None and wred.green.min_bytes >= pause_bytes:
             late.append(queue.index)
     return tuple(late)
