@@ -5,6 +5,7 @@ The faults are those of tests/faults/*.yaml. Each platform that a fault names is
 
 import io
 import sys
+from ast import literal_eval
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -56,9 +57,10 @@ class Fault:
         return f"{self.row['of']}: {self.row['fault']} ({self.platform})"
 
     @property
-    def base(self) -> tuple[str, str, str]:
-        """The intent, platform and release of the build that it is put into."""
-        return (self.row.get("intent", "two-by-two"), self.platform, self.row.get("release", RELEASES[self.platform]))
+    def fabric(self) -> Fabric:
+        """The fabric that it is put into; its ports have the platform's names."""
+        release = self.row.get("release", RELEASES[self.platform])
+        return clean(self.row.get("intent", "two-by-two"), self.platform, release, repr(self.row.get("overlay", {})))
 
 
 @dataclass(frozen=True)
@@ -75,25 +77,30 @@ class Outcome:
     """Other rules that speak, with their severities."""
 
 
+def read_faults(path: str) -> Any:
+    """Return the rows of a list of faults, below tests/."""
+    return parse((HERE.parent / path).read_bytes(), path).data
+
+
 @cache
 def faults() -> tuple[Fault, ...]:
     """Return all faults, those on two platforms twice."""
     return tuple(
         Fault(row, platform, path.name)
         for path in sorted(HERE.glob("*.yaml"))
-        for row in parse(path.read_bytes(), path.name).data
+        for row in read_faults(f"{HERE.name}/{path.name}")
         for platform in RELEASES
         if platform in row or platform in row.get("model", {}).get("on", ())
     )
 
 
 @cache
-def clean(intent: str, platform: str, release: str) -> Fabric:
-    """Return the fabric of an intent, built for a release of a platform; its ports have the platform's names."""
+def clean(intent: str, platform: str, release: str, overlay: str) -> Fabric:
+    """Return the fabric of an intent with an overlay, built for a release of a platform."""
     path = home("intents") / f"{intent}.yaml"
     tiers = {tier: {"platform": platform, "version": release} for tier in ("spines", "leaves")}
-    overlay = {"topology": tiers} if platform != EXAMPLES else {}
-    fabric = nodrop.build(Intent.model_validate(laid_over(parse(path.read_bytes(), path.name).data, overlay)))
+    data = laid_over(parse(path.read_bytes(), path.name).data, {"topology": tiers} if platform != EXAMPLES else {})
+    fabric = nodrop.build(Intent.model_validate(laid_over(data, literal_eval(overlay))))
     return replace(fabric, devices=tuple(map(resolve, fabric.devices)))
 
 
@@ -105,7 +112,7 @@ def written(fabric: Fabric) -> dict[str, str]:
 
 def inject(fault: Fault) -> dict[str, str]:
     """Return the files of a build that has the fault; ValueError where it cannot be put there."""
-    fabric = clean(*fault.base)
+    fabric = fault.fabric
     if fault.platform in fault.row.get("model", {}).get("on", ()):
         changed = renamed(fabric, names(fabric, EXAMPLES))
         for subject, value in fault.row["model"].items():
@@ -149,29 +156,28 @@ def _tree(text: str, edits: Mapping[str, Any], name: str) -> str:
 def _set(tree: Any, path: list[str], value: Any, where: str) -> None:
     first, *rest = path
     if isinstance(tree, list):
-        return _set(tree[int(first)], rest, value, where)
-    if value is None:
-        keys = [key for key in tree if fnmatchcase(str(key), first)]
-        if not keys:
-            raise ValueError(f"{where}: there is nothing to take away")
-        for key in keys:
-            if rest:
-                _set(tree[key], rest, value, where)
-            else:
-                del tree[key]
-        return None
-    if rest:
-        return _set(tree.setdefault(first, {}), rest, value, where)
-    tree[first] = {**tree[first], **value} if isinstance(value, dict) and isinstance(tree.get(first), dict) else value
-    return None
+        _set(tree[int(first)], rest, value, where)
+        return
+    pattern = any(character in first for character in "*?[")
+    keys = [key for key in tree if fnmatchcase(str(key), first)] if pattern or value is None else [first]
+    if not keys:
+        raise ValueError(f"{where}: nothing is there")
+    for key in keys:
+        if rest:
+            _set(tree.setdefault(key, {}), rest, value, where)
+        elif value is None:
+            del tree[key]
+        else:
+            merged = isinstance(value, dict) and isinstance(tree.get(key), dict)
+            tree[key] = {**tree[key], **value} if merged else value
 
 
 def outcome(fault: Fault, *, strictness: str = "") -> Outcome:
     """Return what is found of a fault: in the whole fabric, and on the device that has it."""
     files = inject(fault)
-    fabric = clean(*fault.base)
+    fabric = fault.fabric
     level = strictness or fault.row.get("strictness", "regular")
-    reading = nodrop.read_back(_artifacts(files, fabric), fabric)
+    reading = reading_of(fault, files)
     rules = (*of_files(shipped()), *(rule for rule in of_routing(shipped()) if rule.routed))
     verdict = judge(reading, rules, strictness=level)
     alone = _alone(fault, files, fabric, level)
@@ -191,6 +197,11 @@ def outcome(fault: Fault, *, strictness: str = "") -> Outcome:
         )
     others = {f"{one.severity} {one.rule}" for one in verdict.findings if one.rule != rule}
     return Outcome(fault, verdict, alone, tuple(missed), tuple(sorted(others)))
+
+
+def reading_of(fault: Fault, files: Mapping[str, str]) -> Reading:
+    """Return what the files of a build with a fault say, with what is stated of the fabric."""
+    return nodrop.read_back(_artifacts(files, fault.fabric), fault.fabric)
 
 
 def _alone(fault: Fault, files: Mapping[str, str], fabric: Fabric, level: str) -> Verdict:
