@@ -72,7 +72,6 @@ _CHECKS: Mapping[str, tuple[Check, ...]] = {
         lambda _fabric, _device, qos: _without_time(qos),
         lambda _fabric, device, qos: _outlasted(device, qos),
     ),
-    "alpha": (lambda fabric, device, qos: _marked_too_late(fabric, device, qos),),
 }
 """By aspect of what a port does, what other rules say of it."""
 
