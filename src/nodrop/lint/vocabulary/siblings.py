@@ -30,7 +30,7 @@ from nodrop.lint.vocabulary.qos import (
 )
 from nodrop.lint.vocabulary.scheduling import lossless_queues, unscheduled_control_queues
 from nodrop.lint.vocabulary.sides import groups_without_headroom, misplaced_pause, never_paused, unintended_dscps
-from nodrop.lint.vocabulary.watchdog import outlasted_timeout
+from nodrop.lint.vocabulary.watchdog import ALERT, LEAST_DETECTION_MS, outlasted_timeout
 
 Check = Callable[[Fabric, Device, QosProfile], object]
 
@@ -71,6 +71,7 @@ _CHECKS: Mapping[str, tuple[Check, ...]] = {
     "watchdog": (
         lambda _fabric, _device, qos: _without_time(qos),
         lambda _fabric, device, qos: _outlasted(device, qos),
+        lambda _fabric, _device, qos: _hasty_or_idle(qos),
     ),
 }
 """By aspect of what a port does, what other rules say of it."""
@@ -118,6 +119,19 @@ def _out_of_order(index: Index) -> frozenset[Subject]:
 def _without_time(qos: QosProfile) -> bool:
     watchdog = known(qos.pfc_watchdog)
     return watchdog is not None and watchdog.detection_ms is None
+
+
+def _hasty_or_idle(qos: QosProfile) -> tuple[bool, bool, bool]:
+    """Whether a watchdog detects too soon, restores too soon, or only alerts."""
+    watchdog = known(qos.pfc_watchdog)
+    if watchdog is None:
+        return False, False, False
+    detection_ms, restoration_ms = watchdog.detection_ms, watchdog.restoration_ms
+    return (
+        detection_ms is not None and detection_ms < LEAST_DETECTION_MS,
+        detection_ms is not None and restoration_ms is not None and restoration_ms < detection_ms,
+        watchdog.action == ALERT,
+    )
 
 
 def _outlasted(device: Device, qos: QosProfile) -> bool:

@@ -2,17 +2,20 @@
 
 from functools import cache
 
-from nodrop.fabric.fabric import Counter, Device
+from nodrop.fabric.fabric import Counter, Device, Fabric
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
-from nodrop.fabric.states import Unknown, UnknownFact
+from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.qos import policy_watchdog
 from nodrop.platforms.traits import WatchdogTraits, traits
 
 WATCHDOG_COUNTERS = "PFCWD"
 """The group of counters by which the watchdog sees a paused queue."""
 POLLS = 2
 """In how many pollings, one after the other, a queue has to be found stuck."""
+LEAST_DETECTION_MS = 200
+"""What `watchdog-detects-too-soon` takes for enough, unless its option says otherwise."""
 
 
 @cache
@@ -34,10 +37,46 @@ def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
 
 @word("function")
 def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> bool:
-    """Whether a detection time is less than two pollings, where every port has a detection time of its own."""
+    """Whether a detection time is less than two pollings, where every port has a detection time of its own.
+
+    Of one that is too short for any polling of the platform, `watchdog-detects-too-soon` tells.
+    """
     settings = _traits(platform)
-    own_times = settings is not None and settings.robustness is None
-    return own_times and watchdog.detection_ms is not None and watchdog.detection_ms < POLLS * polling_ms
+    if settings is None or settings.robustness is not None or watchdog.detection_ms is None:
+        return False
+    return POLLS * settings.polling_ms[0] <= watchdog.detection_ms < POLLS * polling_ms
+
+
+@word("function")
+def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int | None:
+    """When a watchdog acts, ms after the first polling that finds a queue stuck: its detection time in whole pollings.
+
+    It is what is stated where detection is made of pollings, and where there are less than two: other rules tell that.
+    """
+    settings, stated_ms = _traits(platform), known(watchdog.detection_ms)
+    if settings is None or settings.robustness is not None or stated_ms is None or stated_ms < POLLS * polling_ms:
+        return stated_ms
+    return -(-stated_ms // polling_ms) * polling_ms
+
+
+@word("function")
+def times_each_port(platform: str) -> bool:
+    """Whether every port has timers of its own, and each of them has to be stated."""
+    settings = _traits(platform)
+    return settings is not None and settings.robustness is None
+
+
+@word("function", rests_on=("policy", "cables"))
+def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
+    """Whether the owner states that the watchdogs of ports of that side do no more than tell."""
+    wanted = policy_watchdog(fabric, side)
+    return isinstance(wanted, PfcWatchdog) and wanted.action == ALERT
+
+
+@word("function", rests_on=("models",))
+def flaps_on_chip(model: str | Unknown) -> bool:
+    """Whether the watchdog on the chip of a switch model is known to free queues in the middle of a storm."""
+    return not isinstance(model, Unknown) and model in switches() and asic(switch(model).asic).watchdog_flaps
 
 
 @word("function")
@@ -49,6 +88,13 @@ def watchdog_ports(device: Device) -> tuple[str, ...]:
 def _watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
     """Return a port's watchdog; None too where it is not known."""
     return qos.pfc_watchdog if isinstance(qos, QosProfile) and isinstance(qos.pfc_watchdog, PfcWatchdog) else None
+
+
+@word("function")
+def drops_by_watchdog(device: Device) -> bool:
+    """Whether a port of a switch has a PFC watchdog that drops, as it does unless told otherwise."""
+    found = (watchdog for port in device.interfaces if (watchdog := _watchdog(port.qos)))
+    return any(not isinstance(one.action, Unknown) and (one.action or DROP) == DROP for one in found)
 
 
 @word("function")
@@ -88,7 +134,7 @@ def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
     return (DROP,) if actions is None else actions
 
 
-DROP = "drop"
+DROP, ALERT = "drop", "alert"
 
 
 @word("function")
