@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -54,7 +54,7 @@ def locate(
     wanted: dict[str, dict[_Target, None]] = {}
     for device, target in (aimed for each in findings if id(each) in chosen for aimed in aim.all_of(each)):
         wanted.setdefault(device, {})[target] = None
-    atlas = _Atlas(_platforms(reading), where)
+    atlas = _Atlas(reading, where)
     for device in sorted(wanted, key=natural):
         atlas.chart(device, reading.sources[device], wanted[device])
     filled = (_filled(finding, aim, atlas.places) if id(finding) in chosen else finding for finding in findings)
@@ -85,10 +85,10 @@ def place_of(part: Subject, reading: Reading, where: Where) -> Stands | None:
         return None
     device, part = aimed
     platform = _platforms(reading)[device]
-    loaded = {source: _load(source) for source in reading.sources[device]}
-    find = where(platform, {source.name: raw for source, raw in loaded.items()})
-    displays = {source.name: source.display for source in loaded}
-    lines = _LinesOf({source.display: raw for source, raw in loaded.items()})
+    loaded = [(source, _load(source)) for source in reading.sources[device]]
+    find = where(platform, {source.name: raw for source, raw in loaded})
+    displays = {source.name: source.display for source, _ in loaded}
+    lines = _lines_of(reading.secret_lines, device, loaded)
     for length in range(len(part), 0, -1):
         if (place := find(part[:length])) is not None:
             file = displays[place.file]
@@ -152,8 +152,8 @@ class _Aim:
 class _Atlas:
     """What has been found, device by device."""
 
-    def __init__(self, platforms: Mapping[str, str], where: Where) -> None:
-        self._platforms, self._where = platforms, where
+    def __init__(self, reading: Reading, where: Where) -> None:
+        self._platforms, self._where, self._secret = _platforms(reading), where, reading.secret_lines
         self.places: dict[tuple[str, _Target], Located] = {}
         self.lines: dict[tuple[str, int], str] = {}
         self.notes: list[Note] = []
@@ -166,7 +166,7 @@ class _Atlas:
         whole = Located(file=sources[0].display, span=None) if len(sources) == 1 else None
         displays = {source.name: source.display for source, _ in loaded}
         place_of = self._where(self._platforms[device], {source.name: raw for source, raw in loaded})
-        lines = _LinesOf({source.display: raw for source, raw in loaded})
+        lines = _lines_of(self._secret, device, loaded)
         for target in targets:
             located = target if isinstance(target, Located) else _nearest(place_of, target, displays) or whole
             if located is not None and located.file in lines.texts:
@@ -187,10 +187,10 @@ class _Atlas:
 
 
 class _LinesOf:
-    """The lines of texts, each text split when first asked for, as `nodrop.formats.places` counts lines."""
+    """The lines of texts but those `hidden`, each text split when first asked for, as `formats.places` counts lines."""
 
-    def __init__(self, texts: Mapping[str, bytes]) -> None:
-        self.texts = texts
+    def __init__(self, texts: Mapping[str, bytes], hidden: Collection[tuple[str, int]]) -> None:
+        self.texts, self._hidden = texts, hidden
         self._lines: dict[str, list[str]] = {}
 
     def get(self, file: str, line: int) -> str | None:
@@ -198,7 +198,16 @@ class _LinesOf:
             text = self.texts[file].decode("utf-8", "surrogateescape").removeprefix(BOM)
             self._lines[file] = _LINE_END.split(text)
         lines = self._lines[file]
-        return lines[line - 1] if line <= len(lines) else None
+        return lines[line - 1] if line <= len(lines) and (file, line) not in self._hidden else None
+
+
+def _lines_of(
+    secret: Collection[tuple[str, str, int]], device: str, loaded: Sequence[tuple[Source, bytes]]
+) -> _LinesOf:
+    """The lines of a device's files, but for those that hold a secret."""
+    displays = {source.name: source.display for source, _ in loaded}
+    hidden = {(displays[file], line) for name, file, line in secret if name == device and file in displays}
+    return _LinesOf({source.display: raw for source, raw in loaded}, hidden)
 
 
 def _load(source: Source) -> bytes:

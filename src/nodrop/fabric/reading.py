@@ -30,6 +30,8 @@ class Remark:
     subject: Subject
     place: Place | None
     facts: Mapping[str, str] = field(default_factory=dict)
+    secret: bool = False
+    """Whether the line there holds a secret, which no report repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,3 +114,9 @@ class Reading:
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
     assumed: tuple[Assumption, ...] = ()
+
+    @property
+    def secret_lines(self) -> frozenset[tuple[str, str, int]]:
+        """The lines that no report repeats: (device, canonical name of the file, line)."""
+        found = ((one.subject[0], one.place) for one in self.remarks if one.secret)
+        return frozenset((device, place.file, place.span.line) for device, place in found if place is not None)

@@ -28,6 +28,7 @@ from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
 from nodrop.platforms.nvue.read_ports import Ports, interfaces
 from nodrop.platforms.nvue.read_qos import QosReader
 from nodrop.platforms.nvue.read_routing import RoutingReader
+from nodrop.platforms.nvue.read_secrets import remark_secrets
 from nodrop.platforms.nvue.read_services import (
     collectors,
     gnmi_port,
@@ -138,6 +139,7 @@ class _Device:
         check_beside(config, self._beside, device.version)
         check_watchdogs(config)
         remark_overlaps(config)
+        remark_secrets(config)
         display = self._sources[0].display if self._sources else None
         self._notes += check(config, self.name, display)
         for path in self._unread[:_MAX_NOTES]:

@@ -9,7 +9,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.buffers import BufferProfile, Headroom
 from nodrop.fabric.fabric import Device, End, Interface, Port
 from nodrop.fabric.qos import PriorityGroup, QosProfile
-from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Source
+from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Source
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import Span, decode, shown
@@ -26,6 +26,8 @@ from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
 from nodrop.platforms.sonic.read_overlays import overlays
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
+from nodrop.platforms.sonic.read_routing_faults import check_routing
+from nodrop.platforms.sonic.read_secrets import remark_secrets
 from nodrop.platforms.sonic.read_services import (
     counters,
     gnmi_port,
@@ -105,13 +107,14 @@ class _Device:
         device = self._device()
         cables = tuple(self._cables())
         self._note_commands()
-        self._check_bfd()
+        check_routing(config, self._localhost, self._frr, self._routing)
+        remark_secrets(config, self._frr)
         check(config)
         return DeviceReading(
             device=resolve(device),
             sources=self._sources,
             cables=cables,
-            remarks=(*config.remarks, *self._routing_remarks()),
+            remarks=tuple(config.remarks),
             notes=tuple(self._notes),
             problems=tuple(self._problems),
             derived=self._derived,
@@ -370,25 +373,6 @@ class _Device:
         display = {source.name: source.display for source in self._sources}
         file, line = (display.get(place.file), place.span.line) if place else (None, None)
         self._notes.append(Note(kind=kind, message=message, device=self.name, file=file, line=line))
-
-    def _check_bfd(self) -> None:
-        """Remark sessions with BFD where the container does not start its daemon."""
-        bgp = self._routing.bgp if self._routing else None
-        if bgp is None or isinstance(bgp, Unknown) or isinstance(bgp.neighbors, Unknown) or not self._config.whole:
-            return
-        watched = [neighbor.key for neighbor in bgp.neighbors if neighbor.bfd]
-        if watched and self._localhost.get("frr_mgmt_framework_config") != "true":
-            keys = ("DEVICE_METADATA", "localhost")
-            self._config.remark("bfd-without-daemon", ("@bgp",), keys, neighbors=", ".join(watched))
-
-    def _routing_remarks(self) -> Iterator[Remark]:
-        for statement, kind, name in self._routing.undefined if self._routing else ():
-            yield Remark(
-                kind="dangling-reference",
-                subject=(self.name, "@bgp"),
-                place=self._frr.place(statement.span) if self._frr else None,
-                facts={"kind": kind, "name": name, "field": statement.text},
-            )
 
 
 @lru_cache(maxsize=65_536)

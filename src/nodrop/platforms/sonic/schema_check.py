@@ -11,6 +11,7 @@ from typing import Any
 from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
 from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.read_secrets import without
 from nodrop.platforms.sonic.schema import Schema, release_of, schema
 from nodrop.platforms.sonic.schema_conditions import Condition
 from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verdict, missing, unmet
@@ -32,7 +33,8 @@ def check(config: Config) -> None:
         if said is None:
             said = set(config.remarked())
         if not any(fault.path[:length] in said for length in range(1, len(fault.path) + 1)):
-            config.remark(fault.kind, _subject(config, fault.path), fault.path, **fault.facts)
+            facts = without(config, fault.path[0], fault.facts)
+            config.remark(fault.kind, _subject(config, fault.path), fault.path, **facts)
             if len(fault.path) > 2:
                 said.add(fault.path)
 

@@ -1,0 +1,76 @@
+"""Secrets in what NVUE sets: each remarked where it stands, and none of them shown.
+
+Sources: Cumulus Linux 5.14, User Accounts, TACACS, RADIUS, LDAP, SNMP and BGP (the settings); exported configurations
+of 5.13 (`$nvsec$` in the place of secrets, `'*'` for a locked account).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.platforms.nvue.read_values import Config
+from nodrop.platforms.nvue.tree import Path
+from nodrop.platforms.secrets import exposure, remark
+
+WORDS: Mapping[str, str] = {
+    "password": "a password",
+    "hashed-password": "the password of a user",
+    "secret": "the key of a server",
+    "bind-secret": "the password for LDAP",
+    "community-password": "a community of SNMP",
+    "readonly-community": "a community of SNMP",
+    "readonly-community-v6": "a community of SNMP",
+    "auth-md5": "a password of SNMP",
+    "auth-sha": "a password of SNMP",
+    "encrypt-aes": "a password of SNMP",
+    "encrypt-des": "a password of SNMP",
+}
+"""The settings whose values, or the words right below them, are secrets."""
+_SERVICES = ("aaa", "snmp-server", "ntp", "tacacs", "radius")
+_SESSIONS = ("neighbor", "peer-group")
+
+
+def remark_secrets(config: Config) -> None:
+    """Remark every secret of a file."""
+    for path, what, text in _found(config):
+        if (how := exposure(text)) is not None:
+            place = config.place(path)
+            config.remarks.append(remark(config.device, place, what, how))
+
+
+def _found(config: Config) -> Iterator[tuple[Path, str, str]]:
+    """Yield the path, what it is, and the text of each secret."""
+    root: dict[str, Any] = config.tree.root if config.tree else {}
+    for top in ("system", "service"):
+        node = root.get(top)
+        for name in _SERVICES:
+            yield from _below(_inside(node, name), (top, name))
+    for vrf in _inside(root, "vrf"):
+        for kind in _SESSIONS:
+            path = ("vrf", vrf, "router", "bgp", kind)
+            for session, inside in _inside(root, *path).items():
+                for text in _texts(_value(inside, "password")):
+                    yield (*path, session, "password"), "the password of a BGP session", text
+
+
+def _value(node: Any, key: str) -> Any:
+    return node.get(key) if isinstance(node, dict) else None
+
+
+def _inside(node: Any, *keys: str) -> dict[str, Any]:
+    """Return the mapping below some keys, an empty one where there is none."""
+    for key in keys:
+        node = _value(node, key)
+    return node if isinstance(node, dict) else {}
+
+
+def _below(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
+    for key, inside in node.items() if isinstance(node, dict) else ():
+        if key in WORDS:
+            yield from (((*path, key), WORDS[key], text) for text in _texts(inside))
+        else:
+            yield from _below(inside, (*path, key))
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """The value of a setting, or the words below it."""
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, dict | list) else ()

@@ -1,0 +1,81 @@
+"""Secrets in a SONiC configuration: each remarked where it stands, and none of them shown.
+
+Sources: sonic-buildimage src/sonic-yang-models/yang-models (sonic-system-tacacs, -radius, -ldap, -snmp, -macsec, -ntp,
+sonic-bgp-common); `key_encrypt` is the HLD of TACACS+ passkey encryption.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.fabric.reading import Place
+from nodrop.formats.places import Span
+from nodrop.platforms.secrets import Exposure, exposure, of_frr, remark
+from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.frr_text import FrrText
+
+FIELDS: Mapping[str, Mapping[str, str]] = {
+    "TACPLUS": {"passkey": "the key of TACACS+"},
+    "TACPLUS_SERVER": {"passkey": "the key of TACACS+"},
+    "RADIUS": {"passkey": "the key of RADIUS"},
+    "RADIUS_SERVER": {"passkey": "the key of RADIUS"},
+    "LDAP": {"bind_password": "the password for LDAP"},
+    "BGP_NEIGHBOR": {"auth_password": "the password of a BGP session"},
+    "BGP_PEER_GROUP": {"auth_password": "the password of BGP sessions"},
+    "MACSEC_PROFILE": {"primary_cak": "a key of MACsec", "fallback_cak": "a key of MACsec"},
+    "NTP_KEY": {"value": "a key of NTP"},
+    "SNMP_USER": {
+        "SNMP_USER_AUTH_PASSWORD": "a password of SNMP",
+        "SNMP_USER_ENCRYPTION_PASSWORD": "a password of SNMP",
+    },
+}
+"""The fields that are secrets, by table, and what they are."""
+COMMUNITIES = "SNMP_COMMUNITY"
+"""The table whose keys are secrets."""
+_PRIVATE_KEY = b"PRIVATE KEY-----"
+
+
+def remark_secrets(config: Config, frr: FrrText | None) -> None:
+    """Remark every secret of a switch's files."""
+    for table in FIELDS.keys() & config.data.keys():
+        for key, row in config.rows(table).items():
+            for field, what in FIELDS[table].items():
+                if (how := exposure(row.get(field, ""))) is not None:
+                    encrypted = row.get("key_encrypt") == "true"
+                    _remark(config, (table, key, field), what, "scrambled" if encrypted else how)
+    for name in config.rows(COMMUNITIES) if COMMUNITIES in config.data else ():
+        if (how := exposure(name)) is not None:
+            _remark(config, (COMMUNITIES, name), "a community of SNMP", how)
+    for document in config.documents:
+        if _PRIVATE_KEY in document.raw:
+            line = document.raw.count(b"\n", 0, document.raw.index(_PRIVATE_KEY)) + 1
+            _remember(config, Place(document.name, Span(line, 1, line, 1)), "a private key", "clear")
+    for line, first, last, what, how in of_frr(frr.text) if frr is not None else ():
+        assert frr is not None
+        _remember(config, frr.place(Span(line, first, line, last)), what, how)
+
+
+def _remark(config: Config, keys: tuple[str, ...], what: str, how: Exposure) -> None:
+    _remember(config, config.place(keys), what, how)
+
+
+def _remember(config: Config, place: Place | None, what: str, how: Exposure) -> None:
+    config.remarks.append(remark(config.device, place, what, how))
+
+
+def without(config: Config, table: str, facts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the facts of a remark about a table, dots in the place of each secret."""
+    if table not in FIELDS and table != COMMUNITIES:
+        return facts
+    secrets = sorted(_texts(config.data.get(table), table), key=len, reverse=True)
+    found = dict(facts)
+    for secret in secrets:
+        found = {name: text.replace(secret, "…") for name, text in found.items()}
+    return found
+
+
+def _texts(rows: Any, table: str) -> Iterator[str]:
+    for key, row in rows.items() if isinstance(rows, dict) else ():
+        if table == COMMUNITIES:
+            yield key
+        elif isinstance(row, dict):
+            yield from (value for field in FIELDS[table] if isinstance(value := row.get(field), str) and value)
