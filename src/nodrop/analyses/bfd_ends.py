@@ -1,0 +1,75 @@
+"""BGP sessions over a cable that only one end watches by BFD (RFC 5880): BFD comes up between two, or not at all."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from nodrop.analyses import Hit
+from nodrop.analyses._tiers import hosts_of
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import Subject
+
+RESTS_ON = frozenset({"cables"})
+
+Session = tuple[Subject, BgpNeighbor]
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield the end that does not watch, of each session over a cable that the other end does."""
+    watching = {device.name for device in index.fabric.devices if any(map(_watches, _processes(device)))}
+    if not watching:
+        return
+    sessions: dict[str, Mapping[tuple[str | None, str], Session]] = {}
+    for link in index.fabric.links:
+        if link.a.node not in watching and link.b.node not in watching:
+            continue
+        ports = index.interface(*link.a), index.interface(*link.b)
+        if ports[0] is None or ports[1] is None:
+            continue
+        for name in (link.a.node, link.b.node):
+            if name not in sessions:
+                sessions[name] = _sessions(index.devices[name])
+        a = _over(sessions[link.a.node], ports[0], ports[1])
+        b = _over(sessions[link.b.node], ports[1], ports[0])
+        if a is not None and b is not None and a[1].bfd != b[1].bfd and a[1].enabled and b[1].enabled:
+            there, here = (a, b) if a[1].bfd else (b, a)
+            yield Hit(
+                subject=here[0],
+                facts={"device": here[0][0], "session": here[1].key, "far": there[0][0]},
+                related=(((*there[0], "bfd"), "the end that watches"),),
+            )
+
+
+def _processes(device: Device) -> tuple[Bgp, ...]:
+    own = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
+    return (*own, *those_known(device.vrf_bgp))
+
+
+def _watches(bgp: Bgp) -> bool:
+    return any(neighbor.bfd for neighbor in those_known(bgp.neighbors))
+
+
+def _sessions(device: Device) -> Mapping[tuple[str | None, str], Session]:
+    """The sessions of a device by VRF and key, with their subjects."""
+    return {
+        (bgp.vrf, neighbor.key): (_subject(device, bgp, neighbor), neighbor)
+        for bgp in _processes(device)
+        for neighbor in those_known(bgp.neighbors)
+    }
+
+
+def _subject(device: Device, bgp: Bgp, neighbor: BgpNeighbor) -> Subject:
+    inside = ("@neighbors",) if bgp.vrf is None else ("@vrf_bgp", bgp.vrf, "neighbors")
+    return (device.name, *inside, neighbor.key)
+
+
+def _over(sessions: Mapping[tuple[str | None, str], Session], port: Interface, far: Interface) -> Session | None:
+    """The session over a port: to it, or to an address of the far end."""
+    find_in = partial(_in_vrf, sessions, None if isinstance(port.vrf, Unknown) else port.vrf)
+    return next(filter(None, map(find_in, (port.name, *hosts_of(far)))), None)
+
+
+def _in_vrf(sessions: Mapping[tuple[str | None, str], Session], vrf: str | None, key: str) -> Session | None:
+    return sessions.get((vrf, key))

@@ -1,0 +1,26 @@
+"""Which end of a session does not watch it by BFD, however the session names the other end."""
+
+from functools import cache
+
+from looking import say
+
+from nodrop.fabric.edit import set_value
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.subject import parse
+
+from designs import build, shipped  # isort: skip
+
+
+@cache
+def _unnumbered() -> Fabric:
+    return build(
+        shipped("two-by-two", {"routing.bfd": True, "routing.sessions": "unnumbered", "addressing.links": None})
+    )
+
+
+def test_a_session_over_an_interface_is_found_at_the_other_end_of_the_cable() -> None:
+    assert say("bfd_ends", _unnumbered()) == {}
+    changed = set_value(_unnumbered(), parse("spine1/@neighbors/Ethernet0/bfd"), False)
+    assert say("bfd_ends", changed) == {
+        "spine1/@neighbors/Ethernet0": {"device": "spine1", "session": "Ethernet0", "far": "leaf1"}
+    }
