@@ -25,12 +25,11 @@ from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.reading import Reading, Source
 from nodrop.fabric.subject import matches, natural
 from nodrop.fabric.subject import parse as parse_subject
-from nodrop.fabric.subject import text as spelt
 from nodrop.formats.yaml import parse
 from nodrop.hardware.dynamic import resolve
 from nodrop.intent.schema import Intent
 from nodrop.lint.engine import judge
-from nodrop.lint.finding import Finding, Verdict
+from nodrop.lint.finding import Verdict
 from nodrop.lint.rules import of_files, of_routing, shipped
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
@@ -69,8 +68,6 @@ class Outcome:
 
     fault: Fault
     verdict: Verdict
-    alone: Verdict
-    """The verdict on the device alone: of its files, and what is stated where the fault needs that."""
     missed: tuple[str, ...]
     """What should have been found and is not: at which subject, and from how much."""
     others: tuple[str, ...]
@@ -172,31 +169,28 @@ def _set(tree: Any, path: list[str], value: Any, where: str) -> None:
             tree[key] = {**tree[key], **value} if merged else value
 
 
-def outcome(fault: Fault, *, strictness: str = "") -> Outcome:
-    """Return what is found of a fault: in the whole fabric, and on the device that has it."""
+def outcome(fault: Fault) -> Outcome:
+    """Return what is found of a fault: in the whole fabric, and in as little of it as shows the fault."""
     files = inject(fault)
-    fabric = fault.fabric
-    level = strictness or fault.row.get("strictness", "regular")
-    reading = reading_of(fault, files)
+    level = fault.row.get("strictness", "regular")
     rules = (*of_files(shipped()), *(rule for rule in of_routing(shipped()) if rule.routed))
-    verdict = judge(reading, rules, strictness=level)
-    alone = _alone(fault, files, fabric, level)
-    rule, table = fault.row["rule"], names(reading.fabric, EXAMPLES)
-
-    def missing(found: Verdict, words: str) -> Iterator[str]:
-        subjects = {one.subject for one in found.findings if one.rule == rule}
-        subjects |= {spelt_as(one, table) for one in subjects}
-        for expected in fault.row["at"]:
-            if not any(matches(parse_subject(expected), subject) for subject in subjects):
-                yield f"{expected}{words}"
-
-    missed = [*missing(verdict, "")]
+    verdict = judge(reading_of(fault, files), rules, strictness=level)
+    missed = [*_missing(fault, verdict)]
     if fault.row["from"] != "fabric":
-        missed += missing(
-            alone, f" from the {'device' if fault.row['from'] == 'device' else 'device and what is stated'}"
-        )
-    others = {f"{one.severity} {one.rule}" for one in verdict.findings if one.rule != rule}
-    return Outcome(fault, verdict, alone, tuple(missed), tuple(sorted(others)))
+        alone = judge(_alone(fault, files), of_files(shipped()), strictness=level)
+        missed += (f"{subject} from the {WORDS[fault.row['from']]}" for subject in _missing(fault, alone))
+    others = {f"{one.severity} {one.rule}" for one in verdict.findings if one.rule != fault.row["rule"]}
+    return Outcome(fault, verdict, tuple(missed), tuple(sorted(others)))
+
+
+def _missing(fault: Fault, verdict: Verdict) -> Iterator[str]:
+    """Where the rule that must find a fault does not, in either platform's names of ports."""
+    spelling = names(fault.fabric, EXAMPLES)
+    found = {one.subject for one in verdict.findings if one.rule == fault.row["rule"]}
+    found |= {spelt_as(one, spelling) for one in found}
+    for expected in fault.row["at"]:
+        if not any(matches(parse_subject(expected), subject) for subject in found):
+            yield expected
 
 
 def reading_of(fault: Fault, files: Mapping[str, str]) -> Reading:
@@ -204,13 +198,11 @@ def reading_of(fault: Fault, files: Mapping[str, str]) -> Reading:
     return nodrop.read_back(_artifacts(files, fault.fabric), fault.fabric)
 
 
-def _alone(fault: Fault, files: Mapping[str, str], fabric: Fabric, level: str) -> Verdict:
-    """The verdict on the device at which the fault is, by its files and, where the fault says so, what is stated."""
-    (device,) = {_device(subject, fabric) for subject in fault.row["at"]} or {""}
+def _alone(fault: Fault, files: Mapping[str, str]) -> Reading:
+    """What the device says at which a fault is, by its files and, where the fault needs that, what is stated."""
+    (device,) = {_device(subject, fault.fabric) for subject in fault.row["at"]}
     own = {name: text for name, text in files.items() if name.startswith((f"{device}/", FILE))}
-    if fault.row["from"] == "stated":
-        return judge(nodrop.read_back(_artifacts(own, fabric), fabric), of_files(shipped()), strictness=level)
-    return judge(_bare(fault.platform, device, own), of_files(shipped()), strictness=level)
+    return reading_of(fault, own) if fault.row["from"] == "stated" else _bare(fault.platform, device, own)
 
 
 def _bare(platform: str, device: str, files: Mapping[str, str]) -> Reading:
@@ -249,11 +241,6 @@ def table(outcomes: Iterable[Outcome]) -> str:
             lines.append(f"         besides: {', '.join(one.others)}")
         lines += [f"         unknown: {each.rule} for want of {each.missing}" for each in one.verdict.unknown]
     return "\n".join(lines) + "\n"
-
-
-def subjects(findings: Iterable[Finding]) -> list[str]:
-    """Return where findings are, sorted."""
-    return sorted({spelt(one.subject) for one in findings})
 
 
 if __name__ == "__main__":

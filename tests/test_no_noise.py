@@ -1,4 +1,4 @@
-"""Nothing is said where there is nothing to say: every shipped intent, on every platform that takes it, in every release.
+"""Nothing is said where there is nothing to say: every shipped intent, on every platform and release that takes it.
 
 Refused designs are as much a part of it: which intent a platform does not take, and the word that says why.
 """
