@@ -190,5 +190,7 @@ def survivors(rule: Rule) -> list[str]:
     for example in rule.examples if left else ():
         for platform in PLATFORMS:
             for view in views(example, platform):
+                if any(differences(rule, example, view)):
+                    continue  # the example itself fails, which test_rules.py tells
                 left = [mutant for mutant in left if not any(differences(mutant.rule, example, view))]
     return [mutant.change for mutant in left]

@@ -71,8 +71,10 @@ class _Loader:
             raise InputProblems(self.problems)
         facts = tuple((key, _FACT_TYPES[kind]) for key, kind in file.facts.items())
         names = self.names(options, facts)
-        when = self.expression(("when",), file.when, names)
-        surely = present(when, holds=True) if when else frozenset[Node]()
+        held = self.expression(("scope",), SCOPES[file.scope].held or None, names) if file.claim else None
+        surely = frozenset({held}) if held else frozenset[Node]()
+        when = self.expression(("when",), file.when, names, surely)
+        surely |= present(when, holds=True) if when else frozenset()
         claim = self.expression(("assert",), file.claim, names, surely)
         surely |= present(claim, holds=False) if claim else frozenset()
         made = Rule(

@@ -63,6 +63,8 @@ class Scope:
     items: Callable[[Index], Found]
     identity: frozenset[Path] = frozenset()
     rows: str = ""
+    held: str = ""
+    """A path that is never None of an item: the QoS of the port that a row lies in."""
     topics: frozenset[str] = field(default_factory=frozenset)
     """What its items are stated by, so that findings are likely at most where that was assumed."""
 
@@ -173,6 +175,7 @@ _ALL = (
         items=_interfaces,
         identity=_NAMED | {("queue", "index")},
         rows="queues",
+        held="interface.qos",
     ),
     Scope(
         name="priority_group",
@@ -181,6 +184,7 @@ _ALL = (
         items=_interfaces,
         identity=_NAMED | {("priority_group", "index")},
         rows="priority_groups",
+        held="interface.qos",
     ),
     Scope(
         name="link",

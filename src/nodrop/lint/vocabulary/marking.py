@@ -28,7 +28,7 @@ def cnp_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 
 @word("function", rests_on=("classes",))
-def paused_cnp_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+def paused_cnp_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """The DSCPs of CNPs that land in a lossless traffic class, where they wait for the pause that they are to end."""
     return tuple(dscp for dscp in _cnp_dscps(fabric) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
 
@@ -49,7 +49,7 @@ def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 
 @word("function", rests_on=("classes", "mode"))
-def inert_marking(fabric: Fabric, pools: _Pools, qos: QosProfile) -> str:
+def inert_marking(fabric: Fabric, pools: _Pools, qos: QosProfile | None) -> str:
     """Why the WRED profile of RDMA's queue never marks, as the end of a sentence; nothing where it does or is none."""
     for index in effects.rdma_queues(fabric, qos):
         wred = _wred(qos, index)
@@ -129,7 +129,7 @@ def starved_queues(qos: QosProfile, strict: int) -> tuple[int, ...]:
 
 
 def _strict(qos: QosProfile, index: int) -> bool:
-    queue = effects.queue(qos, index)
+    queue = None if qos is None else effects.queue(qos, index)
     scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
     return scheduler is not None and scheduler.type == "strict"
 
@@ -160,9 +160,9 @@ def _inert(wred: WredProfile, limit_bytes: int | None, *, colors: bool = True) -
     return ""
 
 
-def _queue_limit_bytes(pools: _Pools, qos: QosProfile, index: int) -> int | None:
+def _queue_limit_bytes(pools: _Pools, qos: QosProfile | None, index: int) -> int | None:
     """Return what a queue can hold at most, bytes; None where that is not known or not bounded."""
-    queue = effects.queue(qos, index)
+    queue = None if qos is None else effects.queue(qos, index)
     buffer = None if queue is None or isinstance(queue.buffer, Unknown) else queue.buffer
     if buffer is None or isinstance(pools, Unknown):
         return None

@@ -92,7 +92,7 @@ def lossy_rdma_tcs(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 
 
 @word("function", rests_on=("classes",))
-def rdma_intruders(fabric: Fabric, qos: QosProfile) -> tuple[str, ...]:
+def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
     """The storage, in-band and control classes with a DSCP in a traffic class or priority group of lossless RDMA."""
     rdma = {effects.tc_of_dscp(qos, dscp) for dscp in effects.rdma_dscps(fabric)}
     groups = {effects.group_of_tc(qos, tc) for tc in rdma if effects.is_lossless(qos, tc)}
@@ -125,9 +125,9 @@ def unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 
 @word("function")
-def obeys_or_sends_pause(qos: QosProfile) -> bool:
+def obeys_or_sends_pause(qos: QosProfile | None) -> bool:
     """Whether a port has PFC on any priority, in either direction."""
-    return bool(
+    return qos is not None and bool(
         known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
         or known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     )

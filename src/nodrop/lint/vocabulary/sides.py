@@ -105,7 +105,7 @@ def table_lacks(
 
 
 @word("function", rests_on=("classes",))
-def unintended_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """The DSCPs that share a priority group with lossless classes and are of none.
 
     Those of CNPs are left out, and those of storage, in-band and control traffic beside RDMA: other rules tell them.
@@ -128,7 +128,7 @@ def _dscps(classes: Iterable[TrafficClass]) -> set[int]:
     return {dscp for one in classes for dscp in one.dscp}
 
 
-def _lossless_groups(qos: QosProfile, dscps: Iterable[int]) -> set[int]:
+def _lossless_groups(qos: QosProfile | None, dscps: Iterable[int]) -> set[int]:
     """The priority groups in which DSCPs land and that pause their sender."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in dscps}
     return {effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)}
