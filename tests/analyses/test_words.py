@@ -9,7 +9,13 @@ from nodrop.fabric.fabric import Collector, Counter, Device, Interface, Port
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary.buffers import takes_from, unlike_the_port
-from nodrop.lint.vocabulary.cables import has_headroom_row, headroom_told, priorities_without_headroom, rows_there_are
+from nodrop.lint.vocabulary.cables import (
+    by_table,
+    has_headroom_row,
+    headroom_told,
+    priorities_without_headroom,
+    rows_there_are,
+)
 from nodrop.lint.vocabulary.general import fewer
 from nodrop.lint.vocabulary.links import chosen_fec, far_end, fecs_differ, has_pam4, without_rs
 from nodrop.lint.vocabulary.routing import unused_paths
@@ -199,6 +205,10 @@ def test_counters_that_are_off_or_read_seldom() -> None:
     )
     assert storm_counters_off(counters) == ("PG_WATERMARK",)
     assert slow_counters(counters, 10_000) == ("PORT every 10001 ms",)
+
+
+def test_headroom_by_table() -> None:
+    assert [by_table(model) for model in ("traditional", "dynamic", None, UNKNOWN)] == [True, False, False, False]
 
 
 def test_fewer_rows_are_known_or_not_said() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from nodrop.fabric import neighbors
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.fabric.intern import Interner
@@ -54,7 +55,10 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: 
         fabric=fabric,
         sources={reading.device.name: reading.sources for reading in readings}
         | {one.name: one.sources for one in hosts_read},
-        remarks=tuple(remark for reading in everything for remark in reading.remarks),
+        remarks=(
+            *(remark for reading in everything for remark in reading.remarks),
+            *neighbors.unlike(readings, links, hosts),
+        ),
         notes=(*notes, *(note for reading in readings for note in reading.notes)),
         problems=tuple(problem for reading in everything for problem in reading.problems),
         derived={subject: reason for reading in everything for subject, reason in reading.derived.items()},

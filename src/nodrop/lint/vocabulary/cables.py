@@ -4,7 +4,7 @@ from nodrop.fabric import effects
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UnknownFact, known
+from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import length, listed, speed
@@ -20,6 +20,12 @@ def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
     """
     paused = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     return tuple(one for one in paused if (buffer := effects.group_buffer(qos, one)) is None or not buffer.lossless)
+
+
+@word("test")
+def by_table(buffer_model: str | None | Unknown) -> bool:
+    """Whether a switch is known to look headroom up by speed and cable length, in the traditional buffer model."""
+    return not isinstance(buffer_model, Unknown) and buffer_model == "traditional"
 
 
 @word("function")

@@ -256,6 +256,9 @@ class _Finder:
             yield from self._qos_paths(port, part[1:])
         elif part[:1] == ("cable_length_m",):
             yield from self._cable_paths(port)
+        elif part[:1] == ("neighbor",):
+            rows = {key: self._row("DEVICE_NEIGHBOR", key) for key in self._table("DEVICE_NEIGHBOR")}
+            yield from (("DEVICE_NEIGHBOR", key) for key, row in rows.items() if row.get("local_port", key) == port)
         elif part[:1] == ("link_local",):
             yield ("INTERFACE", port, "ipv6_use_link_local_only")
             yield from self._address_paths("INTERFACE", port, ())

@@ -1,0 +1,78 @@
+"""Ports that negotiate or train their lanes otherwise than the medium of their cable asks for.
+
+Passive copper is trained: each end tells the other how to shape its signal (IEEE 802.3 clauses 136 and 162), which
+auto-negotiation begins (clause 73). A transceiver does that itself, and does not answer.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+
+from nodrop.analyses import Fact, Hit
+from nodrop.fabric.fabric import End, Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown, surely_off
+from nodrop.hardware import media
+from nodrop.platforms.traits import traits
+
+RESTS_ON = frozenset({"cables"})
+PAM4_LANE_MBPS = 50_000
+"""Lanes of 25 Gb/s come up over short copper untrained too, and are often run so."""
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield the ports in use, by the cables whose medium is stated."""
+    for link in index.fabric.links:
+        kind = None if isinstance(link.media, Unknown) or link.media is None else media().get(link.media)
+        if kind is None:
+            continue
+        for near, far in ((link.a, link.b), (link.b, link.a)):
+            port = index.interface(*near)
+            if port is None or surely_off(port.enabled):
+                continue
+            fault = _untrained(index, near, port, far) if kind.passive else _trained(port)
+            if fault:
+                field, found, expected = fault
+                facts: dict[str, Fact] = {"port": str(near), "found": found, "media": kind.name, "expected": expected}
+                yield Hit(subject=tuple(near), at=(*near, field), facts=facts)
+
+
+def _trained(port: Interface) -> tuple[str, str, str] | None:
+    """What is wrong with a port at a transceiver: the field, what it does, and what is expected."""
+    return ("link_training", "trains its lanes", "no link training") if _is(port.link_training) else None
+
+
+def _untrained(index: Index, near: End, port: Interface, far: End) -> tuple[str, str, str] | None:
+    """What is wrong with a port at passive copper."""
+    if isinstance(port.autoneg, Unknown) or port.autoneg or _is(port.link_training):
+        return None
+    if _has_pam4(port) and _told(index.devices[near.node].platform, port):
+        return None
+    there = index.interface(*far)
+    if there is not None and _is(there.autoneg) and not surely_off(there.enabled):
+        return "autoneg", f"does not negotiate, though {far} does", "auto-negotiation at both ends"
+    if port.autoneg is None or not _has_pam4(port):
+        return None
+    return "autoneg", "neither negotiates nor trains its lanes", "one of the two"
+
+
+def _is(fact: bool | None | Unknown) -> bool:
+    return not isinstance(fact, Unknown) and fact is True
+
+
+def _has_pam4(port: Interface) -> bool:
+    """Whether the lanes of a port are known to be fast enough to need training."""
+    speed, lanes = port.speed_mbps, port.lanes
+    return isinstance(speed, int) and isinstance(lanes, int) and lanes > 0 and speed // lanes >= PAM4_LANE_MBPS
+
+
+def _told(platform: str, port: Interface) -> bool:
+    """Whether a rule of the platform tells it: of links between switches, where ports negotiate by default."""
+    return not isinstance(port.side, Unknown) and port.side == "fabric" and _negotiates(platform)
+
+
+@cache
+def _negotiates(platform: str) -> bool:
+    try:
+        return traits(platform).autoneg is True
+    except KeyError:
+        return False

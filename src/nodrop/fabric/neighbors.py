@@ -1,0 +1,84 @@
+"""What the files of a switch say of its neighbors, held against the cables: neighbor tables and descriptions of ports.
+
+Both are written once and stay when cables are moved, so that a port may name what it was cabled to before; or the
+files are right, and the cable was put elsewhere. Only what names a device or host of the fabric is looked at, and a
+port only where that device has one of that name: the rest may be another spelling of the truth.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache
+
+from nodrop.fabric.fabric import End, Host, Link
+from nodrop.fabric.reading import DeviceReading, Remark
+from nodrop.fabric.states import Unknown
+
+KIND = "neighbor-unlike-cable"
+_BETWEEN = re.compile(r"[\s:,;|()<>\[\]]+")
+"""What stands between the words of a description; names of devices and ports have none of it."""
+_NUMBERED = re.compile(r"\d")
+"""What follows the name of a device is its port only if it has a number: `spine1 swp3`, and not `spine1 backup`."""
+
+
+def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iterable[Host]) -> Iterator[Remark]:
+    """Yield ports whose neighbor table, else their description, names another end than their cable's."""
+    far = {near: other for link in links for near, other in ((link.a, link.b), (link.b, link.a))}
+    known = _Known(readings, hosts)
+    for reading in readings:
+        name = reading.device.name
+        told: set[str] = set()
+        for cable in reading.cables:
+            near = End(name, cable.local_port)
+            if far.get(near) != cable.remote and (truth := known.truth(far, near, cable.remote)):
+                told.add(cable.local_port)
+                yield _remark((*near, "neighbor"), cable.evidence, cable.remote, truth)
+        for port in reading.device.interfaces:
+            text = port.description
+            if not text or isinstance(text, Unknown) or port.name in told:
+                continue
+            near = End(name, port.name)
+            there = far.get(near)
+            if there is not None and text == f"{there.node}:{there.port}":
+                continue
+            named = known.named(text)
+            if named is not None and (truth := known.truth(far, near, named)):
+                yield _remark((*near, "description"), "its description", named, truth)
+
+
+def _remark(subject: tuple[str, ...], source: str, named: End, truth: str) -> Remark:
+    facts = {"port": f"{subject[0]}:{subject[1]}", "source": source, "named": str(named).rstrip(":"), "truth": truth}
+    return Remark(kind=KIND, subject=subject, place=None, facts=facts)
+
+
+class _Known:
+    """The devices and hosts of a fabric and their ports, made when they are first asked for."""
+
+    def __init__(self, readings: Iterable[DeviceReading], hosts: Iterable[Host]) -> None:
+        self._ports: Callable[[], Mapping[str, Set[str]]] = cache(
+            lambda: (
+                {one.device.name: {port.name for port in one.device.interfaces} for one in readings}
+                | {host.name: {port.name for port in host.ports} for host in hosts}
+            )
+        )
+
+    def truth(self, far: Mapping[End, End], near: End, named: End) -> str:
+        """How the cables contradict that `near` leads to `named`, as the end of a sentence; else nothing."""
+        ports = self._ports().get(named.node)
+        if ports is None or near.node == named.node:
+            return ""
+        there = far.get(near)
+        if there is None:
+            other = far.get(named)
+            return f"{named} is cabled to {other}" if other is not None else ""
+        if there.node != named.node or (named.port in ports and there.port != named.port):
+            return f"its cable leads to {there}"
+        return ""
+
+    def named(self, description: str) -> End | None:
+        """The one end that a description names: a device, and what follows if it may be a port, or a device alone."""
+        words = [word for word in _BETWEEN.split(description) if word]
+        ports = self._ports()
+        if len({word for word in words if word in ports}) != 1:
+            return None
+        node, after = next(pair for pair in zip(words, [*words[1:], ""], strict=True) if pair[0] in ports)
+        return End(node, after) if words == [node] or _NUMBERED.search(after) else None
