@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from nodrop.fabric.reading import Remark
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import Reading, Remark
 from nodrop.formats.plain import NOT_PLAIN, load
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import of_files, shipped
 from nodrop.platforms.sonic.schema import FILE, Schema, release_of, releases, schema
 
 from configs import read, stock  # isort: skip
@@ -146,6 +149,50 @@ def test_a_file_of_no_known_release_is_held_against_all_of_them() -> None:
     (remark,) = read(stock(**long_ago, PFC_WD=watchdog(histroy="enable", pfc_stat_histroy="enable"))).remarks[1:]
     assert remark.facts["release"] == "any release from 202305 to master"
     assert remark.facts["hint"] == "; did you mean `pfc_stat_history`?"
+
+
+def causes(config: Any, *names: str) -> list[list[str]]:
+    """What each group of findings of some rules is about, a group in a list of its own."""
+    of_config = read(config)
+    whole = Fabric(name="test", mode="lossless", devices=(of_config.device,))
+    together: dict[str, list[str]] = {}
+    rules = [rule for rule in of_files(shipped()) if rule.name in names]
+    for finding in judge(Reading(fabric=whole, remarks=of_config.remarks), rules).findings:
+        together.setdefault(finding.group, []).append(finding.message.partition(" ")[0])
+    return sorted(map(sorted, together.values()))
+
+
+def test_what_is_wrong_with_many_rows_is_one_cause() -> None:
+    config = stock(
+        PORT={name: {**port, "parent_port": name} for name, port in stock()["PORT"].items()},
+        INTERFACE={"Loopback0|10.0.0.1/32": {}, "Loopback0|fd00::1/128": {}, "Loopback0": {}},
+        FEATURE={"bgp": {"has_timer": "False"}, "lldp": {"has_timer": "False"}, "snmp": {"has_tiner": "False"}},
+    )
+    assert causes(config, "unknown-field") == [
+        ["FEATURE/bgp/has_timer", "FEATURE/lldp/has_timer"],
+        ["FEATURE/snmp/has_tiner"],
+        ["PORT/Ethernet0/parent_port", "PORT/Ethernet8/parent_port"],
+    ]
+    assert causes(config, "dangling-reference") == [
+        ["INTERFACE/Loopback0", "INTERFACE/Loopback0|10.0.0.1/32", "INTERFACE/Loopback0|fd00::1/128"]
+    ]
+
+
+def test_rows_that_name_different_things_have_causes_of_their_own() -> None:
+    rows = {"Ethernet0|3": {"profile": "none"}, "Ethernet8|3": {"profile": "none"}, "Ethernet0|4": {"profile": "4"}}
+    assert [len(each) for each in causes(stock(BUFFER_PG=rows), "dangling-reference")] == [1, 2]
+
+
+def test_a_field_that_resembles_no_other_has_no_hint() -> None:
+    ports = {name: {**port, "parent_port": name} for name, port in stock()["PORT"].items()}
+    assert {(one.kind, one.facts["hint"]) for one in remarks("202505", PORT=ports)} == {("unknown-field", "")}
+
+
+def test_what_is_expected_by_several_releases_is_said_once() -> None:
+    metadata = stock()["DEVICE_METADATA"]["localhost"]
+    stated = {"DEVICE_METADATA": {"localhost": {**metadata, "switch_type": "switch"}}, "VERSIONS": {}}
+    (remark,) = read(stock(**stated)).remarks
+    assert remark.facts["expected"] == "chassis-packet or fabric or npu or voq or dpu or dummy-sup"
 
 
 def test_a_row_that_the_reader_has_remarked_is_not_remarked_again() -> None:

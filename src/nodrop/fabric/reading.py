@@ -23,7 +23,8 @@ class Place(NamedTuple):
 class Remark:
     """Something readable but wrong in the text itself; a rule with `remark: kind` makes a finding of it.
 
-    `subject` begins with the device; `facts` fill the rule's message.
+    `subject` begins with the device; `facts` fill the rule's message. `names` are words in them that only say of which
+    row they are: remarks that differ in these alone have one cause.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Remark:
     facts: Mapping[str, str] = field(default_factory=dict)
     secret: bool = False
     """Whether the line there holds a secret, which no report repeats."""
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

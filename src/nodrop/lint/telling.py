@@ -1,6 +1,7 @@
 """From a fault to findings: message, place, facts, group, fingerprint, fix, and how sure it is."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,7 +75,8 @@ class Teller:
 
     def of_remark(self, remark: Remark) -> Finding:
         """The finding of what a reader noticed, at its place."""
-        return self._told(remark.subject, remark.subject, remark.facts, located=self._located(remark))
+        located, names = self._located(remark), remark.names
+        return self._told(remark.subject, remark.subject, remark.facts, located=located, rows=names)
 
     def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""
@@ -134,16 +136,18 @@ class Teller:
         related: tuple[Related, ...] = (),
         discriminator: str = "",
         located: Located | None = None,
+        rows: tuple[str, ...] = (),
     ) -> Finding:
         """A finding whose facts came with it. In its group, words that only name the subject do not count.
 
-        What else happens to have such a name, as the same port of another switch, counts.
+        What else happens to have such a name, as the same port of another switch, counts. Nor do `rows`, the words
+        that only name a row of a file, wherever they stand.
         """
         rule, names = self.rule, (facts,)
         pieces = [piece if isinstance(piece, str) else shown(self._known(piece, names)) for piece in rule.message]
         naming: dict[str, str] = {}  # the parts of the subject, and what names each first
         cause = (
-            piece
+            _unnamed(piece, rows)
             for written, piece in zip(rule.message, pieces, strict=True)
             if isinstance(written, str)
             or piece not in subject
@@ -233,3 +237,10 @@ def _device(subject: Subject, at: Subject) -> str | None:
 
 def _lowered(confidence: Confidence, *, weak: bool) -> Confidence:
     return "likely" if weak and confidence == "certain" else confidence
+
+
+def _unnamed(piece: str, rows: tuple[str, ...]) -> str:
+    """A piece of a message with `*` for each of `rows`, the longest first, where it stands as a whole."""
+    for name in sorted(rows, key=len, reverse=True):
+        piece = piece if name not in piece else re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", "*", piece)
+    return piece

@@ -153,7 +153,9 @@ class Config:
         if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(keys)
-            self.remarks.append(Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts))
+            names = _names(keys[1]) if len(keys) > 1 else ()
+            remark = Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts, names=names)
+            self.remarks.append(remark)
 
     def remarked(self) -> frozenset[tuple[str, ...]]:
         """Return the paths at which something was remarked."""
@@ -225,3 +227,8 @@ def type_name(value: Any) -> str:
     """Return what a JSON value is, in words."""
     names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
+
+
+def _names(key: str) -> tuple[str, ...]:
+    """The key of a row and its parts, but for numbers, which may be values too."""
+    return tuple(dict.fromkeys((key, *(part for part in key.split("|") if not part.isdecimal()))))

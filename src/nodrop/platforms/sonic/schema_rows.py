@@ -15,6 +15,9 @@ from nodrop.platforms.sonic.schema_types import Field, Kind
 Path = tuple[str, ...]
 Targets = tuple[tuple[str, str | None], ...]
 
+_ALIKE = 0.75
+"""How much a field has to be like one of the model for a hint: what a vendor adds (`parent_port`) is no slip."""
+
 _ELSEWHERE = re.compile(r"([A-Z0-9_]+)(?:\.|\[')(\w+)(?:'\])?\.(\w+)")
 
 
@@ -123,7 +126,7 @@ class Judge:
         other = self._schema.elsewhere(table, name)
         if other:
             return f"; SONiC has it {other}"
-        near = meant(name, [each for each in row.fields if each not in row.parts])
+        near = meant(name, [each for each in row.fields if each not in row.parts], _ALIKE)
         return near and f"; {near}"
 
 

@@ -102,10 +102,11 @@ def either(fields: list[Field]) -> Field:
     if len(fields) == 1:
         return first
     kinds = [one.kind for one in fields]
+    words = [word for kind in kinds for word in kind.expected.split(" or ")]
     together = Kind(
         tests=tuple(test for kind in kinds for test in kind.tests),
         targets=tuple(dict.fromkeys(target for kind in kinds for target in kind.targets)),
-        expected=" or ".join(dict.fromkeys(kind.expected for kind in kinds)),
+        expected=" or ".join(dict.fromkeys(words)),
         is_number=all(kind.is_number for kind in kinds),
         takes_all=any(kind.takes_all for kind in kinds),
     )
