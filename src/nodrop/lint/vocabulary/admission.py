@@ -2,11 +2,15 @@
 
 from nodrop import units
 from nodrop.fabric import effects
-from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.qos import PriorityGroup, QosProfile
+from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
+from nodrop.fabric.fabric import Interface
+from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.buffers import dropping_lossless_queues
+from nodrop.lint.vocabulary.marking import marks
+from nodrop.lint.vocabulary.scheduling import lossless_queues
 
 _Pools = tuple[BufferPool, ...] | Unknown
 _Model = str | None | Unknown
@@ -43,11 +47,16 @@ def _group_threshold_bytes(buffer_model: _Model, pools: _Pools, qos: QosProfile,
 
 def _shared_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
     """Return the size of a pool without the headroom that ports share, of which it is a part where it is stated."""
+    size = _size_bytes(pools, name)
+    if known(buffer_model, "device.buffer_model") == "traditional":  # SAI: shared headroom is part of the size
+        size -= sum(one.shared_headroom_bytes or 0 for one in known(pools) if one.name == name)
+    return size
+
+
+def _size_bytes(pools: _Pools, name: str | None) -> int:
     pool = next((one for one in known(pools, "device.buffer_pools") if one.name == name), None)
     if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
         raise UnknownFact("buffer_pool.size_bytes")
-    if known(buffer_model, "device.buffer_model") == "traditional":  # SAI: shared headroom is part of the size
-        return pool.size_bytes - (pool.shared_headroom_bytes or 0)
     return pool.size_bytes
 
 
@@ -56,24 +65,40 @@ def _groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
 
 
 @word("function")
-def queue_limit_bytes(pools: _Pools, buffer: BufferProfile) -> float | None:
-    """What a queue's own threshold lets it hold while all others are empty, in bytes; None where it has no limit.
+def pause_before_full_marks(buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
+    """The depth at which the senders of a queue are paused, in bytes, where marks have begun by then and not all are.
 
-    A dynamic threshold is alpha times what is free, so that the queue stops at alpha / (1 + alpha) of its pool.
+    None where all packets are marked before the pause, or none, and where the queue is not lossless.
     """
+    wred = known(queue.wred, "queue.wred")
+    if qos is None or wred is None or wred.green.min_bytes is None or wred.green.max_bytes is None:
+        return None
+    paused = pause_threshold_bytes(buffer_model, pools, qos, queue.index) if marks(pools, qos, queue) else None
+    return paused if paused is not None and wred.green.min_bytes < paused <= wred.green.max_bytes else None
+
+
+@word("function")
+def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
+    """What the own threshold of a lossless queue lets it hold while all others are empty, in bytes.
+
+    A dynamic threshold is alpha times what is free, so that the queue stops at alpha / (1 + alpha) of its pool. None
+    where the queue has no limit or is not lossless, and where it has the buffer of the lossy ones, another fault.
+    """
+    buffer = known(queue.buffer, "queue.buffer")
+    if qos is None or buffer is None or queue.index not in lossless_queues(qos):
+        return None
+    if queue.index in dropping_lossless_queues(qos):
+        return None
     if buffer.static_th_bytes is not None:
         return buffer.static_th_bytes
     if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
         return None
-    pool = next((one for one in known(pools, "device.buffer_pools") if one.name == buffer.pool), None)
-    if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
-        raise UnknownFact("buffer_pool.size_bytes")
     alpha = 2.0**buffer.dynamic_th
-    return alpha * pool.size_bytes / (1 + alpha)
+    return alpha * _size_bytes(pools, buffer.pool) / (1 + alpha)
 
 
 @word("function", rests_on=("models",))
-def admitted_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile) -> float:
+def admitted_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None) -> float:
     """What the lossless priority groups of a port's kind admit together before all senders are paused, in bytes.
 
     With many senders that is the whole of their pools, in a chip whose memory is divided the part that one queue can
@@ -84,24 +109,34 @@ def admitted_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, qo
     chip = asic(switch(model).asic)
     if not chip.pools_keep_apart:
         return 0
-    lossless = [known(one.buffer, "priority_group.buffer") for one in _groups(qos) if one.lossless]
+    groups = () if qos is None else _groups(qos)
+    lossless = [known(one.buffer, "priority_group.buffer") for one in groups if one.lossless]
     names = {buffer.pool for buffer in lossless if buffer is not None}
     return sum(_shared_bytes(buffer_model, pools, name) for name in names) / chip.memory_parts
 
 
 @word("function")
-def apart_from_lossy(pools: _Pools, qos: QosProfile, buffer: BufferProfile) -> str:
-    """The ingress pool that a lossless buffer should take from, where it shares one with lossy groups and need not.
+def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup) -> str:
+    """The ingress pool that a lossless group should take from, where it shares one with lossy groups and need not.
 
-    Nothing where the buffer is apart from them, or where there is no other pool.
+    Nothing where the group is lossy or apart from them, or where there is no other pool.
     """
-    buffers = [one.buffer for one in _groups(qos)]
+    buffer = known(group.buffer, "priority_group.buffer")
+    buffers = () if qos is None else [one.buffer for one in _groups(qos)]
     lossy = {one.pool for one in buffers if isinstance(one, BufferProfile) and not one.lossless}
-    if buffer.pool not in lossy:
+    if buffer is None or not buffer.lossless or buffer.pool not in lossy:
         return ""
     others = [one for one in known(pools, "device.buffer_pools") if one.direction != "egress"]
     free = [one.name for one in others if one.name not in lossy and one.size_bytes != 0]
     return min(free, default="")
+
+
+@word("function")
+def beyond_ingress_bytes(pools: _Pools, pool: BufferPool) -> int:
+    """How much more a stated pool has than all pools of what comes in together, in bytes; 0 where it is no more."""
+    if pool.computed or pool.size_bytes is None:
+        return 0
+    return max(known(pool.size_bytes, "buffer_pool.size_bytes") - ingress_bytes(pools), 0)
 
 
 @word("function")
@@ -112,19 +147,34 @@ def ingress_bytes(pools: _Pools) -> int:
 
 
 @word("function")
-def shares_headroom(pools: _Pools) -> bool:
-    """Whether ports share headroom, so that a profile's size holds only what a port has of its own."""
-    return any(one.shared_headroom_bytes for one in known(pools, "device.buffer_pools"))
+def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unknown, pools: _Pools) -> bool:
+    """Whether ports are told to share headroom, so that a profile's size holds only what a port has of its own.
+
+    A switch that sizes its pools itself makes a small shared headroom for profiles that are smaller than theirs,
+    which is no such statement (sonic-swss cfgmgr/buffer_pool_mellanox.lua: 640 KiB).
+    """
+    if not isinstance(dynamic, Unknown) and dynamic is not None and dynamic.over_subscribe_ratio:
+        return True
+    by_itself = known(buffer_model, "device.buffer_model") == "dynamic"
+    stated = [one for one in known(pools, "device.buffer_pools") if not (by_itself and one.computed)]
+    return any(one.shared_headroom_bytes for one in stated)
 
 
 @word("function")
-def reserve_needed_bytes(model: str | Unknown, buffer: BufferProfile) -> int:
-    """The least size of a lossless profile whose headroom is not shared: xoff, on NVIDIA's chips behind xon.
+def reserve_short_bytes(model: str | Unknown, buffer: BufferProfile | None) -> int:
+    """How much less than its stated headroom a profile reserves, in bytes; 0 where it is no less."""
+    needed = reserve_needed_bytes(model, buffer)
+    return needed and max(needed - (known(buffer.size_bytes, "buffer.size_bytes") if buffer else 0), 0)
+
+
+@word("function")
+def reserve_needed_bytes(model: str | Unknown, buffer: BufferProfile | None) -> int:
+    """The least size of a profile with a stated headroom of its own: xoff, on NVIDIA's chips with xon.
 
     Other chips count xon within what is shared (their shipped tables have sizes of xoff and a cell or two).
     """
-    headroom = known(buffer.headroom, "priority_group.buffer.headroom")
-    if headroom is None:
+    headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
+    if headroom is None or headroom.computed:
         return 0
     behind = not isinstance(model, Unknown) and model in switches() and asic(switch(model).asic).computes
     xon = known(headroom.xon_bytes, "priority_group.buffer.headroom.xon_bytes") or 0
@@ -132,14 +182,14 @@ def reserve_needed_bytes(model: str | Unknown, buffer: BufferProfile) -> int:
 
 
 @word("function")
-def ends_at_once(buffer: BufferProfile) -> str:
+def ends_at_once(buffer: BufferProfile | None) -> str:
     """Why the pause of a lossless buffer ends as soon as it has begun, as a clause; nothing where it lasts.
 
     A pause ends where no more than xon, or the threshold less the offset, is taken, whichever is more (SAI
     inc/saibuffer.h, SAI_BUFFER_PROFILE_ATTR_XON_TH and XON_OFFSET_TH).
     """
-    headroom = known(buffer.headroom, "priority_group.buffer.headroom")
-    if headroom is None or isinstance(headroom.xon_bytes, Unknown):
+    headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
+    if buffer is None or headroom is None or headroom.computed or isinstance(headroom.xon_bytes, Unknown):
         return ""
     if not headroom.xon_bytes and not headroom.xon_offset_bytes:
         return "it has neither an xon threshold nor an offset from the pause threshold"
@@ -148,3 +198,40 @@ def ends_at_once(buffer: BufferProfile) -> str:
         xon, most = units.show_bytes(headroom.xon_bytes or 0), units.show_bytes(limit)
         return f"its xon threshold is {xon}, and it pauses at {most}"
     return ""
+
+
+@word("function")
+def states_headroom(buffer_model: _Model, buffer: BufferProfile | None) -> bool:
+    """Whether a buffer has a stated headroom on a switch that works headroom out by itself."""
+    headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
+    return buffer_model == "dynamic" and headroom is not None and not headroom.computed
+
+
+@word("function")
+def computing_ports(interfaces: tuple[Interface, ...]) -> int:
+    """How many of a switch's ports that are up have headroom that the switch works out."""
+    return sum(_computes(port.qos) for port in interfaces if port.enabled is True)
+
+
+def _computes(qos: QosProfile | None | Unknown) -> bool:
+    if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
+        return False
+    buffers = [group.buffer for group in qos.priority_groups]
+    rooms = [buffer.headroom for buffer in buffers if isinstance(buffer, BufferProfile)]
+    return any(isinstance(room, Headroom) and room.computed for room in rooms)
+
+
+@word("function", rests_on=("models",))
+def kept_while_shut_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: BufferProfile | None | Unknown
+) -> int:
+    """The headroom that a stated profile keeps from others while its port is shut, in bytes; 0 where it is given back.
+
+    Chips that can have the dynamic buffer model give it back (sonic-swss cfgmgr/buffermgr.cpp), and what is shared is
+    nobody's own. Nothing is said of models that are not known.
+    """
+    if isinstance(model, Unknown) or model not in switches() or "dynamic" in asic(switch(model).asic).buffer_models:
+        return 0
+    if not isinstance(buffer, BufferProfile) or isinstance(pools, Unknown) or isinstance(buffer_model, Unknown):
+        return 0
+    return 0 if shares_headroom(buffer_model, None, pools) else reserve_needed_bytes(model, buffer)

@@ -3,10 +3,11 @@
 from nodrop import units
 from nodrop.fabric import effects
 from nodrop.fabric.buffers import BufferPool
-from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.fabric import Fabric, Interface
 from nodrop.fabric.qos import QosProfile, Queue, WredColor, WredProfile
-from nodrop.fabric.states import Unknown, known
+from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.general import listed, speed
 from nodrop.lint.vocabulary.scheduling import lossless_queues
 from nodrop.lint.vocabulary.sides import misplaced_tcs
 
@@ -87,6 +88,63 @@ def inverted_thresholds(wred: WredProfile) -> str:
             if color.min_percent is not None and color.min_percent > (color.max_percent or 0)
         ]
     )
+
+
+@word("function")
+def sooner_colors(wred: WredProfile | None) -> str:
+    """The colors that are marked or dropped early below a threshold of green: `yellow from 78 kB to 628 kB`."""
+    if wred is None:
+        return ""
+    green = wred.green
+    found = [("yellow", wred.yellow), ("red", wred.red)]
+    acting = [(name, one) for name, one in found if one.enabled or name in wred.ecn_colors]
+    lower = [
+        f"{name} from {_bytes(one.min_bytes)} to {_bytes(one.max_bytes)}"
+        for name, one in acting
+        if _lower(one.min_bytes, green.min_bytes) or _lower(one.max_bytes, green.max_bytes)
+    ]
+    return f"{' and '.join(lower)}, green from {_bytes(green.min_bytes)} to {_bytes(green.max_bytes)}" if lower else ""
+
+
+def _lower(one: int | None, other: int | None) -> bool:
+    return one is not None and other is not None and one < other
+
+
+def _bytes(count: int | None) -> str:
+    return "nothing" if count is None else units.show_bytes(count)
+
+
+@word("function", rests_on=("classes", "mode"))
+def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...]) -> str:
+    """The thresholds that RDMA's queues have at several speeds: `150 kB to 1.5 MB at 100G and 400G`; else nothing.
+
+    Ports that are shut, or of which something is not known, are left out.
+    """
+    speeds: dict[tuple[int, int], set[int]] = {}
+    marks_of: dict[int, set[tuple[int, int]]] = {}
+    for port in interfaces:
+        if port.enabled is not True or not isinstance(port.speed_mbps, int) or not isinstance(port.qos, QosProfile):
+            continue
+        if id(port.qos) not in marks_of:
+            marks_of[id(port.qos)] = _marks_of_rdma(fabric, pools, port.qos)
+        for pair in marks_of[id(port.qos)]:
+            speeds.setdefault(pair, set()).add(port.speed_mbps)
+    alike = sorted(pair for pair, found in speeds.items() if len(found) > 1)
+    return "; ".join(
+        f"{units.show_bytes(low)} to {units.show_bytes(high)} at {listed(tuple(map(speed, sorted(speeds[low, high]))))}"
+        for low, high in alike
+    )
+
+
+def _marks_of_rdma(fabric: Fabric, pools: _Pools, qos: QosProfile) -> set[tuple[int, int]]:
+    try:
+        queues = [effects.queue(qos, index) for index in effects.rdma_queues(fabric, qos)]
+        found = [
+            one.wred.green for one in queues if one and isinstance(one.wred, WredProfile) and marks(pools, qos, one)
+        ]
+    except UnknownFact:
+        return set()
+    return {(one.min_bytes, one.max_bytes) for one in found if one.min_bytes is not None and one.max_bytes is not None}
 
 
 @word("filter")

@@ -1,7 +1,9 @@
 """Words about a switch's packet memory: how much there is, and how much is given away before any is shared."""
 
+from math import ceil
+
 from nodrop.fabric.fabric import Device, Interface
-from nodrop.fabric.states import known
+from nodrop.fabric.states import Unknown, known
 from nodrop.hardware import commitment, sharing
 from nodrop.lint.vocabulary import word
 
@@ -28,3 +30,17 @@ def shared_headroom_bytes(device: Device) -> int:
 def headroom_to_share_bytes(device: Device, interface: Interface) -> int:
     """What a port takes of shared headroom when it is paused, in bytes, beside what a port has of its own."""
     return max(sharing.taken_bytes(interface) - sharing.own_bytes(device), 0)
+
+
+@word("function", rests_on=("models",))
+def headroom_oversubscription(device: Device) -> float:
+    """How many times the shared headroom all ports that are up may take together, in tenths.
+
+    0 where no headroom is shared, or is not known to be.
+    """
+    shared = 0 if isinstance(device.buffer_pools, Unknown) else shared_headroom_bytes(device)
+    if not shared:
+        return 0
+    own = sharing.own_bytes(device) if device.buffer_model == "dynamic" else 0
+    ports = [one for one in device.interfaces if known(one.enabled, "interface.enabled")]
+    return ceil(sum(max(sharing.taken_bytes(port) - own, 0) for port in ports) / shared * 10) / 10

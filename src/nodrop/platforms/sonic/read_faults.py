@@ -3,11 +3,13 @@
 Each is a remark of the reader, for it is about rows and fields and not about what the switch does.
 """
 
+import re
 from collections.abc import Iterator
 
 from nodrop.formats.places import shown
 from nodrop.hardware import asic, switch
-from nodrop.platforms.sonic.config import Config, Row, model_of
+from nodrop.platforms.sonic.config import Config, Row, bare, model_of
+from nodrop.units import show_speed
 
 TAKEN: dict[str, frozenset[str]] = {
     "PFC_WD": frozenset({"action", "detection_time", "restoration_time", "pfc_stat_history"}),
@@ -106,6 +108,43 @@ def _vendor(config: Config) -> str | None:
 
 
 def remark_ports(config: Config) -> None:
+    """Remark what does not go with a port: lanes of another one, a headroom profile of another speed or length."""
+    _shared_lanes(config)
+    _stale_profiles(config)
+
+
+_MADE = re.compile(r"pg_lossless_([0-9]{1,7})_([0-9]{1,6})m(?:_[A-Za-z0-9_]*)?_profile")
+"""How buffermgrd names a headroom profile: by speed and cable length (sonic-swss cfgmgr/buffermgr.cpp)."""
+
+
+def _stale_profiles(config: Config) -> None:
+    """Remark priority groups whose profile is, by its name, for another speed or length than their port has.
+
+    What buffermgrd is known to write another profile over is told as that.
+    """
+    made = {name: found for name in config.rows("BUFFER_PROFILE") if (found := _MADE.fullmatch(name))}
+    if not made:
+        return
+    ports = config.rows("PORT")
+    metres = {port: text for row in config.rows("CABLE_LENGTH").values() for port, text in row.items()}
+    told = {remark.facts["port"] for remark in config.remarks if remark.kind == "replaced-profile"}
+    for port, group, key, row in config.split("BUFFER_PG"):
+        name, own = bare(row.get("profile", "")), ports.get(port, {})
+        if name not in made or port in told or own.get("admin_status") != "up":
+            continue
+        stated = (made[name][1], f"{made[name][2]}m")
+        speed, length = own.get("speed", stated[0]), metres.get(port, stated[1])
+        if (speed, length) != stated:
+            facts = {"port": port, "group": group, "found": name, "has": f"{_speed(speed)} and {length} of cable"}
+            subject = (port, "qos", "priority_groups", group.partition("-")[0])
+            config.remark("profile-of-another-speed", subject, ("BUFFER_PG", key, "profile"), **facts)
+
+
+def _speed(text: str) -> str:
+    return show_speed(int(text)) if text.isdecimal() and len(text) < 8 else shown(text)
+
+
+def _shared_lanes(config: Config) -> None:
     """Remark lanes that two ports have, but for those that the model's own port files share."""
     rows = config.rows("PORT")
     lanes = [lane for row in rows.values() for lane in row.get("lanes", "").split(",") if lane]
