@@ -20,7 +20,7 @@ from nodrop.lint.vocabulary.general import fewer
 from nodrop.lint.vocabulary.links import chosen_fec, far_end, fecs_differ, has_pam4, without_rs
 from nodrop.lint.vocabulary.routing import unused_paths
 from nodrop.lint.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
-from nodrop.lint.vocabulary.siblings import alpha, told_otherwise
+from nodrop.lint.vocabulary.siblings import alpha
 from nodrop.lint.vocabulary.telemetry import keeps_counters, most_state, slow_counters, storm_counters_off
 
 from looking import with_changes  # isort: skip
@@ -160,40 +160,6 @@ def test_queues_that_are_lossless_or_that_nobody_scheduled() -> None:
 def test_rates_and_alphas_as_one_writes_them() -> None:
     assert mbps(50_000_000_000) == 400_000
     assert [alpha(exponent) for exponent in (-8, -2, 0, 3)] == ["1/256", "1/4", "1", "8"]
-
-
-@pytest.mark.parametrize(
-    ("aspect", "changes", "told"),
-    [
-        ("scheduling", {"qos/queues/2/scheduler": {"type": "dwrr", "weight": 40}}, False),
-        ("scheduling", {"qos/queues/3/scheduler": {"type": "strict"}}, True),
-        ("scheduling", {"qos/queues/6/scheduler": {"type": "dwrr", "weight": 1}}, True),
-        ("scheduling", {"qos/queues/7/scheduler": None}, True),
-        ("scheduling", {"qos/queues/3/scheduler": {"type": "dwrr", "weight": 60, "peak_bytes_per_s": 1000}}, True),
-        ("classification", {"qos/dscp_to_tc/11": 1}, False),
-        ("classification", {"qos/dscp_to_tc/11": 3}, True),
-        ("classification", {"qos/dscp_to_tc/26": 0}, True),
-        ("classification", {"qos/dscp_to_tc/10": 3}, True),
-        ("classification", {"qos/dscp_to_tc/48": 3}, True),
-        ("marking", {"qos/queues/3/wred/green/max_bytes": 2_000_000}, False),
-        ("marking", {"qos/queues/3/wred": None}, True),
-        ("marking", {"qos/queues/3/wred/green/probability_percent": 0}, True),
-        ("marking", {"qos/queues/3/wred/green/min_bytes": 2_000_000}, True),
-        ("watchdog", {"qos/pfc_watchdog/detection_ms": 300}, False),
-        ("watchdog", {"qos/pfc_watchdog/detection_ms": None}, True),
-        ("watchdog", {"qos/pfc_watchdog/detection_ms": 5000}, True),
-        ("watchdog", {"qos/pfc_watchdog/restoration_ms": 60_000}, True),
-        ("buffers", {"qos/priority_groups/0/buffer/pool": "ingress_lossless"}, False),
-        ("buffers", {"qos/priority_groups/3": None}, True),
-        ("alpha", {"qos/priority_groups/0/buffer/dynamic_th": -3}, False),
-        ("alpha", {"qos/priority_groups/3/buffer/dynamic_th": -8}, False),
-        ("alpha", {"qos/priority_groups/3/buffer/dynamic_th": -8, "qos/queues/3/wred/green/min_bytes": 400_000}, True),
-    ],
-)
-def test_a_difference_that_another_rule_tells(aspect: str, changes: dict[str, object], told: bool) -> None:
-    fabric = with_changes({f"leaf1/Ethernet0/{path}": value for path, value in changes.items()})
-    ends = ("leaf1", "Ethernet0", "leaf1", "Ethernet8")
-    assert told_otherwise(fabric, aspect, *ends, index=Index(fabric)) is told
 
 
 def test_counters_that_are_off_or_read_seldom() -> None:

@@ -26,6 +26,7 @@ from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.lint.scopes import Gap
 from nodrop.lint.telling import Evidence, Teller
 from nodrop.lint.unknowns import Unknowns
+from nodrop.lint.vocabulary import TOLD, Told
 
 BATCH = 4096
 """How many cases are judged at a time: a rule that looks at each of 640,000 ports need not hold as many cases."""
@@ -55,7 +56,7 @@ def judge(
     chosen = [rule for rule in rules if _speaks(rule, reading, strictness, overrides)]
     set_options = {rule.name: _options(rule, _by_name(options or {}, rule, {})) for rule in chosen}
     session = _Session(reading, evaluations if evaluations is not None else Counter(), index or Index(reading.fabric))
-    for rule in chosen:
+    for rule in sorted(chosen, key=lambda rule: rule.last):
         if progress is not None:
             progress(rule.name)
         severity = _by_name(overrides, rule, rule.severity)
@@ -80,6 +81,8 @@ class _Session:
         self.findings: list[Finding] = []
         self.unknowns = Unknowns()
         self.problems: list[Problem] = []
+        self.told: Told = index.kept.setdefault(TOLD, {})
+        self.told.clear()
 
     def judge(self, rule: Rule, severity: Severity, options: Mapping[str, object]) -> None:
         """Note all that one rule says."""
@@ -91,12 +94,15 @@ class _Session:
             index=self.index,
             evidence=self.evidence,
         )
+        before = len(self.findings)
         if rule.claim is not None:
             self._items(rule, teller)
         elif rule.analysis:
             self._hits(rule, teller)
         else:
             self._remarks(rule, teller)
+        for finding in self.findings[before:]:
+            self.told.setdefault(finding.subject[:2], set()).add((rule.area, rule.name))
 
     def _items(self, rule: Rule, teller: Teller) -> None:
         found = self._sifted(rule, teller) if rule.sieve else self.cells.cases(rule.scope, rule.judged)

@@ -5,7 +5,7 @@ it was read, once for each platform that carries what the rule reads.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from nodrop.fabric.edit import set_value
@@ -16,6 +16,7 @@ from nodrop.fabric.subject import text as spelt
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rule import Example, Rule
+from nodrop.lint.rules import of_files, shipped
 
 
 class View(NamedTuple):
@@ -84,7 +85,7 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
 
     `verdict` is what it says, where that is known already.
     """
-    verdict = verdict or judge(view.reading, [rule], strictness="auditor")
+    verdict = verdict or said(rule, view.reading)
     yield from map(str, verdict.problems)
     if not verdict.rules:
         yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
@@ -96,6 +97,18 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
         yield f"a finding at {', '.join(map(spelt, sorted(extra, key=sort_key)))}"
     for unknown in verdict.unknown:
         yield f"unknown for want of {unknown.missing}"
+
+
+def said(rule: Rule, reading: Reading) -> Verdict:
+    """What a rule says of a reading; the shipped ones are judged before one that looks at what others have found."""
+    others = [other for other in of_files(shipped()) if other.name != rule.name and not other.last] if rule.last else []
+    verdict = judge(reading, [*others, rule], strictness="auditor")
+    return replace(
+        verdict,
+        findings=tuple(finding for finding in verdict.findings if finding.rule == rule.name),
+        unknown=tuple(unknown for unknown in verdict.unknown if unknown.rule == rule.name),
+        rules=verdict.rules - sum(reading.fabric.mode in other.modes for other in others),
+    )
 
 
 def _changed(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
@@ -110,7 +123,7 @@ def _faults(
     view: View,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
 ) -> Iterator[str]:
-    verdict = judge(view.reading, [rule], strictness="auditor")
+    verdict = said(rule, view.reading)
     yield from differences(rule, example, view, verdict)
     for finding in locate(verdict.findings, view.reading) if locate else ():
         if finding.located is None or finding.located.span is None:

@@ -137,11 +137,20 @@ class Rule:
         return self.reads | pointed, frozenset().union(*map(given_whole, self.conditions))
 
     @cached_property
+    def last(self) -> bool:
+        """Whether it looks at what other rules have found."""
+        return any(call.word.last for call in self._calls)
+
+    @cached_property
+    def _calls(self) -> tuple[Call, ...]:
+        return tuple(node for condition in self.conditions for node in walk(condition) if isinstance(node, Call))
+
+    @cached_property
     def topics(self) -> frozenset[str]:
         """What the owner may have stated or nodrop assumed and this rule takes for true."""
-        calls = [node for condition in self.conditions for node in walk(condition) if isinstance(node, Call)]
         stated = {name for root, *names in self.reads for name in names[:1] if root == "fabric"}
-        return self.rests_on | self.scope.topics | stated | frozenset().union(*(call.word.rests_on for call in calls))
+        words = (call.word.rests_on for call in self._calls)
+        return self.rests_on | self.scope.topics | stated | frozenset().union(*words)
 
     @cached_property
     def shown(self) -> tuple[Node, ...]:

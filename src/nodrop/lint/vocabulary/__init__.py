@@ -25,6 +25,10 @@ Kind = Literal["filter", "test", "function"]
 Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy"]
 """What an owner may state and nodrop may have to assume: the keys of `fabric:` in nodrop.yaml."""
 
+TOLD = "told"
+Told = dict[tuple[str, ...], set[tuple[str, str]]]
+"""What the index keeps under TOLD: by device and port, the rules that have found something there, with their areas."""
+
 _F = TypeVar("_F", bound=Callable[..., object])
 _MARK = "nodrop_word"
 
@@ -43,11 +47,13 @@ class Word:
     """Whether it is given the fabric's index."""
     rests_on: frozenset[Topic]
     """What it takes from the owner's statements: findings are likely at most where those were assumed."""
+    last: bool
+    """Whether it looks at what other rules have found, so that a rule with it is judged after those."""
     doc: str
     function: Callable[..., object]
 
 
-def word(kind: Kind, *, rests_on: Iterable[Topic] = ()) -> Callable[[_F], _F]:
+def word(kind: Kind, *, rests_on: Iterable[Topic] = (), last: bool = False) -> Callable[[_F], _F]:
     """Declare a function to be a word, called as the function is, without a `_` at the end (`bytes_` is `bytes`)."""
 
     def declare(function: _F) -> _F:
@@ -61,6 +67,7 @@ def word(kind: Kind, *, rests_on: Iterable[Topic] = ()) -> Callable[[_F], _F]:
             result=type_of(hints["return"]),
             indexed="index" in signature.parameters,
             rests_on=frozenset(rests_on),
+            last=last,
             doc=inspect.getdoc(function) or "",
             function=function,
         )
