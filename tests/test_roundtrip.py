@@ -176,6 +176,12 @@ MAY_BE_UNKNOWN = [
 ]
 
 
+UNSAID = {("interfaces", 0, "link_pause"), ("interfaces", 0, "side")} | {
+    (name,) for name in ("extra", "extra_lines", "mac_ageing_s", "arp_reachable_s", "nd_reachable_s")
+}
+"""What no file of SONiC says, known or not."""
+
+
 @pytest.mark.parametrize("path", MAY_BE_UNKNOWN, ids=lambda path: "/".join(map(str, path)))
 def test_an_unknown_fact_is_refused_by_its_path(path: random_values.Path) -> None:
     """Every field of a device and of its first port that may be UNKNOWN: a file cannot say so."""

@@ -169,6 +169,7 @@ def test_the_rules_of_this_release() -> None:
         "multipath-missing",
         "name-not-known-to-tools",
         "neighbor-unlike-cable",
+        "neighbors-outlive-mac-entries",
         "network-not-in-table",
         "nic-cable-longer-than-stated",
         "nic-cnp-in-other-class",

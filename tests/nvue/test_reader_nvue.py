@@ -546,6 +546,17 @@ system:
     assert (silent.management, silent.loopbacks, silent.static_routes, silent.bgp) == (None, (), (), None)
 
 
+def test_how_long_macs_and_neighbors_are_kept() -> None:
+    found = device("""
+bridge: {domain: {br_lossless: {ageing: 300}}}
+system: {global: {arp: {base-reachable-time: 14400}, nd: {base-reachable-time: auto}}}
+""")
+    assert (found.mac_ageing_s, found.arp_reachable_s, found.nd_reachable_s) == (300, 14400, None)
+    silent = device("interface: {swp1: {}}")
+    assert (silent.mac_ageing_s, silent.arp_reachable_s, silent.nd_reachable_s) == (None, None, None)
+    assert device("bridge: {domain: {a: {ageing: 300}, b: {}}}").mac_ageing_s is UNKNOWN
+
+
 TRIM = "system: {forwarding: {packet-trim: %s}}\n"
 
 

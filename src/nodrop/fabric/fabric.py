@@ -170,6 +170,12 @@ class Device:
     loopbacks: tuple[Loopback, ...] | Unknown = ()
     port_channels: tuple[PortChannel, ...] | Unknown = ()
     vlans: tuple[Vlan, ...] | Unknown = ()
+    mac_ageing_s: int | None | Unknown = None
+    """After how long a MAC address is forgotten that nothing is heard of; None leaves it to the switch."""
+    arp_reachable_s: int | None | Unknown = None
+    """How long a neighbor of IPv4 counts as reachable once it is resolved; None leaves it to the switch."""
+    nd_reachable_s: int | None | Unknown = None
+    """The same of a neighbor of IPv6."""
     multi_chassis: MultiChassis | None | Unknown = None
     dual_tor: bool | Unknown = False
     """Whether servers have a second leaf, to which traffic that arrives here may be sent through a tunnel."""

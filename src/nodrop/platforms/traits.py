@@ -105,6 +105,10 @@ class Traits:
     that has a global one."""
     port_channel: str
     """What a port channel is called, with `{}` for its number."""
+    mac_ageing_s: int | None = None
+    """After how long a MAC address is forgotten where nothing is said; None where nothing can be said."""
+    reachable_s: int | None = None
+    """How long a resolved neighbor counts as reachable then."""
     session_dscp: bool
     """Whether the DSCP of BGP's own packets can be set."""
     red_marks: bool

@@ -1,10 +1,12 @@
 """Words about tunnels and pairs of switches: whether what is carried there keeps its class and pauses nobody."""
 
+from nodrop.fabric.bridging import Vlan
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.overlays import Tunnel
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, known, surely_off, those_known
 from nodrop.lint.vocabulary import word
+from nodrop.platforms.traits import traits
 
 
 @word("function")
@@ -86,3 +88,37 @@ def _flooded(device: Device, names: frozenset[str]) -> tuple[str, int, str] | No
             if other := next((one for one in paused[priority] if one != name), None):
                 return name, priority, other
     return None
+
+
+@word("function")
+def neighbors_beyond_macs(device: Device) -> str:
+    """How neighbors are kept longer than MAC addresses, of a VLAN into which lossless traffic is routed; else nothing.
+
+    Where a time is not stated it is that of the platform; nothing is said of platforms that have no such settings.
+    """
+    times = (device.mac_ageing_s, device.arp_reachable_s, device.nd_reachable_s)
+    mac, arp, nd = (None if isinstance(one, Unknown) else one for one in times)
+    try:
+        held = traits(device.platform)
+    except KeyError:
+        return ""
+    if held.mac_ageing_s is None or held.reachable_s is None or isinstance(device.mac_ageing_s, Unknown):
+        return ""
+    ageing = held.mac_ageing_s if mac is None else mac
+    for vlan in those_known(device.vlans):
+        families = {":" in address for address in vlan.addresses}
+        kept = max((one or held.reachable_s for is_6, one in ((False, arp), (True, nd)) if is_6 in families), default=0)
+        if kept > ageing and _is_lossless(device, vlan):
+            return f"a neighbor in VLAN {vlan.id} is kept for {kept} s, and its MAC address for {ageing} s"
+    return ""
+
+
+def _is_lossless(device: Device, vlan: Vlan) -> bool:
+    """Whether a VLAN has several ports, one with PFC at least."""
+    names = {name for one in vlan.members for name in _ports(device, one.interface)}
+    paused = (
+        port.qos.pfc_tx_priorities
+        for port in device.interfaces
+        if port.name in names and not surely_off(port.enabled) and isinstance(port.qos, QosProfile)
+    )
+    return len(vlan.members) > 1 and any(not isinstance(one, Unknown) and one for one in paused)

@@ -7,6 +7,7 @@ from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.states import UNKNOWN, Unknown, known, those_known
 from nodrop.fabric.values import changed
 from nodrop.platforms.editing import same
+from nodrop.platforms.nvue import ageing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_operations import THERE
@@ -51,6 +52,9 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     for attribute, word in (("snmp_location", "system-location"), ("snmp_contact", "system-contact")):
         if _moved(getattr(old, attribute), getattr(new, attribute)):
             _snmp(draft, word, getattr(new, attribute))
+    for field in ageing.FIELDS:
+        if _moved(getattr(old, field), getattr(new, field)):
+            draft.put(*next(ageing.paths(draft.top, field)), to=getattr(new, field))
     if _moved(old.hash_seed, new.hash_seed):
         draft.put("system", "forwarding", "hash-seed", to=new.hash_seed)
     if _moved(old.gnmi_port, new.gnmi_port):

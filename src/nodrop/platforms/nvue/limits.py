@@ -17,6 +17,7 @@ from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Switch
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.adaptive_routing import PERCENT
+from nodrop.platforms.nvue.ageing import MAC_AGEING_S, REACHABLE_S
 from nodrop.platforms.nvue.limits_bridging import check_bridging
 from nodrop.platforms.nvue.read_ports import is_address
 from nodrop.platforms.nvue.release_limits import check_model, check_release
@@ -115,6 +116,14 @@ def _check_services(device: Device) -> None:
     check_addresses(known(device.dns_servers), "dns_servers")
     if not isinstance(device.hash_fields, Unknown | None):
         raise refuse(["hash_fields"], "is not written for NVUE")
+    for field, span in (
+        ("mac_ageing_s", MAC_AGEING_S),
+        ("arp_reachable_s", REACHABLE_S),
+        ("nd_reachable_s", REACHABLE_S),
+    ):
+        seconds = known(getattr(device, field))
+        if seconds is not None and not span[0] <= seconds <= span[1]:
+            raise refuse([field], f"{seconds} s is not from {span[0]} to {span[1]}")
     if not 0 <= (known(device.hash_seed) or 0) <= _LARGEST:
         raise refuse(["hash_seed"], f"is not from 0 to {_LARGEST}")
     _check_telemetry(device)

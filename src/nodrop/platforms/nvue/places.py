@@ -8,7 +8,7 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 from nodrop.hardware.naming import nvue_port
-from nodrop.platforms.nvue import adaptive_routing, conditions
+from nodrop.platforms.nvue import adaptive_routing, ageing, conditions
 from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
 from nodrop.platforms.nvue.places_routing import ROUTING, at, routing_paths
 from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths
@@ -151,6 +151,8 @@ class _Finder:
             yield from adaptive_routing.switch_paths(head, having)
         elif head == "@hash_seed":
             yield ("system", "forwarding", "hash-seed")
+        elif head.removeprefix("@") in ageing.FIELDS:
+            yield from ageing.paths(self._top, head.removeprefix("@"))
         elif head in _SNMP:
             yield from ((*path, _SNMP[head]) for path in SNMP)
         elif head in OVERLAYS:

@@ -17,6 +17,7 @@ from nodrop.hardware import model_called
 from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.adaptive_routing import of_switch
+from nodrop.platforms.nvue.ageing import ageing
 from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
@@ -186,6 +187,7 @@ class _Device:
             port_channels=port_channels(top, ports, self._derived),
             vlans=vlans(top, ports, self._derived),
             multi_chassis=multi_chassis(top, ports),
+            **ageing(top),
             tunnels=tunnels(top),
             management=management(ports),
             bgp=routing.bgp(),

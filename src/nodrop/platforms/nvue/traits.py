@@ -6,6 +6,7 @@ What's New (ranges of polling and robustness); Packet Trimming (sizes, ASICs); O
 
 from dataclasses import replace
 
+from nodrop.platforms.nvue.ageing import USUAL_MAC_AGEING_S, USUAL_REACHABLE_S
 from nodrop.platforms.nvue.conditions import QUEUE_POLLING_MS, USUAL
 from nodrop.platforms.nvue.releases import RELEASES, SINCE
 from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
@@ -55,6 +56,8 @@ TRAITS = Traits(
     most_paths=128,
     global_next_hops=False,
     port_channel="bond{}",
+    mac_ageing_s=USUAL_MAC_AGEING_S,
+    reachable_s=USUAL_REACHABLE_S,
     session_dscp=False,
     red_marks=False,
     relative_marking=frozenset({"spectrum-4", "spectrum-5", "spectrum-6"}),
