@@ -134,7 +134,9 @@ def obeys_or_sends_pause(qos: QosProfile | None) -> bool:
 
 
 @word("function")
-def sent_and_not_obeyed(qos: QosProfile) -> tuple[int, ...]:
+def sent_and_not_obeyed(qos: QosProfile | None) -> tuple[int, ...]:
     """The priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
+    if qos is None:
+        return ()
     obeyed = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
     return tuple(priority for priority in effects.paused_for_use(qos) if priority not in obeyed)
