@@ -145,3 +145,8 @@ def test_platforms_that_mark_only_with_the_flag() -> None:
     assert platform.marking_needs_wred("sonic") is True
     assert platform.marking_needs_wred("nvue") is False
     assert platform.marking_needs_wred("onyx") is False
+
+
+def test_where_bgp_has_a_choice_of_dscp() -> None:
+    found = {one: platform.chooses_session_dscp(one) for one in ("sonic", "nvue", "onyx")}
+    assert found == {"sonic": True, "nvue": False, "onyx": False}

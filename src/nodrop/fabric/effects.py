@@ -14,6 +14,11 @@ from nodrop.fabric.states import known
 UNLIMITED_THRESHOLD = 7
 """`dynamic_th` that means no limit on NVIDIA ASICs (SAI-Implementation mlnx_sai_buffer.c)."""
 
+REST = "the rest"
+"""What shares a queue with CNPs that are in that of DSCP 0."""
+BULK = ("rdma", "storage", "inband")
+"""Purposes of classes that send much."""
+
 
 def tc_of_dscp(qos: QosProfile | None, dscp: int) -> int:
     """Return the traffic class of a DSCP on a port that trusts it."""
@@ -74,6 +79,31 @@ def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     needs_pause = fabric.mode in ("lossless", "pfc-only")
     tcs = {tc_of_dscp(qos, dscp) for dscp in rdma_dscps(fabric)}
     return tuple(sorted({queue_of_tc(qos, tc) for tc in tcs if not needs_pause or is_lossless(qos, tc)}))
+
+
+def cnp_dscps(fabric: Fabric) -> tuple[int, ...]:
+    """Return the DSCPs of CNPs, sorted."""
+    return tuple(sorted({dscp for one in fabric.classes if one.purpose == "cnp" for dscp in one.dscp}))
+
+
+def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str], ...]:
+    """Return the DSCPs of CNPs that do not have a lossy queue to themselves, and with what they share it.
+
+    That is `REST` for the queue of DSCP 0, which is what nobody marks, else the name of a class of bulk data. Lossless
+    queues are left out: in them CNPs are stopped, which is worse.
+    """
+    dscps = cnp_dscps(fabric)
+    if qos is None or not dscps:
+        return ()
+
+    def leaves(dscp: int) -> int:
+        return queue_of_tc(qos, tc_of_dscp(qos, dscp))
+
+    bulk = {leaves(dscp): one.name for one in fabric.classes if one.purpose in BULK for dscp in one.dscp}
+    paused = {queue_of_tc(qos, tc) for tc in range(16) if is_lossless(qos, tc)}
+    company = {leaves(0): REST, **{queue: name for queue, name in bulk.items() if queue != leaves(0)}}
+    own = {dscp: leaves(dscp) for dscp in dscps if dscp != 0}
+    return tuple((dscp, company[queue]) for dscp, queue in own.items() if queue in company and queue not in paused)
 
 
 def queue(qos: QosProfile, index: int) -> Queue | None:

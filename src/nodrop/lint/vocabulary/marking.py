@@ -24,14 +24,14 @@ def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
 @word("function", rests_on=("classes",))
 def cnp_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """The queues that CNPs leave by, those of lossless traffic classes left out."""
-    tcs = {effects.tc_of_dscp(qos, dscp) for dscp in _cnp_dscps(fabric)}
+    tcs = {effects.tc_of_dscp(qos, dscp) for dscp in effects.cnp_dscps(fabric)}
     return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs if not effects.is_lossless(qos, tc)}))
 
 
 @word("function", rests_on=("classes",))
 def paused_cnp_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """The DSCPs of CNPs that land in a lossless traffic class, where they wait for the pause that they are to end."""
-    return tuple(dscp for dscp in _cnp_dscps(fabric) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
+    return tuple(dscp for dscp in effects.cnp_dscps(fabric) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
 
 
 @word("function", rests_on=("classes", "mode"))
@@ -156,11 +156,13 @@ def mark_start(color: WredColor | None) -> str:
 
 
 @word("function", rests_on=("classes",))
-def cnp_not_first(fabric: Fabric, qos: QosProfile) -> str:
+def cnp_not_first(fabric: Fabric, qos: QosProfile | None) -> str:
     """How CNPs are served where that is not by strict priority: `queue 6, dwrr of weight 14`; else nothing.
 
     Queues that lossless traffic leaves by are left out: that CNPs are stopped with it is another fault.
     """
+    if qos is None:
+        return ""
     lossless = lossless_queues(qos)
     for index in cnp_queues(fabric, qos):
         if index in lossless:
@@ -190,10 +192,6 @@ def _strict(qos: QosProfile, index: int) -> bool:
     queue = None if qos is None else effects.queue(qos, index)
     scheduler = None if queue is None else known(queue.scheduler, "queue.scheduler")
     return scheduler is not None and scheduler.type == "strict"
-
-
-def _cnp_dscps(fabric: Fabric) -> tuple[int, ...]:
-    return tuple(sorted({dscp for one in fabric.classes if one.purpose == "cnp" for dscp in one.dscp}))
 
 
 def _wred(qos: QosProfile | None, index: int) -> WredProfile | None:

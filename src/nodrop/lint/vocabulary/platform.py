@@ -24,3 +24,13 @@ def needs_link_local(platform: str) -> bool:
         return traits(platform).global_next_hops
     except KeyError:
         return False
+
+
+@word("function")
+@cache
+def chooses_session_dscp(platform: str) -> bool:
+    """Whether a platform can be told the DSCP of BGP's own packets; not where nothing is known of it."""
+    try:
+        return traits(platform).session_dscp
+    except KeyError:
+        return False

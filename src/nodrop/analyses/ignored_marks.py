@@ -1,0 +1,63 @@
+"""Switch ports that mark packets of RDMA towards hosts whose NICs are stated not to slow down for marks.
+
+Where files of the NICs were read, those are judged instead; not in mode pfc-only, where NICs are right not to.
+"""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.fabric import effects
+from nodrop.fabric.fabric import End, Fabric, Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import Unknown, UnknownFact, known, surely_off
+
+RESTS_ON = frozenset({"cables", "classes", "hosts"})
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield, once for each group of such hosts, the first port towards them that marks.
+
+    Facts: group, hosts (how many of it are so), device, port and queue.
+    """
+    if index.fabric.nics and index.fabric.mode != "pfc-only":
+        return
+    marking: dict[int, int | None] = {}
+    deaf: dict[str, int] = {}
+    first: dict[str, tuple[End, int]] = {}
+    for host in index.fabric.hosts:
+        if isinstance(host.dcqcn, Unknown) or host.dcqcn:
+            continue
+        deaf[host.group] = deaf.get(host.group, 0) + 1
+        if host.group in first:
+            continue
+        for end in filter(None, (index.far_end(host.name, port.name) for port in host.ports)):
+            port = index.at(end)
+            if not isinstance(port, Interface) or not isinstance(port.qos, QosProfile) or surely_off(port.enabled):
+                continue
+            if id(port.qos) not in marking:
+                marking[id(port.qos)] = _marking_queue(index.fabric, port.qos)
+            queue = marking[id(port.qos)]
+            if queue is not None:
+                first[host.group] = end, queue
+                break
+    for group, (end, queue) in first.items():
+        yield Hit(
+            subject=tuple(end),
+            at=(*end, "qos", "queues", str(queue), "wred"),
+            facts={"group": group, "hosts": deaf[group], "device": end.node, "port": end.port, "queue": queue},
+            discriminator=group,
+        )
+
+
+def _marking_queue(fabric: Fabric, qos: QosProfile) -> int | None:
+    """The first queue of RDMA that marks green; None where there is none, or where that is not known."""
+    try:
+        for index in effects.rdma_queues(fabric, qos):
+            queue = effects.queue(qos, index)
+            wred = None if queue is None else known(queue.wred, "queue.wred")
+            if wred is not None and "green" in wred.ecn_colors:
+                return index
+    except UnknownFact:
+        return None
+    return None
