@@ -51,6 +51,8 @@ def told(
         ("p1 gpu1 nic1", {"p1": ("gpu1", "eth0")}, []),
         ("p1 b q1", {"p2": ("b", "q1")}, [("a/p2/neighbor", "b:q1", "b:q1 is cabled to a:p1")]),
         ("p1 b q1", {"p2": ("b", "q2")}, []),
+        ("p1 d r1", {"p1": ("b", "q1")}, [("a/p1/neighbor", "b:q1", "its cable leads to d:r1")]),
+        ("p1 d r1", {"p2": ("d", "r1")}, [("a/p2/neighbor", "d:r1", "d:r1 is cabled to a:p1")]),
         ("", {"p1": ("b", "q1")}, []),
         ("", {"p1": ("b", "q1"), "p2": ("b", "q1")}, [("a/p2/neighbor", "b:q1", "b:q1 is cabled to a:p1")]),
     ],

@@ -6,8 +6,8 @@ port only where that device has one of that name: the rest may be another spelli
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 
 from nodrop.fabric.fabric import End, Host, Link
 from nodrop.fabric.reading import DeviceReading, Remark
@@ -23,7 +23,7 @@ _NUMBERED = re.compile(r"\d")
 def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iterable[Host]) -> Iterator[Remark]:
     """Yield ports whose neighbor table, else their description, names another end than their cable's."""
     far = {near: other for link in links for near, other in ((link.a, link.b), (link.b, link.a))}
-    known = _Known(readings, hosts)
+    known = _Known(readings, hosts, far)
     for reading in readings:
         name = reading.device.name
         told: set[str] = set()
@@ -51,19 +51,29 @@ def _remark(subject: tuple[str, ...], source: str, named: End, truth: str) -> Re
 
 
 class _Known:
-    """The devices and hosts of a fabric and their ports, made when they are first asked for."""
+    """The devices and hosts of a fabric and their ports, made when they are first asked for.
 
-    def __init__(self, readings: Iterable[DeviceReading], hosts: Iterable[Host]) -> None:
-        self._ports: Callable[[], Mapping[str, Set[str]]] = cache(
-            lambda: (
-                {one.device.name: {port.name for port in one.device.interfaces} for one in readings}
-                | {host.name: {port.name for port in host.ports} for host in hosts}
-            )
-        )
+    Of a device that was not read they are those that cables lead to.
+    """
+
+    def __init__(self, readings: Iterable[DeviceReading], hosts: Iterable[Host], cabled: Iterable[End]) -> None:
+        self._sources = readings, hosts, cabled
+
+    @cached_property
+    def _ports(self) -> Mapping[str, Set[str]]:
+        readings, hosts, cabled = self._sources
+        found: dict[str, set[str]] = {}
+        for node, port in cabled:
+            found.setdefault(node, set()).add(port)
+        for reading in readings:
+            found.setdefault(reading.device.name, set()).update(port.name for port in reading.device.interfaces)
+        for host in hosts:
+            found.setdefault(host.name, set()).update(port.name for port in host.ports)
+        return found
 
     def truth(self, far: Mapping[End, End], near: End, named: End) -> str:
         """How the cables contradict that `near` leads to `named`, as the end of a sentence; else nothing."""
-        ports = self._ports().get(named.node)
+        ports = self._ports.get(named.node)
         if ports is None or near.node == named.node:
             return ""
         there = far.get(near)
@@ -77,7 +87,7 @@ class _Known:
     def named(self, description: str) -> End | None:
         """The one end that a description names: a device, and what follows if it may be a port, or a device alone."""
         words = [word for word in _BETWEEN.split(description) if word]
-        ports = self._ports()
+        ports = self._ports
         if len({word for word in words if word in ports}) != 1:
             return None
         node, after = next(pair for pair in zip(words, [*words[1:], ""], strict=True) if pair[0] in ports)

@@ -1,6 +1,6 @@
 """Words about adaptive routing: where the choice among equal paths by load cannot be, and where it is in part only."""
 
-from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
@@ -89,11 +89,8 @@ def _far_role(device: Device, interface: Interface, index: Index) -> str | None:
 
 
 @word("function", rests_on=("hosts",))
-def hosts_in_order(*, index: Index) -> str:
+def hosts_in_order(fabric: Fabric) -> str:
     """The hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
-    key = "hosts in order"
-    if key not in index.kept:
-        names = [host.name for host in index.fabric.hosts if host.out_of_order is False]
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        index.kept[key] = ", ".join(names[:_MOST_NAMED]) + more
-    return str(index.kept[key])
+    names = [host.name for host in fabric.hosts if host.out_of_order is False]
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
