@@ -176,6 +176,8 @@ def test_the_rules_of_this_release() -> None:
         "mtu-mismatch",
         "multipath-missing",
         "name-not-known-to-tools",
+        "name-of-two-devices",
+        "name-unlike-file",
         "neighbor-unlike-cable",
         "neighbors-outlive-mac-entries",
         "network-not-in-table",

@@ -13,6 +13,7 @@ from nodrop.fabric import neighbors
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.fabric.intern import Interner
+from nodrop.fabric.names import misnamed
 from nodrop.fabric.nics import stated
 from nodrop.fabric.qos import PriorityGroup, QosProfile
 from nodrop.fabric.reading import Assumption, DeviceReading, HostReading, Note, Reading
@@ -28,6 +29,7 @@ RDMA_DSCP = 26
 
 def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: Sequence[HostReading] = ()) -> Reading:
     """Return all readings as one fabric; two devices of one name are told apart by a number, with a note."""
+    named = readings
     readings, notes = _distinct(readings)
     hosts_read = _apart(hosts_read, {reading.device.name for reading in readings})
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
@@ -58,6 +60,7 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: 
         remarks=(
             *(remark for reading in everything for remark in reading.remarks),
             *neighbors.unlike(readings, links, hosts),
+            *misnamed(named, readings),
         ),
         notes=(*notes, *(note for reading in readings for note in reading.notes)),
         problems=tuple(problem for reading in everything for problem in reading.problems),

@@ -85,6 +85,8 @@ class DeviceReading:
     """One device as its files describe it. `derived` maps a subject to the documented default that filled it."""
 
     device: Device
+    called: str | None = None
+    """What its folder or file is called, where the files state a name that somebody chose; else None."""
     sources: tuple[Source, ...] = ()
     cables: tuple[Cable, ...] = ()
     remarks: tuple[Remark, ...] = ()

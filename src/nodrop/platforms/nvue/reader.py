@@ -51,6 +51,8 @@ from nodrop.platforms.nvue.tree import Path, Tree
 FILES = (FILE,)
 SUFFIXES = (".yaml", ".yml")
 
+_DEFAULT_NAME = "cumulus"
+"""The hostname of a switch that nobody has named."""
 _MAX_NOTES = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ENTRY = re.compile(rb"""^[ \t]*-[ \t]+["']?(?:header|set|unset)["']?[ \t]*:[ \t]*(?:\{|#|\r?$)""", re.MULTILINE)
@@ -111,6 +113,7 @@ class _Device:
         self._derived: dict[Subject, str] = {}
         self._unread: list[Path] = []
         self._config = Config(name, tree)
+        self._called: str | None = None
         self.name = self._config.device = self._hostname(name)
 
     def read(self) -> DeviceReading:
@@ -118,6 +121,7 @@ class _Device:
         self._check(device)
         return DeviceReading(
             device=resolve(device),
+            called=self._called,
             sources=self._sources,
             remarks=tuple(self._config.remarks),
             notes=tuple(self._notes),
@@ -151,6 +155,7 @@ class _Device:
 
     def _hostname(self, name: str) -> str:
         stated = self._config.top.below("system").text("hostname")
+        self._called = None if stated in (None, _DEFAULT_NAME) else name
         if stated is None or stated == name:
             return name
         if not _NAME.fullmatch(stated):

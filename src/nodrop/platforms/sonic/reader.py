@@ -42,6 +42,8 @@ from nodrop.platforms.sonic.schema_check import check
 from nodrop.platforms.sonic.tables import HASH_SEED_OF_TYPE, ROLE_OF_TYPE
 
 FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (), (".json",)
+DEFAULT_NAME = "sonic"
+"""The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
 DEFAULT_MTU_BYTES = 9100
 """portmgrd's MTU for a port without one (sonic-swss cfgmgr/portmgr.h)."""
 
@@ -99,6 +101,7 @@ class _Device:
         mode = self._localhost.get("docker_routing_config_mode", "")
         self._frr: FrrText | None = frr_text(routing, documents, mode)
         self._routing = frr.read(self._frr.text) if self._frr else None
+        self._called: str | None = None
         self.name = self._config.device = self._hostname(name)
 
     def read(self) -> DeviceReading:
@@ -112,6 +115,7 @@ class _Device:
         check(config)
         return DeviceReading(
             device=resolve(device),
+            called=self._called,
             sources=self._sources,
             cables=cables,
             remarks=tuple(config.remarks),
@@ -126,6 +130,7 @@ class _Device:
             stated = f"{stated}-{asic.lower()}"
         if stated is None and self._routing is not None:
             stated = self._routing.hostname
+        self._called = None if stated in (None, DEFAULT_NAME) else name
         if stated is None or stated == name:
             return name
         if not _NAME.fullmatch(stated):
