@@ -41,6 +41,7 @@ bench: setup ## speed and memory per switch, as ratios in one run
 	@$(BIN)/python benchmarks/pod.py --platform sonic
 	@$(BIN)/python benchmarks/pod.py --platform nvue
 	@$(BIN)/python benchmarks/site.py
+	@$(BIN)/python benchmarks/lint.py
 	@$(BIN)/python benchmarks/routing.py
 
 wheelhouse: $(VENV)/.wheelhouse

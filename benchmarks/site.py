@@ -8,23 +8,15 @@ written, half of the pods have SONiC leaves below NVUE spines, and half the reve
 """
 
 import argparse
-import ctypes
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from itertools import cycle
 from pathlib import Path
 
 from intents import pod, written
-
-_COMMAND = [sys.executable, "-c", "from nodrop.cli.main import main; main()"]
-_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-_BETWEEN_LOOKS_S = 0.1
+from processes import run
 
 
 def main() -> None:
@@ -36,7 +28,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     jobs = ["--jobs", str(options.jobs)] if options.jobs else []
     report = []
     print(f"platforms: {', '.join(written())}; {len(os.sched_getaffinity(0))} processors", flush=True)
@@ -60,66 +51,11 @@ def measure(folder: Path, switches: int, leaves: int, spines: int, jobs: list[st
         intents.append(f"pod{number:04}.yaml")
         text = pod(f"pod{number:04}", leaves=leaves, spines=spines, leaf=leaf, spine=spine)
         (folder / intents[-1]).write_text(text)
-    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [*_COMMAND, "build", *intents, "-o", "build", *jobs]
-    running = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
-    memory = Memory(running.pid)
-    out, err = running.communicate()
-    seconds = time.perf_counter() - begun
-    memory.end()
-    if running.returncode or not out.startswith(b"no findings"):
-        sys.exit(f"the site does not build clean; the figures would mean nothing\n{(out + err).decode()}")
-    wait_for_all()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run(folder, "build", *intents, "-o", "build", *jobs)
+    if done.code or not done.out.startswith("no findings"):
+        sys.exit(f"the site does not build clean; the figures would mean nothing\n{done.out}{done.err}")
     size = sum(path.stat().st_size for path in (folder / "build").rglob("*") if path.is_file())
-    return {
-        "switches": switches,
-        "seconds": seconds,
-        "cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        "system_s": after.ru_stime - before.ru_stime,
-        "peak_mib": memory.peak_kib / 1024,
-        "megabytes": size / 1e6,
-    }
-
-
-def wait_for_all() -> None:
-    """Wait for what the command has left behind, which is ours to wait for, so that its CPU is counted too."""
-    try:
-        while True:
-            os.wait()
-    except ChildProcessError:
-        return
-
-
-class Memory:
-    """Looks at the memory of all processes of a session, what they share counted once, and keeps the largest sum."""
-
-    def __init__(self, session: int) -> None:
-        self._session, self._ended, self.peak_kib = session, threading.Event(), 0
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """Stop looking."""
-        self._ended.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._ended.wait(_BETWEEN_LOOKS_S):
-            self.peak_kib = max(
-                self.peak_kib, sum(self._proportional_kib(path) for path in Path("/proc").glob("[0-9]*"))
-            )
-
-    def _proportional_kib(self, process: Path) -> int:
-        try:
-            if os.getsid(int(process.name)) != self._session:
-                return 0
-            lines = (process / "smaps_rollup").read_text().splitlines()
-        except OSError:
-            return 0
-        return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+    return {"switches": switches, **done.figures, "megabytes": size / 1e6}
 
 
 def line(site: dict[str, float]) -> str:

@@ -73,6 +73,17 @@ class Inputs:
         inner = [one for nested in self.nested for one in nested.fabrics()]
         return [self, *inner] if self.bundles or self.hosts or self.problems or self.notes else inner
 
+    @property
+    def name(self) -> str:
+        """Where the files of the fabric lie: beside its fabric.yaml, else the folder that all are in."""
+        if self.stated:
+            return str(Path(self.stated[0].display).parent)
+        folders = {str(Path(text.display).parent) for bundle in self.bundles for _, text in bundle.files}
+        try:
+            return os.path.commonpath(folders) or "."
+        except ValueError:  # absolute and relative paths, or no file at all
+            return "."
+
     def only(self) -> "Inputs":
         """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
         fabrics = self.fabrics()

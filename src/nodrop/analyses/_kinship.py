@@ -6,7 +6,7 @@ that are as frequent, the one of more of the fabric.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar
 
@@ -47,15 +47,18 @@ class Kinship:
 
     def __init__(self, index: Index, *, sides: bool) -> None:
         self._index, self._sides = index, sides
-        counts: defaultdict[Family, dict[int, tuple[Member, list[str]]]] = defaultdict(dict)
-        for family, member in self.members():
-            counts[family].setdefault(id(member.qos), (member, []))[1].append(member.device.name)
+        self._kinds: defaultdict[Family, defaultdict[int, list[Member]]] = defaultdict(lambda: defaultdict(list))
+        for family, member in self._members():
+            self._kinds[family][id(member.qos)].append(member)
         self.families: Mapping[Family, Mapping[int, Kind]] = {
-            family: {key: Kind(first, len(names), frozenset(names)) for key, (first, names) in kinds.items()}
-            for family, kinds in counts.items()
+            family: {key: _kind(members) for key, members in kinds.items()} for family, kinds in self._kinds.items()
         }
 
-    def members(self) -> Iterator[tuple[Family, Member]]:
+    def kinds(self, family: Family) -> Iterable[Sequence[Member]]:
+        """The ports of a family, those with one profile together: what holds of the first holds of all."""
+        return self._kinds[family].values()
+
+    def _members(self) -> Iterator[tuple[Family, Member]]:
         """Yield every port in use that has QoS, with its family."""
         for device in self._index.fabric.devices:
             root = _root(device)
@@ -103,6 +106,10 @@ class Kinship:
             if of_ports and 2 * len(tally[best].devices) >= len(devices) and ranks[best] > ranks[second]:
                 result[family] = (best, tally[best].first, tally[best].ports)
         return result
+
+
+def _kind(members: Sequence[Member]) -> Kind:
+    return Kind(members[0], len(members), frozenset(member.device.name for member in members))
 
 
 def _is_service(device: Device, port: Interface) -> bool:

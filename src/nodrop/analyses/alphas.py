@@ -36,15 +36,16 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     told: set[str] = set()
     for key in keys:
         usual = kinship.usual(lambda member, key=key: read(member).get(key))  # type: ignore[misc]
-        for family, member in kinship.members() if usual else ():
-            if family not in usual or (own := read(member).get(key)) is None:
-                continue
-            expected, sibling, count = usual[family]
-            if own != expected and member.device.name not in told:
-                hit = _hit(member, key, own, expected, sibling, count)
-                if hit.subject == (member.device.name,):
-                    told.add(member.device.name)
-                yield hit
+        for family, (expected, sibling, count) in usual.items():
+            for members in kinship.kinds(family):
+                if (own := read(members[0]).get(key)) is None or own == expected:
+                    continue
+                for member in members:
+                    if member.device.name not in told:
+                        hit = _hit(member, key, own, expected, sibling, count)
+                        if hit.subject == (member.device.name,):
+                            told.add(member.device.name)
+                        yield hit
 
 
 def _thresholds(member: Member) -> Iterator[tuple[Key, int]]:

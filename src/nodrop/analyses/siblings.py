@@ -58,15 +58,12 @@ def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
         found = read(member)
         return None if isinstance(found, str) or not found else found
 
-    usual = kinship.usual(value)
-    if not usual:
-        return
-    for family, member in kinship.members():
-        if family in usual and family[-1] is not None:
-            expected, sibling, count = usual[family]
-            own = read(member)
+    for family, (expected, sibling, count) in kinship.usual(value).items():
+        for members in kinship.kinds(family) if family[-1] is not None else ():
+            own = read(members[0])
             if own and own != expected and (isinstance(own, str) or any(_differences(own, expected))):
-                yield _told(aspect, member, own, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE)
+                for member in members:
+                    yield _told(aspect, member, own, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE)
 
 
 def _read(aspect: str, qos: QosProfile) -> Traits | str:

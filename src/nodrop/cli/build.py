@@ -1,7 +1,7 @@
 """`nodrop build`: intents become configurations, which are read back and linted before anything is replaced."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,6 +129,7 @@ def _done(task: _Task) -> _Done:
             name = f"{one.device}/{one.path}" if one.device else one.path
             files[task.top + name] = one.text.encode()
     (outcome,) = outcomes
+    outcome = replace(outcome, name=f"{task.output}/{task.top}".rstrip("/"))
     return _Done(outcome=outcome, files=task.room.put(files) if files else None)
 
 

@@ -1,7 +1,7 @@
 """`nodrop lint`: what is wrong with configurations, own or foreign."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -91,7 +91,7 @@ def _done(task: _Task, executor: "Executor | None" = None) -> "Outcome":
         reading = read_inputs(what, task.declared, executor) if isinstance(what, Inputs) else _read_back(what)
         outcomes.append(judged(reading, chosen_rules(choices), choices))
     (outcome,) = outcomes
-    return outcome
+    return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)
 
 
 def _read_back(text: "Text") -> "Reading":

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -99,7 +100,7 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
         hosts=sum(one.hosts for one in outcomes),
         interfaces=sum(one.interfaces for one in outcomes),
         rules=max((one.rules for one in outcomes), default=0),
-        findings=tuple(finding for one in outcomes for finding in one.findings),
+        findings=tuple(replace(finding, within=one.name) for one in outcomes for finding in one.findings),
         unknown=tuple(verdict for one in outcomes for verdict in one.unknown),
         notes=tuple(note for one in outcomes for note in one.notes),
         problems=tuple(problem for one in outcomes for problem in one.problems),

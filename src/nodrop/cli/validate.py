@@ -35,7 +35,7 @@ def command(paths: tuple[str, ...], choices: Choices) -> int:
                 index = Index(reading.fabric)
                 found = judged(reading, rules, choices, index=index, progress=progress)
                 notes = tuple(Note(kind="routing", message=text) for text in summary(index))
-                outcomes.append(replace(found, notes=(*found.notes, *notes)))
+                outcomes.append(replace(found, name=path, notes=(*found.notes, *notes)))
     outcome = merged(outcomes)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)

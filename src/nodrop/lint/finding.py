@@ -72,6 +72,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     located: Located | None = None
+    within: str = ""
+    """Where the files of its fabric lie, if several fabrics are judged at once: their devices may be called alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,11 +108,14 @@ class _Sheet:
         return self.footers(f"{len(others)} more of the same:", rows) if others else []
 
     def summed_up(self, first: Finding, others: Sequence[Finding]) -> list[str]:
-        """The others of a group: by name on the device of the first, by number elsewhere."""
-        here = [each.subject for each in others if each.device == first.device]
-        away = [each for each in others if each.device != first.device]
-        lines = [self.footer(_more_here(first.device, here))] if here else []
-        return [*lines, self.footer(_more_away(away))] if away else lines
+        """The others of a group: by name on the device of the first, by number elsewhere, fabric by fabric."""
+        inside = [each for each in others if each.within == first.within]
+        here = [each.subject for each in inside if each.device == first.device]
+        away = [each for each in inside if each.device != first.device]
+        outside = [each for each in others if each.within != first.within]
+        lines = [_more_here(first.device, here)] if here else []
+        lines += [_more_away(away)] if away else []
+        return [self.footer(line) for line in (*lines, *([_more_outside(outside)] if outside else []))]
 
 
 def _place(located: Located | None) -> str:
@@ -136,3 +139,11 @@ def _more_away(others: Sequence[Finding]) -> str:
     devices = {name(each.device) if each.device else "the fabric" for each in others}
     numbers = [count(len(devices), "device"), *counts(each.subject for each in others)]
     return f"the same on {listing(devices)} ({', '.join(numbers)})"
+
+
+def _more_outside(others: Sequence[Finding]) -> str:
+    fabrics = {name(each.within) for each in others}
+    devices = {(each.within, each.device) for each in others if each.device}
+    numbers = [count(len(fabrics), "fabric"), *([count(len(devices), "device")] if devices else [])]
+    parts = counts((each.subject for each in others), (each.within for each in others))
+    return f"the same in {listing(fabrics)} ({', '.join([*numbers, *parts])})"

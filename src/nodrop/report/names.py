@@ -15,6 +15,7 @@ holds anything but letters, digits and `. _ / @ % + ~ - :` stands in quotes.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 from nodrop.fabric.subject import FABRIC, Subject, natural
@@ -68,9 +69,9 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{ending}"
 
 
-def counts(subjects: Iterable[Subject]) -> list[str]:
-    """How many there are of each kind but devices, the commonest kind first."""
-    kinds = Counter(kind(subject) for subject in set(subjects))
+def counts(subjects: Iterable[Subject], within: Iterable[str] = repeat("")) -> list[str]:
+    """How many there are of each kind but devices, the commonest kind first; `within` says of each in which fabric."""
+    kinds = Counter(kind(subject) for _, subject in set(zip(within, subjects, strict=False)))
     return [count(number, noun) for noun, number in sorted(kinds.items(), key=_commonest) if noun != "device"]
 
 

@@ -19,12 +19,13 @@ def _no_line(_file: str, _line: int) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What was looked at and what came of it.
+    """What was looked at and what came of it; `name` is where the files of the fabric lie.
 
     However it is made, findings stand in the order of file, line, rule and subject, those without a file last;
     unknown verdicts, notes and problems are sorted too; assumptions stay as they were made.
     """
 
+    name: str = ""
     devices: int = 0
     hosts: int = 0
     """Names under which files of hosts were read."""

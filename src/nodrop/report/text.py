@@ -76,7 +76,7 @@ def _by_rule(every: Groups, page: Page) -> list[str]:
         numbers[rule] += 1
     lines = [f"{SHOWN} of {len(every)} different findings are shown; -v lists all. By rule:"]
     for rule, findings in sorted(of_rule.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1])):
-        devices = len({finding.device for finding in findings if finding.device is not None})
+        devices = len({(finding.within, finding.device) for finding in findings if finding.device is not None})
         where = f" on {count(devices, 'device')}" if devices else ""
         kinds = f", {numbers[rule]} different" if numbers[rule] > 1 else ""
         head = page.paint(SEVERITIES[rule[0]], f"{SEVERITIES[rule[0]]}[{rule[1]}]")
