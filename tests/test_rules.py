@@ -154,6 +154,7 @@ def test_the_rules_of_this_release() -> None:
         "lossless-half-configured",
         "lossless-pg-without-headroom",
         "lossless-pg-without-pfc",
+        "lossless-pool-below-plan",
         "lossless-priority-on-other-queue-or-pg",
         "lossless-queue-limited",
         "lossless-queue-on-lossy-buffer",

@@ -91,6 +91,7 @@ policies = st.builds(
     fabric_unwatched_roles=st.lists(names, unique=True, max_size=2).map(tuple),
     rdma_mtu_bytes=unknown_or(st.integers(256, 4096)),
     max_oversubscription=unknown_or(st.integers(1, 100_000).map(lambda hundredths: hundredths / 100)),
+    lossless_pool_percent=unknown_or(st.integers(1, 100)),
 )
 
 
@@ -222,6 +223,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
             fabric_unwatched_roles=("leaf",),
             rdma_mtu_bytes=4096,
             max_oversubscription=1.5,
+            lossless_pool_percent=80,
         ),
     )
     assert spell(fabric) == (
@@ -246,6 +248,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
         "    unwatched_roles: [leaf]\n"
         "  rdma_mtu: 4096\n"
         "  max_oversubscription: 1.5\n"
+        "  lossless_pool: 80%\n"
     )
     assert read(spell(fabric)) == declared(fabric)
 

@@ -67,6 +67,7 @@ def build(intent: Intent) -> Fabric:
             fabric_unwatched_roles=timers.unwatched if timers else (),
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
             max_oversubscription=intent.topology.max_oversubscription,
+            lossless_pool_percent=intent.buffers.lossless_pool if classes.lossless else UNKNOWN,
         ),
     )
     _stop(list(touching_faults(intent, devices, fabric, layout.switches)))

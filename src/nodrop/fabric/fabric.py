@@ -293,6 +293,8 @@ class Policy:
     fabric_unwatched_roles: tuple[str, ...] = ()
     rdma_mtu_bytes: int | Unknown = UNKNOWN
     max_oversubscription: float | Unknown = UNKNOWN
+    lossless_pool_percent: int | Unknown = UNKNOWN
+    """The share of the memory to be shared that lossless traffic is to have."""
 
 
 @value

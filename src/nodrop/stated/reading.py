@@ -138,6 +138,7 @@ def _policy(policy: Policy) -> fabric.Policy:
         fabric_unwatched_roles=policy.watchdog.unwatched_roles,
         rdma_mtu_bytes=_known(policy.rdma_mtu),
         max_oversubscription=_known(policy.max_oversubscription),
+        lossless_pool_percent=_known(policy.lossless_pool),
     )
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, number, numbers, whole
+from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, number, numbers, percentage, whole
 
 MEDIUM = r"[A-Za-z][A-Za-z0-9_.+-]*"
 
@@ -98,6 +98,9 @@ class Policy(Part):
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
     max_oversubscription: Annotated[float, number(0.01, 1000)] | None = Field(
         None, description="what the ports of a leaf towards hosts carry over what its uplinks can, at most"
+    )
+    lossless_pool: Annotated[int, percentage(1, 100)] | None = Field(
+        None, description="share of the packet memory to be shared that lossless traffic has, at least: 90%"
     )
 
 

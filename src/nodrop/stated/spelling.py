@@ -137,6 +137,8 @@ def _policy(policy: Policy) -> Iterator[str]:
         yield f"rdma_mtu: {policy.rdma_mtu_bytes}"
     if not isinstance(policy.max_oversubscription, Unknown):
         yield f"max_oversubscription: {repr(policy.max_oversubscription).removesuffix('.0')}"
+    if not isinstance(policy.lossless_pool_percent, Unknown):
+        yield f"lossless_pool: {policy.lossless_pool_percent}%"
 
 
 def _watchdog(watchdog: PfcWatchdog | None) -> str:

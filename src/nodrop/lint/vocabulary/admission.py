@@ -235,3 +235,30 @@ def kept_while_shut_bytes(
     if not isinstance(buffer, BufferProfile) or isinstance(pools, Unknown) or isinstance(buffer_model, Unknown):
         return 0
     return 0 if shares_headroom(buffer_model, None, pools) else reserve_needed_bytes(model, buffer)
+
+
+@word("function")
+def lossless_share_percent(pools: _Pools) -> int:
+    """The share of the memory that may be taken that is kept for lossless traffic, in percent.
+
+    That is the pool's own share of the ingress pools. Where it holds lossy traffic too, the egress pool of that limits
+    it, and the rest is for the lossless class (Bai et al., NSDI 2023, section 6.2). All where nothing is kept apart.
+    """
+    found = known(pools, "device.buffer_pools")
+    ingress = [one for one in found if one.direction == "ingress" and one.size_bytes != 0]
+    own = next((one for one in ingress if one.name == "ingress_lossless"), None)
+    if own is None:
+        return 100
+    if own.percentage is not None:
+        return own.percentage
+    if own.computed:
+        return round(100 / sum(one.computed for one in ingress))
+    if len(ingress) > 1:
+        return _percent(own, sum(known(one.size_bytes, "buffer_pool.size_bytes") or 0 for one in ingress))
+    lossy = next((one for one in found if one.name == "egress_lossy"), None)
+    whole = (known(own.size_bytes, "buffer_pool.size_bytes") or 0) - (own.shared_headroom_bytes or 0)
+    return 100 if lossy is None else 100 - _percent(lossy, whole)
+
+
+def _percent(pool: BufferPool, whole: int) -> int:
+    return round(100 * (known(pool.size_bytes, "buffer_pool.size_bytes") or 0) / whole) if whole > 0 else 0
