@@ -42,7 +42,8 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: 
     devices = [_completed(device, sides, interner, all_cables=device.name in stated) for device in devices]
     assumed: list[Assumption] = []
     mode = declared.mode or _mode(devices, assumed, paused=_have_pfc(hosts_read))
-    classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed)
+    plain = declared.mode is None and not hosts_read and not _profiles(devices)
+    classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed, plain=plain)
     fabric = Fabric(
         name=declared.name or "fabric",
         mode=mode,
@@ -241,8 +242,15 @@ def _is_lossless(group: PriorityGroup) -> bool:
         return False
 
 
-def _classes(devices: list[Device], mode: Mode, assumed: list[Assumption]) -> tuple[TrafficClass, ...]:
-    """Return the RDMA class: DSCP 26 unless the maps leave exactly one other candidate."""
+def _classes(devices: list[Device], mode: Mode, assumed: list[Assumption], *, plain: bool) -> tuple[TrafficClass, ...]:
+    """Return the RDMA class: DSCP 26 unless the maps leave exactly one other candidate.
+
+    Switches that are `plain`, without QoS on any port and with nobody who says what they are for, have none: it would
+    be missed on every port of every network that is not one for RDMA.
+    """
+    if plain and devices:
+        assumed.append(Assumption(fact="RDMA", value="none", because="no port has QoS"))
+        return ()
     candidates: set[int] = set()
     for qos in _profiles(devices):
         if isinstance(qos.dscp_to_tc, Unknown) or isinstance(qos.pfc_rx_priorities, Unknown) or not qos.dscp_to_tc:
