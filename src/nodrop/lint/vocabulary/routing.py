@@ -6,7 +6,7 @@ from nodrop.analyses._tiers import peers
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.fabric.states import Unknown, known
+from nodrop.fabric.states import Unknown, known, those_known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import ranges
 from nodrop.routing.tiers import rank
@@ -86,3 +86,22 @@ def _asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | None:
 def _is_above(far: Device, device: Device) -> bool:
     upper, lower = rank(far), rank(device)
     return upper is not None and lower is not None and upper > lower
+
+
+_DEFAULTS = ("0.0.0.0/0", "::/0")
+
+
+@word("function", rests_on=("cables", "roles"))
+def default_downwards(device: Device, *, index: Index) -> str:
+    """Where a static default route leads a tier down: `0.0.0.0/0 to leaf1 by 10.1.1.224`; nothing where none does."""
+    routes = [
+        route
+        for route in those_known(device.static_routes)
+        if route.prefix in _DEFAULTS and route.vrf is None and rank(device)
+    ]
+    leads_to = peers(index, device) if routes else {}
+    for route in routes:
+        far = leads_to.get(route.next_hop)
+        if far is not None and _is_above(device, far):
+            return f"{route.prefix} to {far.name} by {route.next_hop}"
+    return ""
