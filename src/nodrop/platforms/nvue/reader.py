@@ -22,6 +22,7 @@ from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
 from nodrop.platforms.nvue.read_faults import check_balanced, check_macro, check_watchdogs
+from nodrop.platforms.nvue.read_listening import remark_listening
 from nodrop.platforms.nvue.read_macro import POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
 from nodrop.platforms.nvue.read_overlays import multi_chassis, tunnels
@@ -145,6 +146,7 @@ class _Device:
         check_watchdogs(config)
         remark_overlaps(config)
         remark_secrets(config)
+        remark_listening(config, device)
         display = self._sources[0].display if self._sources else None
         self._notes += check(config, self.name, display)
         for path in self._unread[:_MAX_NOTES]:

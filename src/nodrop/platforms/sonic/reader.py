@@ -24,6 +24,7 @@ from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.read_bridging import bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
+from nodrop.platforms.sonic.read_listening import remark_listening
 from nodrop.platforms.sonic.read_overlays import overlays
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
 from nodrop.platforms.sonic.read_routing_faults import check_routing
@@ -112,6 +113,7 @@ class _Device:
         self._note_commands()
         check_routing(config, self._localhost, self._frr, self._routing)
         remark_secrets(config, self._frr)
+        remark_listening(config)
         check(config)
         return DeviceReading(
             device=resolve(device),

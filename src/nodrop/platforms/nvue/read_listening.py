@@ -1,0 +1,31 @@
+"""Services of a switch that are told to listen beside the management VRF.
+
+Sources: Cumulus Linux 5.14, SSH for Remote Access (`system ssh-server vrf`; one that is not told listens in all), and
+Configure SNMP (`listening-address … vrf`, the default VRF unless told; localhost answers the switch alone).
+"""
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import Unknown
+from nodrop.platforms.nvue.read_services import MANAGEMENT_VRF, SNMP
+from nodrop.platforms.nvue.read_values import Config
+
+KIND = "service-outside-management-vrf"
+_SSH = ("system", "ssh-server", "vrf")
+_OWN = ("localhost", "127.", "::1")
+
+
+def remark_listening(config: Config, device: Device) -> None:
+    """Remark what listens in another VRF than that for management; nothing where the management port is in none."""
+    management = device.management
+    if isinstance(management, Unknown) or management is None or not management.own_vrf:
+        return
+    top = config.top
+    for vrf in top.below(*_SSH[:-1]).texts(_SSH[-1]):
+        if vrf != MANAGEMENT_VRF:
+            config.remark(KIND, (), (*_SSH, vrf), service="SSH", vrf=vrf)
+    for path in SNMP:
+        server = top.below(*path)
+        for address, view in server.below("listening-address").items() if server.has("listening-address") else ():
+            vrf = view.text("vrf") or "default"
+            if vrf != MANAGEMENT_VRF and not address.startswith(_OWN):
+                config.remark(KIND, (), (*path, "listening-address", address), service="SNMP", vrf=vrf)

@@ -1,0 +1,31 @@
+"""Services of a SONiC switch that listen beside the management VRF, where the tables say where they listen.
+
+Sources: sonic-buildimage dockers/docker-snmp/snmpd.conf.j2 (agentAddress … @vrf) and src/sonic-yang-models/yang-models
+(sonic-gnmi.yang, sonic-telemetry.yang: vrf).
+"""
+
+from nodrop.platforms.sonic.config import Config
+
+KIND = "service-outside-management-vrf"
+_VRF = "mgmt"
+_OWN = ("127.", "::1")
+_GNMI = (("GNMI", "gnmi"), ("TELEMETRY", "gnmi"))
+
+
+def remark_listening(config: Config) -> None:
+    """Remark what listens in another VRF than that for management; nothing where the switch has no such VRF."""
+    if config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") != "true":
+        return
+    for key in config.rows("SNMP_AGENT_ADDRESS_CONFIG"):
+        address, _, rest = key.partition("|")
+        vrf = rest.partition("|")[2]
+        if vrf != _VRF and not address.startswith(_OWN):
+            _remark(config, ("SNMP_AGENT_ADDRESS_CONFIG", key), "SNMP", vrf)
+    for table, row in _GNMI:
+        vrf = config.rows(table).get(row, {}).get("vrf", _VRF)
+        if vrf != _VRF:
+            _remark(config, (table, row, "vrf"), "gNMI", vrf)
+
+
+def _remark(config: Config, keys: tuple[str, ...], service: str, vrf: str) -> None:
+    config.remark(KIND, (), keys, service=service, vrf=vrf or "default")
