@@ -201,6 +201,7 @@ def test_the_rules_of_this_release() -> None:
         "nic-tos-not-rdma",
         "nic-tos-without-ecn",
         "nic-trusts-pcp",
+        "nics-coalesce-cnps-unlike",
         "nics-in-one-subnet",
         "no-syslog-server",
         "odd-name",

@@ -1,6 +1,6 @@
 """Hosts as they are stated, and the switch ports that their cables lead to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nodrop.fabric.fabric import End, Host, HostPort
@@ -13,6 +13,14 @@ class Cabled(NamedTuple):
     number: int
     port: HostPort
     far: End
+
+
+def cabled_hosts(index: Index) -> Sequence[tuple[Host, Sequence[Cabled]]]:
+    """Return all hosts with their cabled ports, found once."""
+    if "cabled hosts" not in index.kept:
+        index.kept["cabled hosts"] = [(host, list(cabled(index, host))) for host in index.fabric.hosts]
+    found: Sequence[tuple[Host, Sequence[Cabled]]] = index.kept["cabled hosts"]
+    return found
 
 
 def cabled(index: Index, host: Host) -> Iterator[Cabled]:

@@ -1,10 +1,10 @@
 """On which leaves the ports of a host end, against how its owner says that they are spread."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nodrop.analyses import Hit
-from nodrop.analyses._hosts import Cabled, cabled
+from nodrop.analyses._hosts import Cabled, cabled_hosts
 from nodrop.fabric.fabric import End, Host
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
@@ -23,11 +23,11 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
     A bond is one port, which is on one leaf unless leaves share it.
     """
     spread = {"one-leaf": ("leaves", "rails"), "rails": ("rails",)}[what]
-    hosts = [(host, list(cabled(index, host))) for host in index.fabric.hosts if _is(host, spread)]
+    hosts = [(host, ports) for host, ports in cabled_hosts(index) if _is(host, spread)]
     if what == "one-leaf":
         yield from (_together(host, ports) for host, ports in hosts if _on_one_leaf(ports))
         return
-    groups: defaultdict[str, list[tuple[Host, list[Cabled]]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[Host, Sequence[Cabled]]]] = defaultdict(list)
     for host, ports in hosts:
         if ports and not _on_one_leaf(ports):
             groups[host.group].append((host, ports))
@@ -39,11 +39,11 @@ def _is(host: Host, spread: tuple[str, ...]) -> bool:
     return not isinstance(host.spread, Unknown) and host.spread in spread
 
 
-def _on_one_leaf(ports: list[Cabled]) -> bool:
+def _on_one_leaf(ports: Sequence[Cabled]) -> bool:
     return len({(one.port.bond or one.port.name) for one in ports}) > 1 and len({one.far.node for one in ports}) == 1
 
 
-def _together(host: Host, ports: list[Cabled]) -> Hit:
+def _together(host: Host, ports: Sequence[Cabled]) -> Hit:
     first, *others = ports
     return Hit(
         subject=(FABRIC, "hosts", host.name),
@@ -53,16 +53,20 @@ def _together(host: Host, ports: list[Cabled]) -> Hit:
     )
 
 
-def _astray(hosts: list[tuple[Host, list[Cabled]]]) -> Iterator[Hit]:
+def _astray(hosts: list[tuple[Host, Sequence[Cabled]]]) -> Iterator[Hit]:
     """Yield the cables by which a host of a group is unlike most of those that it shares leaves with."""
     patterns = [tuple((one.number, one.far.node) for one in ports) for _, ports in hosts]
-    usual: list[dict[int, str]] = []
+    usual: dict[Pattern, dict[int, str]] = {}
+    taken: set[str] = set()
     for pattern, _ in Counter(patterns).most_common():
-        leaves = {leaf for _, leaf in pattern}
-        if all(leaves.isdisjoint(each.values()) for each in usual):
-            usual.append(dict(pattern))
+        own_leaves = {leaf for _, leaf in pattern}
+        if own_leaves.isdisjoint(taken):
+            usual[pattern] = dict(pattern)
+            taken |= own_leaves
     for (host, ports), pattern in zip(hosts, patterns, strict=True):
-        own = max(usual, key=lambda each: _shared(each, pattern))
+        if pattern in usual:
+            continue
+        own = max(usual.values(), key=lambda each: _shared(each, pattern))
         for one in ports:
             expected = own.get(one.number)
             if expected is not None and expected != one.far.node:

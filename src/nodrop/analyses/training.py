@@ -21,9 +21,15 @@ PAM4_LANE_MBPS = 50_000
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield the ports in use, by the cables whose medium is stated."""
+    trained = {
+        (device.name, port.name)
+        for device in index.fabric.devices
+        for port in device.interfaces
+        if port.link_training is True
+    }
     for link in index.fabric.links:
         kind = None if isinstance(link.media, Unknown) or link.media is None else media().get(link.media)
-        if kind is None:
+        if kind is None or not (kind.passive or link.a in trained or link.b in trained):
             continue
         for near, far in ((link.a, link.b), (link.b, link.a)):
             port = index.interface(*near)

@@ -1,0 +1,31 @@
+"""Hosts whose NICs slow down for congestion by another maker's implementation of DCQCN than most."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses import Hit
+from nodrop.analyses._hosts import cabled
+from nodrop.fabric.fabric import Host
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import FABRIC
+from nodrop.hardware import nic, nics
+
+RESTS_ON = frozenset({"hosts"})
+
+
+def find(index: Index) -> Iterator[Hit]:
+    """Yield the hosts that slow down for CNPs and have NICs of another maker than most of these have."""
+    made: dict[str, list[Host]] = {}
+    for host in index.fabric.hosts:
+        if host.dcqcn is True and not isinstance(host.nic, Unknown) and host.nic in nics():
+            made.setdefault(nic(host.nic).vendor, []).append(host)
+    usual = max(made.values(), key=len, default=[])
+    for maker, hosts in made.items():
+        for host in hosts if hosts is not usual else ():
+            facts = {
+                "host": host.name,
+                "nic": f"{maker} {host.nic}",
+                "others": f"{nic(str(usual[0].nic)).vendor} {usual[0].nic}",
+            }
+            first = next(cabled(index, host), None)
+            yield Hit(subject=(FABRIC, "hosts", host.name), at=tuple(first.far) if first else None, facts=facts)
