@@ -37,7 +37,7 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: 
     devices = [_stated(reading.device, declared) for reading in readings]
     links = _links(devices, readings, declared)
     hosts = declared.hosts or ()
-    sides = _sides(devices, links, {host.name for host in hosts})
+    sides = _sides(devices, links, {host.name for host in hosts}, declared.roles.keys())
     stated = _named_devices(declared)
     devices = [_completed(device, sides, interner, all_cables=device.name in stated) for device in devices]
     assumed: list[Assumption] = []
@@ -165,12 +165,16 @@ def _by_neighbor_table(readings: Iterable[DeviceReading], known: set[str]) -> It
                 yield Link(a=min(near, far), b=max(near, far))
 
 
-def _sides(devices: list[Device], links: Iterable[Link], hosts: set[str]) -> dict[tuple[str, str], Side]:
-    switches = {device.name for device in devices}
+def _sides(
+    devices: list[Device], links: Iterable[Link], hosts: set[str], roles: Iterable[str]
+) -> dict[tuple[str, str], Side]:
+    """Return what is at the far end of cables: a switch, also one of which only a role is stated, or a host."""
+    read = {device.name for device in devices}
+    switches = read.union(roles)
     sides: dict[tuple[str, str], Side] = {}
     for link in links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
-            if near.node in switches:
+            if near.node in read:
                 if far.node in switches:
                     sides[near] = "fabric"
                 elif far.node in hosts:

@@ -26,6 +26,8 @@ class Asic(Facts):
     buffer_models: tuple[Literal["traditional", "dynamic"], ...] = ("traditional",)
     watchdog_actions: tuple[Literal["drop", "forward", "alert"], ...] | None = None
     """What SONiC's PFC watchdog can do on the chip; none is no watchdog at all."""
+    external_memory: bool = False
+    """Whether packets wait in memory beside the chip, gigabytes of it."""
     watchdog_flaps: bool = False
     """Whether that watchdog is known to free queues in the middle of a storm."""
     trimming: bool | None = None

@@ -7,6 +7,8 @@ from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.sides import misplaced_tcs
 
+MOST_PAUSED = 2
+PAUSED_WITH_BOUNCES = (2, 3, 4, 6)
 _MIXED = ("storage", "inband", "control")
 
 
@@ -107,9 +109,7 @@ def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
 @word("function", rests_on=("classes",))
 def unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """The priorities with PFC that no lossless class of the fabric has."""
-    paused = set(known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")) | set(
-        known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
-    )
+    paused = set(paused_priorities(qos))
     intended: set[int] = set()
     for one in fabric.classes:
         if one.lossless is not True:
@@ -122,6 +122,26 @@ def unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
             raise UnknownFact("traffic_class.tc")
         intended |= landed
     return tuple(sorted(paused - intended))
+
+
+@word("function")
+def paused_priorities(qos: QosProfile | None) -> tuple[int, ...]:
+    """The priorities with PFC, in either direction; none on a port without QoS."""
+    if qos is None:
+        return ()
+    obeyed = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
+    return tuple(sorted({*obeyed, *known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")}))
+
+
+@word("function")
+def too_many_paused(qos: QosProfile) -> bool:
+    """Whether a port has PFC on more than two priorities, or four where two are for what bounces between leaves.
+
+    Two classes are what headroom for all ports fits beside. SONiC pauses 2, 3, 4 and 6 where servers have two leaves
+    (files/build_templates/qos_config.j2).
+    """
+    paused = paused_priorities(qos)
+    return len(paused) > MOST_PAUSED and paused != PAUSED_WITH_BOUNCES
 
 
 @word("function")

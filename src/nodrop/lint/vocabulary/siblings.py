@@ -10,7 +10,8 @@ _AREAS: Mapping[str, frozenset[str]] = {
     "scheduling": frozenset({"scheduling", "classification", "pfc"}),
     "marking": frozenset({"ecn"}),
     "buffers": frozenset({"buffers", "pfc", "sonic"}),
-    "watchdog": frozenset({"watchdog"}),
+    "pause": frozenset({"pfc", "classification", "buffers"}),
+    "watchdog": frozenset({"watchdog", "pfc"}),
 }
 """By aspect of what a port does, the areas of the rules that look at it."""
 

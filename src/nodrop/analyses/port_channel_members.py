@@ -1,0 +1,113 @@
+"""Members of a port channel that treat lossless traffic otherwise than the rest: which one a flow takes decides."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import UnknownFact, known, those_known
+
+Traits = tuple[tuple[str, str], ...]
+"""What a port does, in words, and the attribute of its QoS that says so."""
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the members unlike most others of their port channel, once for each aspect in which they are."""
+    for device in index.fabric.devices:
+        for channel in those_known(device.port_channels):
+            members = [port for name in channel.members if (port := _in_use(index, device, name)) is not None]
+            for aspect, read in ASPECTS.items():
+                yield from _odd(device, channel.name, members, aspect, read)
+
+
+def _in_use(index: Index, device: Device, name: str) -> Interface | None:
+    port = index.interface(device.name, name)
+    return port if port is not None and port.enabled is not False and isinstance(port.qos, QosProfile) else None
+
+
+def _odd(
+    device: Device, channel: str, members: Sequence[Interface], aspect: str, read: Callable[[QosProfile], Traits]
+) -> Iterator[Hit]:
+    """Yield the members whose traits are not those of most; of as many on either side, the first is right."""
+    traits = [(port, found) for port in members if (found := _read(port, read))]
+    usual = Counter(found for _, found in traits).most_common(1)
+    for port, own in traits if len(traits) > 1 else ():
+        if own != usual[0][0]:
+            like = next(other.name for other, found in traits if found == usual[0][0])
+            place, mine, theirs = next(
+                (name, mine, theirs)
+                for (mine, name), (theirs, _) in zip(own, usual[0][0], strict=True)
+                if mine != theirs
+            )
+            yield Hit(
+                subject=(device.name, port.name),
+                at=(device.name, port.name, "qos", place),
+                facts={
+                    "device": device.name,
+                    "port": port.name,
+                    "channel": channel,
+                    "aspect": aspect,
+                    "own": mine,
+                    "sibling_device": device.name,
+                    "sibling_port": like,
+                    "usual": theirs,
+                },
+                related=(((device.name, like, "qos", place), "another member"),),
+                discriminator=aspect,
+            )
+
+
+def _read(port: Interface, read: Callable[[QosProfile], Traits]) -> Traits:
+    """What a member does; nothing where its source does not say."""
+    try:
+        return read(port.qos) if isinstance(port.qos, QosProfile) else ()
+    except UnknownFact:
+        return ()
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers)) or "none"
+
+
+def _pause(qos: QosProfile) -> Traits:
+    sent, obeyed = known(qos.pfc_tx_priorities), known(qos.pfc_rx_priorities)
+    groups = tuple(group.index for group in known(qos.priority_groups) if group.lossless)
+    return (
+        (f"sends pause on priority {_numbers(sent)}", "pfc_tx_priorities"),
+        (f"obeys pause on priority {_numbers(obeyed)}", "pfc_rx_priorities"),
+        (f"has headroom in priority group {_numbers(groups)}", "priority_groups"),
+    )
+
+
+def _watchdog(qos: QosProfile) -> Traits:
+    """The watchdog's mask and action; nothing without one, of which other rules tell, as of times."""
+    watchdog = known(qos.pfc_watchdog)
+    if watchdog is None:
+        return ()
+    mask = f"has a watchdog of priority {_numbers(known(watchdog.priorities))}"
+    action = f"has a watchdog that is to {known(watchdog.action) or 'drop'}"
+    return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
+
+
+def _map(qos: QosProfile, name: str, size: int, what: str) -> Traits:
+    """The entries of a map; what it does not name goes to 0, as all does without one."""
+    table = known(getattr(qos, name)) or (None,) * size
+    return tuple((f"maps {what.format(index)} {target or 0}", name) for index, target in enumerate(table))
+
+
+def _classification(qos: QosProfile) -> Traits:
+    return (
+        *_map(qos, "dscp_to_tc", 64, "DSCP {} to traffic class"),
+        *_map(qos, "tc_to_priority_group", 16, "traffic class {} to priority group"),
+    )
+
+
+ASPECTS: dict[str, Callable[[QosProfile], Traits]] = {
+    "pause": _pause,
+    "watchdog": _watchdog,
+    "classification": _classification,
+    "scheduling": lambda qos: _map(qos, "tc_to_queue", 16, "traffic class {} to queue"),
+}
+"""What is compared, one aspect after the other; a member that differs in two has two faults."""
