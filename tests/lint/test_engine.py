@@ -368,7 +368,7 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
     ("queue", "queue.wred", "leaf1/Ethernet0/qos", UNKNOWN, "interface.qos", "a file that states interface.qos", 1),
     ("priority_group", "priority_group.buffer", "*/*/qos/priority_groups", UNKNOWN, "interface.qos.priority_groups",
      "a file that states interface.qos.priority_groups", 6),
-    ("neighbor", "neighbor.bfd", "leaf*/@bgp", UNKNOWN, "device.neighbors", "a file that states device.neighbors", 2),
+    ("neighbor", "neighbor.bfd", "leaf*/@bgp", UNKNOWN, "device.neighbors", "a file with its routing (frr.conf)", 2),
     ("buffer_pool", "true", "leaf2/@buffer_pools", UNKNOWN, "device.buffer_pools",
      "a file that states device.buffer_pools", 1),
     ("link", "link.length_m", "@fabric/links/*/length_m", UNKNOWN, "link.length_m",
@@ -384,6 +384,19 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
     ("fabric", "fabric.policy.rdma_mtu_bytes", "@fabric/name", "x", "fabric.policy.rdma_mtu_bytes",
      "what is wanted of every port: state them under policy in fabric.yaml", 1),
 ]  # fmt: skip
+
+
+def test_nobody_misses_facts_of_queues_where_nothing_carries_rdma() -> None:
+    whole = set_value(two_leaves(), parse("leaf1/Ethernet0/qos"), UNKNOWN)
+    whole = set_value(whole, parse("leaf1/@role"), UNKNOWN)
+    rules = [rule("of-qos", claim="interface.qos is none"), rule("of-role", claim="device.role == 'leaf'")]
+    for mode, classes, missing in (
+        ("lossless", (), ["interface.qos", "device.role"]),
+        ("lossy", whole.classes, ["interface.qos", "device.role"]),
+        ("lossy", (), ["device.role"]),
+    ):
+        verdict = judge(Reading(fabric=replace(whole, mode=mode, classes=classes)), rules)
+        assert [each.missing for each in verdict.unknown] == missing
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def judge(
         session.judge(rule, severity, set_options[rule.name])
     return Verdict(
         findings=tuple(sorted(session.findings, key=_order)),
-        unknown=session.unknowns.verdicts(),
+        unknown=session.unknowns.verdicts(rdma=reading.fabric.mode != "lossy" or bool(reading.fabric.classes)),
         notes=reading.notes,
         problems=tuple(sorted(session.problems, key=Problem.sort_key)),
         rules=len(chosen),

@@ -19,6 +19,8 @@ _ADVICE: Mapping[tuple[str, str], str] = {
     ("Link", "media"): f"kinds of cable: {_STATED.format(key='cables')}",
     ("Interface", "side"): f"cables: {_STATED.format(key='cables')}",
     ("Device", "role"): f"roles of devices: {_STATED.format(key='roles')}",
+    ("Device", "bgp"): "a file with its routing (frr.conf)",
+    ("Device", "neighbors"): "a file with its routing (frr.conf)",
     ("Device", "model"): f"models of devices: {_STATED.format(key='models')}",
     ("Headroom", "xoff_bytes"): _WORKED_OUT,
     ("BufferPool", "size_bytes"): _WORKED_OUT,
@@ -28,6 +30,12 @@ _ADVICE: Mapping[tuple[str, str], str] = {
     ("HostPort", ""): f"hosts and their ports: {_STATED.format(key='hosts')}",
 }
 """By class and field of the model, or by class alone: where an owner states what no switch file says (contract 9.4)."""
+
+_OF_RDMA = (
+    *("interface.qos", "queue.", "priority_group.", "buffer_pool.", "device.buffer_pools", "device.buffer_model"),
+    *("device.adaptive_routing", "interface.adaptive_routing", "interface.utilization_threshold_percent"),
+)
+"""How the facts begin that nobody misses where nothing carries RDMA."""
 
 _ROOTS: Mapping[str, Any] = {name: kind for scope in SCOPES.values() for name, kind in scope.parts.items()} | {
     "fabric": Fabric,
@@ -57,8 +65,8 @@ class Unknowns:
         tally.devices.update(devices)
         tally.others.update(others)
 
-    def verdicts(self) -> tuple[UnknownVerdict, ...]:
-        """All of it, sorted by rule and missing fact."""
+    def verdicts(self, *, rdma: bool = True) -> tuple[UnknownVerdict, ...]:
+        """All of it, sorted by rule and missing fact; without RDMA nothing of queues, buffers and balancing."""
         return tuple(
             UnknownVerdict(
                 rule=rule,
@@ -68,6 +76,7 @@ class Unknowns:
                 settled_by=_configurations(tally.others) if tally.others else advice(missing),
             )
             for (rule, missing), tally in sorted(self._tallies.items())
+            if rdma or not missing.startswith(_OF_RDMA)
         )
 
 
