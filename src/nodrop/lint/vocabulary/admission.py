@@ -68,12 +68,16 @@ def _groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
 def pause_before_full_marks(buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
     """The depth at which the senders of a queue are paused, in bytes, where marks have begun by then and not all are.
 
-    None where all packets are marked before the pause, or none, and where the queue is not lossless.
+    None where all packets are marked before the pause, or none, and where the queue is not lossless. What is not known
+    is missing for the question whether any is marked before the pause, too, and told there.
     """
     wred = known(queue.wred, "queue.wred")
     if qos is None or wred is None or wred.green.min_bytes is None or wred.green.max_bytes is None:
         return None
-    paused = pause_threshold_bytes(buffer_model, pools, qos, queue.index) if marks(pools, qos, queue) else None
+    try:
+        paused = pause_threshold_bytes(buffer_model, pools, qos, queue.index) if marks(pools, qos, queue) else None
+    except UnknownFact:
+        return None
     return paused if paused is not None and wred.green.min_bytes < paused <= wred.green.max_bytes else None
 
 
@@ -155,7 +159,7 @@ def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unkno
     """
     if not isinstance(dynamic, Unknown) and dynamic is not None and dynamic.over_subscribe_ratio:
         return True
-    by_itself = known(buffer_model, "device.buffer_model") == "dynamic"
+    by_itself = not isinstance(buffer_model, Unknown) and buffer_model == "dynamic"
     stated = [one for one in known(pools, "device.buffer_pools") if not (by_itself and one.computed)]
     return any(one.shared_headroom_bytes for one in stated)
 
@@ -204,7 +208,8 @@ def ends_at_once(buffer: BufferProfile | None) -> str:
 def states_headroom(buffer_model: _Model, buffer: BufferProfile | None) -> bool:
     """Whether a buffer has a stated headroom on a switch that works headroom out by itself."""
     headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
-    return buffer_model == "dynamic" and headroom is not None and not headroom.computed
+    by_itself = not isinstance(buffer_model, Unknown) and buffer_model == "dynamic"
+    return by_itself and headroom is not None and not headroom.computed
 
 
 @word("function")
