@@ -147,32 +147,32 @@ def clos(spine: QosProfile, leaf: QosProfile = MAPPED, **changes: object) -> Fab
 
 
 def test_a_class_that_lands_elsewhere_at_the_spines_is_told_once() -> None:
-    (hit,) = class_landings.find(Index(clos(landing(d10=1))), lossless=False)
+    (hit,) = class_landings.find(Index(clos(landing(d10=1))), unseen=False)
     assert hit.subject == ("@fabric", "classes", "storage")
     assert hit.at == ("spine1", "Ethernet0", "qos", "dscp_to_tc")
     assert hit.facts == {
-        "name": "storage", "dscps": "10", "one": "traffic class 1", "other": "traffic class 2",
+        "name": "storage", "dscps": "10", "one": "lossy traffic class 1", "other": "lossy traffic class 2",
         "here": "spine1 Ethernet0", "there": "leaf1 Ethernet0", "ports": 2, "others": 4,
     }  # fmt: skip
 
 
 def test_switches_that_no_cable_joins_are_no_path() -> None:
-    assert [*class_landings.find(Index(clos(landing(d10=1), links=())), lossless=False)] == []
+    assert [*class_landings.find(Index(clos(landing(d10=1), links=())), unseen=False)] == []
 
 
 def test_switches_of_unknown_roles_are_held_against_each_other() -> None:
     whole = clos(landing(d10=1))
     roleless = replace(whole, devices=tuple(replace(one, role=UNKNOWN) for one in whole.devices))
-    assert [hit.subject[-1] for hit in class_landings.find(Index(roleless), lossless=False)] == ["storage"]
+    assert [hit.subject[-1] for hit in class_landings.find(Index(roleless), unseen=False)] == ["storage"]
 
 
 @pytest.mark.parametrize(
     "spine",
-    [landing(d48=0), landing(d10=3), replace(MAPPED, trust="pcp"), replace(MAPPED, dscp_to_tc=UNKNOWN)],
-    ids=["cnp-in-default-class", "storage-in-rdma-class", "port-trusts-pcp", "unknown"],
+    [landing(d48=0), replace(MAPPED, trust="pcp"), replace(MAPPED, dscp_to_tc=UNKNOWN)],
+    ids=["cnp-in-default-class", "port-trusts-pcp", "unknown"],
 )
-def test_what_is_told_of_the_port_or_not_known_is_not_told_of_the_path(spine: QosProfile) -> None:
-    assert [*class_landings.find(Index(clos(spine)), lossless=False)] == []
+def test_what_is_no_class_of_its_own_or_not_known_is_not_told_of_the_path(spine: QosProfile) -> None:
+    assert [*class_landings.find(Index(clos(spine)), unseen=False)] == []
 
 
 BOTH = replace(
@@ -185,23 +185,46 @@ OTHER = replace(BOTH, dscp_to_tc=tuple(4 if dscp == 26 else tc for dscp, tc in e
 
 
 def test_a_lossless_class_of_another_priority_at_the_spines() -> None:
-    (hit,) = class_landings.find(Index(clos(OTHER, BOTH)), lossless=True)
-    assert (hit.subject[-1], hit.facts["one"], hit.facts["other"]) == ("rdma", "priority 4", "priority 3")
-    assert [*class_landings.find(Index(clos(OTHER, OTHER)), lossless=True)] == []
+    (hit,) = class_landings.find(Index(clos(OTHER, BOTH)), unseen=True)
+    assert (hit.subject[-1], hit.facts["one"], hit.facts["other"]) == (
+        "rdma",
+        "lossless priority 4",
+        "lossless priority 3",
+    )
+    assert [*class_landings.find(Index(clos(OTHER, OTHER)), unseen=True)] == []
 
 
-def test_a_priority_that_the_other_end_does_not_obey_is_told_of_the_cable() -> None:
-    assert [*class_landings.find(Index(clos(OTHER, replace(BOTH, pfc_rx_priorities=(3,)))), lossless=True)] == []
+def test_a_priority_that_the_other_end_does_not_obey_is_told_of_the_cable_and_once_of_the_path() -> None:
+    half = Index(clos(OTHER, replace(BOTH, pfc_rx_priorities=(3,))))
+    assert [*class_landings.find(half, unseen=True)] == []
+    assert [hit.subject[-1] for hit in class_landings.find(half, unseen=False)] == ["rdma"]
 
 
-def test_rdma_that_is_lossy_at_the_spines_is_told_there_and_storage_is_told_of_the_path() -> None:
+def test_a_class_that_is_lossy_at_the_spines() -> None:
     lossy = replace(BOTH, dscp_to_tc=tuple(0 for _ in range(64)))
-    assert [*class_landings.find(Index(clos(lossy, BOTH)), lossless=True)] == []
+    told = Index(replace(clos(lossy, BOTH), classes=CLASSES[:1]))
+    assert [*class_landings.find(told, unseen=True)] == []
+    (hit,) = class_landings.find(told, unseen=False)
+    assert (hit.facts["one"], hit.facts["other"]) == ("lossy traffic class 0", "lossless priority 3")
     stored = tuple(4 if dscp == 10 else tc for dscp, tc in enumerate(MAPPED.dscp_to_tc or ()))
     wanted = (CLASSES[0], replace(CLASSES[2], lossless=True))
-    torn = replace(clos(BOTH, replace(BOTH, dscp_to_tc=stored)), classes=wanted)
-    (hit,) = class_landings.find(Index(torn), lossless=True)
-    assert (hit.subject[-1], hit.facts["one"]) == ("storage", "no lossless priority")
+    torn = Index(replace(clos(BOTH, replace(BOTH, dscp_to_tc=stored)), classes=wanted))
+    assert [*class_landings.find(torn, unseen=False)] == []
+    (hit,) = class_landings.find(torn, unseen=True)
+    assert (hit.subject[-1], hit.facts["one"]) == ("storage", "lossy traffic class 2")
+
+
+def of_one_leaf(qos: QosProfile) -> Index:
+    """The leaf of two whose ports are otherwise than those of all others."""
+    first, *others = clos(MAPPED).devices
+    odd = replace(first, interfaces=tuple(replace(each, qos=qos) for each in first.interfaces))
+    return Index(clos(MAPPED, devices=(odd, *others)))
+
+
+def test_a_leaf_is_left_to_its_siblings_unless_it_makes_a_class_lossless_or_lossy() -> None:
+    assert [*class_landings.find(of_one_leaf(landing(d10=1)), unseen=False)] == []
+    found = [hit.subject[-1] for hit in class_landings.find(of_one_leaf(landing(d10=3, d26=0)), unseen=False)]
+    assert found == ["rdma", "storage"]
 
 
 def deaf(mode: str, **changes: object) -> Index:
@@ -224,4 +247,4 @@ def test_files_of_nics_are_judged_instead_where_nics_are_to_answer() -> None:
 
 def test_a_lone_switch_has_no_path() -> None:
     alone = fabric(device("leaf1", port(0), port(1, qos=OTHER, side="fabric")), classes=CLASSES)
-    assert [*class_landings.find(Index(alone), lossless=True)] == []
+    assert [*class_landings.find(Index(alone), unseen=True)] == []

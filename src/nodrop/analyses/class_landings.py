@@ -1,12 +1,12 @@
 """Classes that do not stay one class on their way: their DSCPs land elsewhere on the next switch.
 
 Switches sort by the DSCP again at every hop, so the maps of all ports on a way have to agree. Looked at are switches
-that cables join, each with the others; a port whose map alone is odd, or wrong for the class by itself, is told by
-rules about the port.
+that cables join, each by where most of its ports have a class, against where most of the fabric has it. A switch that
+is merely unlike others of its role is left to what compares siblings.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
@@ -20,29 +20,41 @@ from nodrop.units import show_ids
 
 RESTS_ON = frozenset({"cables", "classes", "roles"})
 
-Landing = tuple[int, ...]
-"""Where a class lands on a port: its priorities of pause where it is lossless, else its traffic classes."""
+
+class Landing(NamedTuple):
+    """Where a class lands: in lossless traffic classes or not, and the priorities of those, else the classes."""
+
+    lossless: bool
+    numbers: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{'lossless priority' if self.lossless else 'lossy traffic class'} {show_ids(self.numbers)}"
 
 
 class Ports(NamedTuple):
-    """Ports of a tier where a class lands alike: the first, and how many they are."""
+    """Ports where a class lands alike: the switch and name of the first, what it does, and how many they are."""
 
     device: Device
     port: Interface
+    qos: QosProfile
     number: int
 
+    def __add__(self, other: "Ports") -> "Ports":  # type: ignore[override]
+        return Ports(self.device, self.port, self.qos, self.number + other.number)
 
-def find(index: Index, *, lossless: bool) -> Iterator[Hit]:
-    """Yield the classes that are meant to be `lossless`, or lossy, and land otherwise on other switches of their way.
 
-    Facts: name, dscps, one and other (where it lands), here and there (the port with the rarer landing, one of the
-    others), ports and others (how many have them).
+def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
+    """Yield the classes that land otherwise on some switches of their way.
+
+    With `unseen` those that are lossless and that no port, cable or sibling shows: every port obeys the priorities of
+    all, and the maps alone differ. Without it all others. Facts: name, dscps, one and other (where it lands), here and
+    there (a port with the rarer landing, and one with the usual), ports and others (how many have them).
     """
     groups = _groups(index)
     for wanted in index.fabric.classes:
-        if wanted.lossless is lossless and wanted.purpose != "unknown":
+        if wanted.purpose != "unknown":
             for group in groups:
-                yield from _torn(index.fabric, group, wanted, lossless)
+                yield from _torn(index.fabric, group, wanted, unseen)
 
 
 def _groups(index: Index) -> list[list[Device]]:
@@ -63,18 +75,28 @@ def _groups(index: Index) -> list[list[Device]]:
     return [group for group in found.values() if len(group) > 1]
 
 
-def _torn(fabric: Fabric, group: list[Device], wanted: TrafficClass, lossless: bool) -> Iterator[Hit]:
-    usual: dict[Landing, Ports] = {}
-    for tier in _tiers(group).values():
-        landing, ports = _usual(fabric, tier, wanted, lossless)
-        if ports is not None:
-            before = usual.get(landing)
-            usual[landing] = Ports(*(before or ports)[:2], ports.number + (before.number if before else 0))
-    if len(usual) < 2:
+def _torn(fabric: Fabric, group: list[Device], wanted: TrafficClass, unseen: bool) -> Iterator[Hit]:
+    landings: dict[int, Landing | None] = {}
+    by_device = [usual for device in group if (usual := _usual(fabric, device, wanted, landings))]
+    whole = Counter[Landing]()
+    tiers: dict[str, Counter[Landing]] = {}
+    for landing, ports in by_device:
+        whole[landing] += ports.number
+        tiers.setdefault(_tier(ports.device), Counter())[landing] += ports.number
+    if len(whole) < 2:
         return
-    odd, *_, most = sorted(usual, key=lambda landing: (usual[landing].number, landing))
-    here, there = usual[odd], usual[most]
-    if lossless and not _obeyed({*odd, *most}, here, there):
+    most = _most(whole)
+    found: dict[Landing, Ports] = {}
+    for landing, ports in by_device:
+        tier = tiers[_tier(ports.device)]
+        alone = landing != most and tier[most] >= tier[landing] and landing.lossless is wanted.lossless
+        if not alone:
+            found[landing] = found[landing] + ports if landing in found else ports
+    if len(found) < 2:
+        return
+    odd = min(found, key=lambda landing: (landing == most, found[landing].number, landing))
+    here, there = found[odd], found[most]
+    if unseen is not _hidden(wanted, (odd, here), (most, there)):
         return
     yield Hit(
         subject=(FABRIC, "classes", wanted.name),
@@ -82,82 +104,80 @@ def _torn(fabric: Fabric, group: list[Device], wanted: TrafficClass, lossless: b
         facts={
             "name": wanted.name,
             "dscps": show_ids(wanted.dscp),
-            "one": _words(odd, lossless),
-            "other": _words(most, lossless),
+            "one": str(odd),
+            "other": str(most),
             "here": f"{here.device.name} {here.port.name}",
             "there": f"{there.device.name} {there.port.name}",
             "ports": here.number,
             "others": there.number,
         },
         related=((_place(there), "where it lands otherwise"),),
-        discriminator=here.device.name,
+        discriminator=min(device.name for device in group),
     )
 
 
-def _obeyed(priorities: set[int], *ends: Ports) -> bool:
-    """Whether all obey pauses of these priorities, so that the maps alone differ; else the cables tell it."""
-    return all(isinstance(end.port.qos, QosProfile) and priorities <= set(_obeys(end.port.qos)) for end in ends)
+def _most(counts: Counter[Landing]) -> Landing:
+    """The most frequent landing; of equally frequent ones the lossless one, then that of the lower number."""
+    return min(counts, key=lambda landing: (-counts[landing], not landing.lossless, landing.numbers))
 
 
-def _obeys(qos: QosProfile) -> tuple[int, ...]:
-    return () if isinstance(qos.pfc_rx_priorities, Unknown) else qos.pfc_rx_priorities
+def _tier(device: Device) -> str:
+    """A switch's role; where that is not known the switch is like no other."""
+    return f"@{device.name}" if isinstance(device.role, Unknown) else device.role
+
+
+def _hidden(wanted: TrafficClass, *ends: tuple[Landing, Ports]) -> bool:
+    """Whether a lossless class is torn and all else is well, so that no rule about a port or a cable finds it.
+
+    RDMA that is lossy is told of the port, and a priority that is not obeyed of the cable.
+    """
+    if wanted.lossless is not True or (wanted.purpose == "rdma" and not all(landing.lossless for landing, _ in ends)):
+        return False
+    priorities = {number for landing, _ in ends if landing.lossless for number in landing.numbers}
+    obeyed = [ports.qos.pfc_rx_priorities for _, ports in ends]
+    return all(not isinstance(each, Unknown) and priorities <= {*each} for each in obeyed)
 
 
 def _place(ports: Ports) -> Subject:
     return (ports.device.name, ports.port.name, "qos", "dscp_to_tc")
 
 
-def _words(landing: Landing, lossless: bool) -> str:
-    numbers = " and ".join(map(str, landing))
-    if not lossless:
-        return f"traffic class {numbers}"
-    return f"priority {numbers}" if landing else "no lossless priority"
+def _usual(
+    fabric: Fabric, device: Device, wanted: TrafficClass, landings: dict[int, Landing | None]
+) -> tuple[Landing, Ports] | None:
+    """Where a class lands on most ports of a switch; None where no port can say. Equal profiles are asked once."""
+    found: dict[Landing, Ports] = {}
+    for port in device.interfaces:
+        qos = port.qos
+        if not isinstance(qos, QosProfile) or port.side is None or surely_off(port.enabled):
+            continue
+        if id(qos) not in landings:
+            landings[id(qos)] = _landing(fabric, qos, wanted)
+        landing = landings[id(qos)]
+        if landing is not None:
+            one = Ports(device, port, qos, 1)
+            found[landing] = found[landing] + one if landing in found else one
+    if not found:
+        return None
+    best = _most(Counter({landing: ports.number for landing, ports in found.items()}))
+    return best, found[best]
 
 
-def _tiers(group: list[Device]) -> Mapping[str, list[Device]]:
-    """The switches of one role; each by itself whose role is not known."""
-    tiers: dict[str, list[Device]] = {}
-    for device in group:
-        tiers.setdefault(f"@{device.name}" if isinstance(device.role, Unknown) else device.role, []).append(device)
-    return tiers
+def _landing(fabric: Fabric, qos: QosProfile, wanted: TrafficClass) -> Landing | None:
+    """Where a class lands by a profile; None where that is not known.
 
-
-def _usual(fabric: Fabric, tier: list[Device], wanted: TrafficClass, lossless: bool) -> tuple[Landing, Ports | None]:
-    """Where a class lands on most ports of a tier; nothing where no port can say."""
-    landings: dict[int, Landing | None] = {}
-    counts: Counter[Landing] = Counter()
-    first: dict[Landing, Ports] = {}
-    for device in tier:
-        for port in device.interfaces:
-            qos = port.qos
-            if not isinstance(qos, QosProfile) or port.side is None or surely_off(port.enabled):
-                continue
-            if id(qos) not in landings:
-                landings[id(qos)] = _landing(fabric, qos, wanted, lossless)
-            landing = landings[id(qos)]
-            if landing is not None:
-                counts[landing] += 1
-                first.setdefault(landing, Ports(device, port, 1))
-    if not counts:
-        return (), None
-    best, count = counts.most_common(1)[0]
-    return best, Ports(*first[best][:2], count)
-
-
-def _landing(fabric: Fabric, qos: QosProfile, wanted: TrafficClass, lossless: bool) -> Landing | None:
-    """Where a class lands by a profile; None where that is not known, or where a rule tells it of the port."""
+    CNPs that share a queue, and ports that do not go by DSCP, are told of the port and need no second look.
+    """
     try:
         if known(qos.trust, "interface.qos.trust") == "pcp" or qos.dscp_to_tc is None:
             return None
         if wanted.purpose == "cnp" and effects.cnp_company(fabric, qos):
             return None
-        tcs = {effects.tc_of_dscp(qos, dscp) for dscp in wanted.dscp}
+        tcs = sorted({effects.tc_of_dscp(qos, dscp) for dscp in wanted.dscp})
         paused = [tc for tc in tcs if effects.is_lossless(qos, tc)]
-        if not lossless:
-            return None if paused else tuple(sorted(tcs))
-        if wanted.purpose == "rdma" and len(paused) < len(tcs):
-            return None
+        if len(paused) < len(tcs):
+            return Landing(lossless=False, numbers=tuple(tc for tc in tcs if tc not in paused))
         priorities = {each for tc in paused for each in effects.pausing_priorities(qos, effects.group_of_tc(qos, tc))}
-        return tuple(sorted(priorities)) if len(paused) == len(tcs) else ()
+        return Landing(lossless=True, numbers=tuple(sorted(priorities)))
     except UnknownFact:
         return None
