@@ -13,7 +13,7 @@ from nodrop.fabric.nics import Nic
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import UNKNOWN
-from nodrop.lint.vocabulary import classes
+from nodrop.lint.vocabulary import classes, qos
 
 CLASSES = (
     TrafficClass(name="rdma", purpose="rdma", dscp=(26,), tc=3, lossless=True),
@@ -248,3 +248,11 @@ def test_files_of_nics_are_judged_instead_where_nics_are_to_answer() -> None:
 def test_a_lone_switch_has_no_path() -> None:
     alone = fabric(device("leaf1", port(0), port(1, qos=OTHER, side="fabric")), classes=CLASSES)
     assert [*class_landings.find(Index(alone), unseen=True)] == []
+
+
+def test_what_a_port_protects_instead_of_rdma() -> None:
+    azure = replace(MAPPED, dscp_to_tc=tuple({3: 3, 4: 3, 48: 6}.get(dscp, 1) for dscp in range(64)))
+    assert qos.lossless_instead(azure) == "; lossless there: DSCP 3-4"
+    assert qos.lossless_instead(replace(azure, pfc_tx_priorities=())) == ""
+    assert qos.lossless_instead(replace(azure, dscp_to_tc=UNKNOWN)) == ""
+    assert qos.lossless_instead(None) == ""

@@ -5,6 +5,7 @@ from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.qos import PfcWatchdog, QosProfile
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.general import ranges
 from nodrop.lint.vocabulary.sides import misplaced_tcs
 
 MOST_PAUSED = 2
@@ -91,6 +92,16 @@ def _is_lossy(qos: QosProfile | None, tc: int) -> bool:
 def lossy_rdma_tcs(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """The traffic classes in which `lossy_rdma_dscps` land."""
     return tuple(sorted({effects.tc_of_dscp(qos, dscp) for dscp in lossy_rdma_dscps(fabric, qos)}))
+
+
+@word("function")
+def lossless_instead(qos: QosProfile | None) -> str:
+    """The DSCPs that a port protects, as the end of a sentence: what RDMA may have been meant to be marked with."""
+    try:
+        dscps = tuple(dscp for dscp in range(64) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
+    except UnknownFact:
+        return ""
+    return f"; lossless there: DSCP {ranges(dscps)}" if dscps else ""
 
 
 @word("function", rests_on=("classes",))
