@@ -118,7 +118,7 @@ def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
 
 
 @word("function", rests_on=("classes",))
-def unintended_priorities(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+def unintended_priorities(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """The priorities with PFC that no lossless class of the fabric has."""
     paused = set(paused_priorities(qos))
     intended: set[int] = set()
@@ -145,7 +145,7 @@ def paused_priorities(qos: QosProfile | None) -> tuple[int, ...]:
 
 
 @word("function")
-def too_many_paused(qos: QosProfile) -> bool:
+def too_many_paused(qos: QosProfile | None) -> bool:
     """Whether a port has PFC on more than two priorities, or four where two are for what bounces between leaves.
 
     Two classes are what headroom for all ports fits beside. SONiC pauses 2, 3, 4 and 6 where servers have two leaves
