@@ -8,7 +8,6 @@ from nodrop.analyses._tiers import Uplink, uplinks
 from nodrop.fabric.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
