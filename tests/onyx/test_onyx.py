@@ -395,6 +395,29 @@ def test_pfc_that_is_on_for_no_priority_is_half_of_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("lines", "ports"),
+    [
+        (["interface port-channel 100 ipl 1"], ""),
+        (["interface port-channel 100 ipl 1", "interface ethernet 1/13 dcb priority-flow-control mode on force"], ""),
+        (
+            ["interface port-channel 100 ipl 1", "interface ethernet 1/1 dcb priority-flow-control mode on force"],
+            "ports Eth1/1, Po100",
+        ),
+        ([], "port Po100"),
+        (["interface port-channel 100 ipl 1", "no interface port-channel 100 ipl 1"], "port Po100"),
+    ],
+)
+def test_pfc_that_sets_up_the_link_of_an_mlag_is_a_matter_of_form(lines: list[str], ports: str) -> None:
+    mlag = (
+        "hostname a\ndcb priority-flow-control enable force\n"
+        "interface ethernet 1/13-1/14 channel-group 100 mode active\n"
+        "interface port-channel 100 dcb priority-flow-control mode on force\n"
+    )
+    told = [remark.facts["what"] for remark in onyx(mlag + "\n".join(lines)).remarks]
+    assert told == ([ports] if ports else [])
+
+
+@pytest.mark.parametrize(
     "line", ["interface ethernet 1/1 dcb ets tc 3 bandwidth 50 strict", "interface ethernet 1/1 hum 3", "sing aloud"]
 )
 def test_commands_that_onyx_may_have_are_noted(line: str) -> None:

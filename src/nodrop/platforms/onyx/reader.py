@@ -180,6 +180,8 @@ class _Device:
             lossless = {index for index, buffer in one.groups.items() if buffer.headroom is not None}
             pooled |= {priority for priority, group in one.group_of.items() if group in lossless}
         pausing = [name for name, one in settings.qos.items() if one.pfc is True] if settings.pfc else []
+        if {*pausing} <= self._peer_links():
+            pausing = []
         for what, has, lacks, words in (
             (_priorities(paused - pooled), "PFC", "lossless buffer", {"dcb", "priority-flow-control", "priority"}),
             (_priorities(pooled - paused), "a lossless buffer", "PFC", {"type", "lossless"}),
@@ -197,6 +199,14 @@ class _Device:
                 place = Place(FILE, command.span)
                 kind = "lossless-half-configured"
                 self._values.remarks.append(Remark(kind=kind, subject=(self.name,), place=place, facts=facts))
+
+    def _peer_links(self) -> set[str]:
+        """The ports of the link between two switches of an MLAG: guides turn PFC on there as a matter of form."""
+        peer: set[str] = set()
+        for one in self._script.commands:
+            if one.starts("ipl"):
+                peer = peer - {*one.names} if one.negated else peer | {*one.names}
+        return peer | {name for name, link in self._settings.links.items() if link.channel in peer}
 
     def _interfaces(self, qos: QosReader) -> Iterator[Interface]:
         """Yield the ports that are named; those of which nothing is said are not in the text."""
@@ -263,7 +273,8 @@ def _ports(names: Sequence[str]) -> str:
     """Name the ports, the first of them where there are many."""
     named = sorted(names, key=natural)
     more = ["..."] if len(named) > _MAX_NAMES else []
-    return f"port {', '.join(named[:_MAX_NAMES] + more)}" if named else ""
+    noun = "port" if len(named) == 1 else "ports"
+    return f"{noun} {', '.join(named[:_MAX_NAMES] + more)}" if named else ""
 
 
 def _said(command: Command) -> str:
