@@ -83,7 +83,9 @@ def test_all_of_it_works_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         elif block.language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as printed_by_python:
                 exec(block.text, {})
-            assert printed_by_python.getvalue().startswith("error rdma-dscp-in-lossy-class leaf1 DSCP 26 of RDMA lands")
+            lines = printed_by_python.getvalue().splitlines()
+            assert lines[0].startswith("warning class-changes-along-path leaf1 rdma (DSCP 26) lands")
+            assert lines[1].startswith("error rdma-dscp-in-lossy-class leaf1 DSCP 26 of RDMA lands")
     assert ran >= 15
     stated = nodrop("lint", "leaf7.json")
     assert stated.code == 1
