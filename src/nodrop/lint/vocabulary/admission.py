@@ -14,6 +14,8 @@ from nodrop.lint.vocabulary.scheduling import lossless_queues
 
 _Pools = tuple[BufferPool, ...] | Unknown
 _Model = str | None | Unknown
+_Buffer = BufferProfile | None | Unknown
+"""Of a group that is not known, other rules tell that headroom cannot be judged; more of that would be noise."""
 
 
 @word("function")
@@ -102,21 +104,27 @@ def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) ->
 
 
 @word("function", rests_on=("models",))
-def admitted_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None) -> float:
-    """What the lossless priority groups of a port's kind admit together before all senders are paused, in bytes.
+def overfilling_bytes(
+    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue
+) -> float | None:
+    """What the lossless groups of a port's kind admit before all senders are paused, where a lossless queue holds less.
 
-    With many senders that is the whole of their pools, in a chip whose memory is divided the part that one queue can
-    fill. Nothing where the chip does not keep ingress and egress apart: what it admits it has counted for the queue.
+    With many senders that is the whole of their pools, in bytes; in a chip whose memory is divided, the part that one
+    queue can fill. None where the queue holds it, and where the chip does not keep ingress and egress apart: what it
+    admits it has counted for the queue. Only where a queue may hold less has the model to be known.
     """
+    limit = lossless_limit_bytes(pools, qos, queue)
+    if limit is None or qos is None:
+        return None
+    buffers = [one.buffer for one in _groups(qos)]
+    names = {one.pool for one in buffers if isinstance(one, BufferProfile) and one.headroom is not None}
+    admitted = sum(_shared_bytes(buffer_model, pools, name) for name in names)
+    if limit >= admitted:
+        return None
     if isinstance(model, Unknown) or model not in switches():
         raise UnknownFact("device.model")
     chip = asic(switch(model).asic)
-    if not chip.pools_keep_apart:
-        return 0
-    groups = () if qos is None else _groups(qos)
-    lossless = [known(one.buffer, "priority_group.buffer") for one in groups if one.lossless]
-    names = {buffer.pool for buffer in lossless if buffer is not None}
-    return sum(_shared_bytes(buffer_model, pools, name) for name in names) / chip.memory_parts
+    return admitted / chip.memory_parts if chip.pools_keep_apart and limit < admitted / chip.memory_parts else None
 
 
 @word("function")
@@ -125,10 +133,12 @@ def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup
 
     Nothing where the group is lossy or apart from them, or where there is no other pool.
     """
-    buffer = known(group.buffer, "priority_group.buffer")
-    buffers = () if qos is None else [one.buffer for one in _groups(qos)]
-    lossy = {one.pool for one in buffers if isinstance(one, BufferProfile) and not one.lossless}
-    if buffer is None or not buffer.lossless or buffer.pool not in lossy:
+    buffer = group.buffer
+    if qos is None or not isinstance(buffer, BufferProfile) or buffer.headroom is None:
+        return ""
+    buffers = [one.buffer for one in _groups(qos)]
+    lossy = {one.pool for one in buffers if isinstance(one, BufferProfile) and one.headroom is None}
+    if buffer.pool not in lossy:
         return ""
     others = [one for one in known(pools, "device.buffer_pools") if one.direction != "egress"]
     free = [one.name for one in others if one.name not in lossy and one.size_bytes != 0]
@@ -165,35 +175,42 @@ def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unkno
 
 
 @word("function")
-def reserve_short_bytes(model: str | Unknown, buffer: BufferProfile | None) -> int:
+def reserve_short_bytes(model: str | Unknown, buffer: _Buffer) -> int:
     """How much less than its stated headroom a profile reserves, in bytes; 0 where it is no less."""
-    needed = reserve_needed_bytes(model, buffer)
-    return needed and max(needed - (known(buffer.size_bytes, "buffer.size_bytes") if buffer else 0), 0)
+    if not isinstance(buffer, BufferProfile) or isinstance(buffer.size_bytes, Unknown):
+        return 0
+    return max(reserve_needed_bytes(model, buffer) - buffer.size_bytes, 0)
 
 
 @word("function")
-def reserve_needed_bytes(model: str | Unknown, buffer: BufferProfile | None) -> int:
+def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
     """The least size of a profile with a stated headroom of its own: xoff, on NVIDIA's chips with xon.
 
     Other chips count xon within what is shared (their shipped tables have sizes of xoff and a cell or two).
     """
-    headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
-    if headroom is None or headroom.computed:
+    headroom = _stated(buffer)
+    if headroom is None or isinstance(headroom.xoff_bytes, Unknown):
         return 0
     behind = not isinstance(model, Unknown) and model in switches() and asic(switch(model).asic).computes
-    xon = known(headroom.xon_bytes, "priority_group.buffer.headroom.xon_bytes") or 0
-    return known(headroom.xoff_bytes, "priority_group.buffer.headroom.xoff_bytes") + (xon if behind else 0)
+    xon = headroom.xon_bytes if behind else None
+    return headroom.xoff_bytes + (xon if isinstance(xon, int) else 0)
+
+
+def _stated(buffer: _Buffer) -> Headroom | None:
+    """Return the headroom that a buffer is known to have and that is stated, not worked out by the switch."""
+    headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
+    return headroom if isinstance(headroom, Headroom) and not headroom.computed else None
 
 
 @word("function")
-def ends_at_once(buffer: BufferProfile | None) -> str:
+def ends_at_once(buffer: _Buffer) -> str:
     """Why the pause of a lossless buffer ends as soon as it has begun, as a clause; nothing where it lasts.
 
     A pause ends where no more than xon, or the threshold less the offset, is taken, whichever is more (SAI
     inc/saibuffer.h, SAI_BUFFER_PROFILE_ATTR_XON_TH and XON_OFFSET_TH).
     """
-    headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
-    if buffer is None or headroom is None or headroom.computed or isinstance(headroom.xon_bytes, Unknown):
+    headroom = _stated(buffer)
+    if headroom is None or isinstance(headroom.xon_bytes, Unknown) or not isinstance(buffer, BufferProfile):
         return ""
     if not headroom.xon_bytes and not headroom.xon_offset_bytes:
         return "it has neither an xon threshold nor an offset from the pause threshold"
@@ -205,11 +222,9 @@ def ends_at_once(buffer: BufferProfile | None) -> str:
 
 
 @word("function")
-def states_headroom(buffer_model: _Model, buffer: BufferProfile | None) -> bool:
+def states_headroom(buffer_model: _Model, buffer: _Buffer) -> bool:
     """Whether a buffer has a stated headroom on a switch that works headroom out by itself."""
-    headroom = None if buffer is None else known(buffer.headroom, "priority_group.buffer.headroom")
-    by_itself = not isinstance(buffer_model, Unknown) and buffer_model == "dynamic"
-    return by_itself and headroom is not None and not headroom.computed
+    return not isinstance(buffer_model, Unknown) and buffer_model == "dynamic" and _stated(buffer) is not None
 
 
 @word("function")
@@ -227,9 +242,7 @@ def _computes(qos: QosProfile | None | Unknown) -> bool:
 
 
 @word("function", rests_on=("models",))
-def kept_while_shut_bytes(
-    model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: BufferProfile | None | Unknown
-) -> int:
+def kept_while_shut_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: _Buffer) -> int:
     """The headroom that a stated profile keeps from others while its port is shut, in bytes; 0 where it is given back.
 
     Chips that can have the dynamic buffer model give it back (sonic-swss cfgmgr/buffermgr.cpp), and what is shared is
@@ -237,7 +250,7 @@ def kept_while_shut_bytes(
     """
     if isinstance(model, Unknown) or model not in switches() or "dynamic" in asic(switch(model).asic).buffer_models:
         return 0
-    if not isinstance(buffer, BufferProfile) or isinstance(pools, Unknown) or isinstance(buffer_model, Unknown):
+    if isinstance(pools, Unknown) or isinstance(buffer_model, Unknown):
         return 0
     return 0 if shares_headroom(buffer_model, None, pools) else reserve_needed_bytes(model, buffer)
 
