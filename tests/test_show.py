@@ -335,6 +335,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "endpoints.*.gpus": "no GPUs",
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",
+        "hosts.out_of_order": "not stated, and nothing is held against it",
         "pfc.watchdog.stuck": "what the switch has",
         "routing.hash": "what the switch has",
         "services": "no servers, no telemetry",
