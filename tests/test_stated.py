@@ -106,6 +106,7 @@ def classes(draw: st.DrawFn) -> tuple[TrafficClass, ...]:
             dscp=tuple(dscp for dscp, owner in enumerate(owner_of) if owner == name),
             tc=draw(unknown_or(st.integers(0, 15))),
             lossless=draw(unknown_or(st.booleans())),
+            share_percent=draw(unknown_or(st.integers(1, 100))),
         )
         for name in owners
     )
@@ -285,11 +286,16 @@ def test_all_may_be_left_out(text: str) -> None:
 
 
 def test_what_is_left_out_of_a_class() -> None:
-    stated = read("classes:\n  cnp: {dscp: 48}\n  bulk: {dscp: [8, 10-12]}\n  default: {dscp: rest, lossless: false}\n")
+    stated = read(
+        "classes:\n  cnp: {dscp: 48}\n  bulk: {dscp: [8, 10-12], share: 20%}\n"
+        "  default: {dscp: rest, lossless: false}\n"
+    )
     rest = tuple(dscp for dscp in range(64) if dscp not in (8, 10, 11, 12, 48))
     assert stated.classes == (
         TrafficClass(name="cnp", purpose="cnp", dscp=(48,), tc=UNKNOWN, lossless=UNKNOWN),
-        TrafficClass(name="bulk", purpose="unknown", dscp=(8, 10, 11, 12), tc=UNKNOWN, lossless=UNKNOWN),
+        TrafficClass(
+            name="bulk", purpose="unknown", dscp=(8, 10, 11, 12), tc=UNKNOWN, lossless=UNKNOWN, share_percent=20
+        ),
         TrafficClass(name="default", purpose="default", dscp=rest, tc=UNKNOWN, lossless=False),
     )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from nodrop.fabric.fabric import PURPOSES, Purpose, TrafficClass
 from nodrop.fabric.qos import COLORS, Map, Scheduler, WredColor, WredProfile
+from nodrop.fabric.states import UNKNOWN
 from nodrop.intent.schema import Intent
 from nodrop.intent.schema import TrafficClass as Wanted
 
@@ -55,6 +56,7 @@ def resolve_classes(intent: Intent) -> Classes:
             dscp=rest if wanted.dscp == "rest" else wanted.dscp,
             tc=wanted.priority,
             lossless=wanted.lossless,
+            share_percent=UNKNOWN if wanted.strict or wanted.share is None else wanted.share,
         )
         for name, wanted in sorted(intent.classes.items())
     ]

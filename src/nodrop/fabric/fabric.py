@@ -277,6 +277,8 @@ class TrafficClass:
     dscp: tuple[int, ...]
     tc: int | Unknown
     lossless: bool | Unknown
+    share_percent: int | Unknown = UNKNOWN
+    """What it is to have, at least, of the bandwidth that strict queues leave."""
 
 
 @value

@@ -93,6 +93,7 @@ def _classes(document: Document, classes: Mapping[str, Class], problems: list[Pr
             dscp=rest if one.dscp == "rest" else one.dscp,
             tc=_known(one.tc),
             lossless=_known(one.lossless),
+            share_percent=_known(one.share),
         )
 
 

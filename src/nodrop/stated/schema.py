@@ -27,6 +27,9 @@ class Class(Part):
     dscp: Dscps = Field(description="code points: 26, [10, 12], 8-15, or rest for all that no other class names")
     tc: Annotated[int, whole(0, 15)] | None = Field(None, description="traffic class in which it must land")
     lossless: Bool | None = Field(None, description="whether PFC must protect it")
+    share: Annotated[int, percentage(1, 100)] | None = Field(
+        None, description="share that it has, at least, of the bandwidth that strict queues leave: 60%"
+    )
 
 
 class Port(Part):

@@ -73,7 +73,8 @@ def _numbers(numbers: tuple[int, ...] | Unknown) -> str | Unknown:
 
 
 def _class(one: TrafficClass) -> str:
-    return _flow(purpose=one.purpose, dscp=f"[{show_ids(one.dscp)}]", tc=one.tc, lossless=one.lossless)
+    share = one.share_percent if isinstance(one.share_percent, Unknown) else f"{one.share_percent}%"
+    return _flow(purpose=one.purpose, dscp=f"[{show_ids(one.dscp)}]", tc=one.tc, lossless=one.lossless, share=share)
 
 
 def _cable(link: Link) -> str:

@@ -3,7 +3,7 @@
 from nodrop.fabric import effects
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.qos import QosProfile, Queue
-from nodrop.fabric.states import known
+from nodrop.fabric.states import Unknown, known
 from nodrop.lint.vocabulary import word
 
 TRAFFIC_CLASSES = range(16)
@@ -65,3 +65,40 @@ def rdma_queues_without_share(fabric: Fabric, qos: QosProfile) -> tuple[int, ...
 def _has_share(queue: Queue) -> bool:
     scheduler = known(queue.scheduler, "queue.scheduler")
     return scheduler is not None and (scheduler.type == "strict" or bool(scheduler.weight))
+
+
+@word("function", rests_on=("classes",))
+def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
+    """Which queue gives RDMA less than the share that its owner states, and how much, as a sentence; else nothing.
+
+    A share is of what strict queues leave, among the queues that traffic leaves by. A queue that several classes share
+    has to hold what is stated of all of them. Of queues without a weight other rules tell.
+    """
+    weights = _weights(qos)
+    planned: dict[int, int] = {}
+    for one in fabric.classes:
+        if not isinstance(one.share_percent, Unknown):
+            for queue in {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in one.dscp}:
+                planned[queue] = planned.get(queue, 0) + one.share_percent
+    for queue in effects.rdma_queues(fabric, qos):
+        if queue in weights and queue in planned:
+            share = 100 * weights[queue] / sum(weights.values())
+            if round(share) < min(planned[queue], 100):
+                return f"queue {queue} has {round(share)} % of what strict queues leave; planned are {planned[queue]} %"
+    return ""
+
+
+def _weights(qos: QosProfile) -> dict[int, int]:
+    """The weights of the queues that traffic leaves by in turns."""
+    used = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)}
+    found = ((one.index, known(one.scheduler, "queue.scheduler")) for one in known(qos.queues, "interface.qos.queues"))
+    return {index: one.weight for index, one in found if index in used and one and one.type != "strict" and one.weight}
+
+
+@word("function", rests_on=("classes", "mode"))
+def unbounded_strict_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """The queues with strict priority and no limit that traffic leaves by, but for those of RDMA."""
+    used = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)} - set(effects.rdma_queues(fabric, qos))
+    found = ((one.index, known(one.scheduler, "queue.scheduler")) for one in known(qos.queues, "interface.qos.queues"))
+    strict = {index for index, one in found if one and one.type == "strict" and one.peak_bytes_per_s is None}
+    return tuple(sorted(used & strict))
