@@ -77,7 +77,8 @@ class Setting:
             artifacts = [*nodrop.write(settled), *nodrop.host_files(settled)]
         except Unsupported as error:
             raise CannotSay(str(error)) from None
-        yield self._view(nodrop.read_back(artifacts, settled))
+        reading = nodrop.read_back(artifacts, settled)
+        yield self._view(replace(reading, fabric=replace(reading.fabric, profile=fabric.profile)))
 
     def artifact(self, edits: Mapping[str, Any]) -> Iterator[View]:
         """Return two-by-two read from artifacts in which texts were replaced, each at its first place.

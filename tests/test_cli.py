@@ -335,6 +335,7 @@ def test_schemas_fit_what_they_describe() -> None:
     described = {
         "intent": [path.read_text() for path in home("intents").glob("*.yaml")],
         "fabric": [Path("good/fabric.yaml").read_text()],
+        "profile": [path.read_text() for path in home("profiles").glob("*.yaml")],
         "rule": [path.read_text() for path in home("rules").rglob("*.yaml")],
     }
     for kind, texts in described.items():
@@ -505,6 +506,33 @@ def test_examples_that_edit_files_are_shown_as_lines() -> None:
     whole = nodrop("explain", "unknown-command").out
     shown = "  - leaf1/nclu.txt is\n      net add interface swp1 storage-optimised pfc\n    is found at leaf1\n"
     assert shown in whole
+
+
+def test_each_strictness_adds_to_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rules that `bad` breaks, some of them for stricter readers."""
+    stricter = {
+        "pfc-without-watchdog": {"strictness": "pedantic"},
+        "fabric-pfc-without-watchdog": {"strictness": "auditor"},
+        "rdma-dscp-in-lossy-class": {"confidence": "possible"},
+    }
+    broken = set(heard("bad"))
+    assert broken >= {"pfc-without-watchdog", "fabric-pfc-without-watchdog"}
+    rules = tuple(replace(rule, **stricter.get(rule.name, {})) for rule in shipped())  # type: ignore[arg-type]
+    monkeypatch.setattr(rule_files, "shipped", lambda: rules)
+    assert set(heard("bad")) == broken - stricter.keys()
+    assert heard("bad", "--strictness", "regular") == heard("bad")
+    assert set(heard("bad", "--strictness", "pedantic")) == broken - {"fabric-pfc-without-watchdog"}
+    assert set(heard("bad", "--strictness", "auditor")) == broken
+    counts = [summary_of("bad", "--strictness", word)["rules"] for word in ("regular", "pedantic", "auditor")]
+    assert counts == sorted(set(counts)), "what is not heard is not judged either"
+
+
+def heard(*args: str) -> list[str]:
+    return [finding["rule"] for finding in json.loads(nodrop("lint", *args, "--format", "json").out)["findings"]]
+
+
+def summary_of(*args: str) -> dict[str, int]:
+    return dict(json.loads(nodrop("lint", *args, "--format", "json").out)["summary"])
 
 
 def test_a_former_name_still_works(monkeypatch: pytest.MonkeyPatch) -> None:

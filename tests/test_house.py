@@ -168,7 +168,7 @@ def test_every_rule_lies_in_an_area_and_has_examples() -> None:
 
 
 def test_shipped_data_is_found() -> None:
-    for name in ("templates", "rules", "intents"):
+    for name in ("templates", "rules", "intents", "profiles"):
         assert any(home(name).iterdir())
 
 

@@ -30,8 +30,15 @@ DEVICES_OF_AN_INTENT = 25
     metavar="KEY=VALUE",
     help="State what no file says: mode=lossless|pfc-only|lossy|trim, rdma=DSCP; may be repeated.",
 )
+@click.option(
+    "--profile",
+    metavar="NAME|FILE",
+    help="Hold thresholds, timers and shares against the bands of a vendor, or of a file of your own.",
+)
 @judging
-def command(paths: tuple[str, ...], platform: str | None, assume: tuple[str, ...], choices: Choices) -> int:
+def command(
+    paths: tuple[str, ...], platform: str | None, assume: tuple[str, ...], profile: str | None, choices: Choices
+) -> int:
     """Judge configurations, or intents.
 
     PATH is a file, a folder of files, or `-` for standard input.
@@ -40,6 +47,9 @@ def command(paths: tuple[str, ...], platform: str | None, assume: tuple[str, ...
     device of its own. Files that say how NICs of hosts are set (what mlnx_qos -i and mlxconfig query print, scripts,
     NicConfigurationTemplate, NCCL environment) are judged with the switches. Intents are built first, and what is
     judged is what the switches would be given. A fabric.yaml beside a path states what the files cannot say.
+
+    Profiles that are shipped are called nvidia, sonic, sonic-lossy and dell; `nodrop schema profile` says what a file
+    of your own has. Without one, the rules about profiles are silent.
     """
     from nodrop.cli.judging import chosen_rules, working
     from nodrop.cli.output import calm_collector, emit, exit_code, merged
@@ -48,7 +58,7 @@ def command(paths: tuple[str, ...], platform: str | None, assume: tuple[str, ...
 
     calm_collector()
     _require_known(platform)
-    declared = _declared(assume)
+    declared = _declared(assume, profile)
     chosen_rules(choices)
     inputs = find(paths, platform)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
@@ -88,18 +98,20 @@ def _done(task: _Task, executor: "Executor | None" = None) -> "Outcome":
     what, choices = task.what, task.choices
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        reading = read_inputs(what, task.declared, executor) if isinstance(what, Inputs) else _read_back(what)
+        reading = (
+            read_inputs(what, task.declared, executor) if isinstance(what, Inputs) else _read_back(what, task.declared)
+        )
         outcomes.append(judged(reading, chosen_rules(choices), choices))
     (outcome,) = outcomes
     return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)
 
 
-def _read_back(text: "Text") -> "Reading":
+def _read_back(text: "Text", declared: "Declared") -> "Reading":
     """Return what the switches of an intent would be given, read as if it lay beside the intent."""
     from nodrop.cli.judging import built, intent_of
 
     _, reading = built(intent_of(text)[1], text.display, text.display)
-    return reading
+    return replace(reading, fabric=replace(reading.fabric, profile=declared.profile))
 
 
 def _require_known(platform: str | None) -> None:
@@ -109,9 +121,10 @@ def _require_known(platform: str | None) -> None:
         raise click.UsageError(unknown("platform", platform, platforms.names()))
 
 
-def _declared(assume: tuple[str, ...]) -> "Declared":
-    """Return what --assume states; the last of several values for one key counts."""
+def _declared(assume: tuple[str, ...], profile: str | None) -> "Declared":
+    """Return what --assume states, and the profile; the last of several values for one key counts."""
     from nodrop.fabric.declared import Declared
+    from nodrop.stated.profile import load_profile
 
     stated = {}
     for text in assume:
@@ -122,7 +135,11 @@ def _declared(assume: tuple[str, ...]) -> "Declared":
             raise click.UsageError(unknown("assumption", key, ("mode", "rdma")))
         stated[key] = value
     mode = _mode(stated["mode"]) if "mode" in stated else None
-    return Declared(mode=mode, classes=(_rdma(stated["rdma"], mode),) if "rdma" in stated else None)
+    return Declared(
+        mode=mode,
+        classes=(_rdma(stated["rdma"], mode),) if "rdma" in stated else None,
+        profile=None if profile is None else load_profile(profile),
+    )
 
 
 def _mode(word: str) -> "Mode":

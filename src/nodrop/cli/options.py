@@ -83,7 +83,7 @@ _OPTIONS = (
         type=Word(["regular", "pedantic", "auditor"]),
         default="regular",
         show_default=True,
-        help="How far to go: pedantic shows what is only possible, too.",
+        help="How far to go: pedantic adds what is possible or a matter of care, auditor what is worth knowing.",
     ),
     click.option(
         "--format",

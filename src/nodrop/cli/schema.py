@@ -10,11 +10,11 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @click.command()
-@click.argument("kind", type=Word(["intent", "fabric", "rule", "findings"]))
+@click.argument("kind", type=Word(["intent", "fabric", "profile", "rule", "findings"]))
 def command(kind: str) -> None:
     """Print a JSON Schema.
 
-    Of intents, of fabric.yaml, of rule files, or of the findings that `--format json` prints.
+    Of intents, of fabric.yaml, of profiles, of rule files, or of the findings that `--format json` prints.
     """
     import json
 
@@ -32,6 +32,10 @@ def _schema(kind: str) -> dict[str, Any]:
         from nodrop.stated import Stated
 
         return Stated.model_json_schema()
+    if kind == "profile":
+        from nodrop.stated.profile import ProfileFile
+
+        return ProfileFile.model_json_schema()
     if kind == "rule":
         from nodrop.lint.rule_file import RuleFile
 

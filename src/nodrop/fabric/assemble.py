@@ -53,6 +53,7 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: 
         nics=tuple(nic for one in hosts_read for nic in one.nics),
         classes=tuple(sorted(classes, key=lambda one: one.name)),
         policy=declared.policy or Policy(),
+        profile=declared.profile,
     )
     return Reading(
         fabric=fabric,

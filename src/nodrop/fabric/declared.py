@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nodrop.fabric.fabric import Host, Link, Mode, Policy, TrafficClass
+from nodrop.fabric.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,8 @@ class Declared:
     cables: tuple[Link, ...] | None = None
     hosts: tuple[Host, ...] | None = None
     policy: Policy | None = None
+    profile: Profile | None = None
+    """What nobody states of a fabric, but who judges it chooses."""
 
     def over(self, other: "Declared") -> "Declared":
         """Return this statement, completed key by key from a weaker one."""
@@ -30,4 +33,5 @@ class Declared:
             cables=other.cables if self.cables is None else self.cables,
             hosts=other.hosts if self.hosts is None else self.hosts,
             policy=self.policy or other.policy,
+            profile=self.profile or other.profile,
         )

@@ -6,6 +6,7 @@ from nodrop.fabric.bridging import PortChannel, Vlan
 from nodrop.fabric.buffers import BufferPool, DynamicBuffers
 from nodrop.fabric.nics import Nic
 from nodrop.fabric.overlays import MultiChassis, Tunnel
+from nodrop.fabric.profile import Profile
 from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.fabric.states import UNKNOWN, Unknown
@@ -312,6 +313,8 @@ class Fabric:
     """How files of hosts say that NICs are set; what the owner states of them is in `hosts`."""
     classes: tuple[TrafficClass, ...] = ()
     policy: Policy = Policy()
+    profile: Profile | None = None
+    """The bands that whoever judges the fabric holds it against."""
 
     def device(self, name: str) -> Device:
         """Return the device of that name; KeyError where there is none."""

@@ -142,6 +142,8 @@ def _inside(annotation: Any, step: Any) -> Any:
     for part in _parts(annotation):
         if get_origin(part) is dict:
             return get_args(part)[1]
+        if get_origin(part) is tuple and isinstance(step, int):
+            return get_args(part)[0]
         if _is_model(part) and step in part.model_fields:
             return part.model_fields[step].annotation
     return annotation
