@@ -252,4 +252,8 @@ if __name__ == "__main__":
         except Exception as error:  # noqa: BLE001 -- a fault that cannot be put anywhere is told beside the others
             print("BROKEN", fault.name, repr(error)[:300])
     print(table(found), end="")
-    print(f"{len(found)} faults, {sum(not one.missed for one in found)} found by the rules that must find them")
+    for kind in dict.fromkeys(one.fault.row["of"].split()[0] for one in found):
+        of_kind = [one for one in found if one.fault.row["of"].split()[0] == kind]
+        print(
+            f"{kind}: {sum(not one.missed for one in of_kind)} of {len(of_kind)} found by the rules that must find them"
+        )
