@@ -103,18 +103,21 @@ def test_dscps_that_are_sent_on_as_another() -> None:
 
 
 def test_what_is_flooded_in_a_lossless_class() -> None:
-    by_pcp = replace(MAPPED, pcp_to_tc=(3, *range(1, 8)))
+    assert classes.flooded_lossless_tcs(replace(MAPPED, pcp_to_tc=(3, *range(1, 8)))) == (3,)
+    assert classes.flooded_lossless_tcs(replace(MAPPED, pcp_to_tc=tuple(range(8)))) == ()
+    assert classes.flooded_lossless_tcs(MAPPED) == ()
+    assert classes.flooded_lossless_tcs(replace(MAPPED, tc_to_priority_group=(3, *[0] * 7, *[None] * 8))) == (0,)
+
+
+def test_ports_that_are_in_a_vlan() -> None:
     vlans = (Vlan(id=100, members=(VlanMember(interface="PortChannel1", tagged=False),)),)
     bundle = (PortChannel(name="PortChannel1", members=("Ethernet0",)),)
-    assert classes.flooded_lossless_tcs(vlans, bundle, "Ethernet0", by_pcp) == (3,)
-    assert classes.flooded_lossless_tcs(vlans, bundle, "PortChannel1", by_pcp) == (3,)
-    assert classes.flooded_lossless_tcs(vlans, bundle, "Ethernet8", by_pcp) == ()
-    assert classes.flooded_lossless_tcs(vlans, UNKNOWN, "Ethernet0", by_pcp) == ()
-    assert classes.flooded_lossless_tcs(UNKNOWN, bundle, "Ethernet0", by_pcp) == ()
-    assert classes.flooded_lossless_tcs(vlans, bundle, "Ethernet0", MAPPED) == ()
-    assert classes.flooded_lossless_tcs(vlans, bundle, "Ethernet0", replace(MAPPED, pcp_to_tc=tuple(range(8)))) == ()
-    all_in_3 = replace(MAPPED, tc_to_priority_group=(3, *[0] * 7, *[None] * 8))
-    assert classes.flooded_lossless_tcs(vlans, bundle, "Ethernet0", all_in_3) == (0,)
+    assert classes.in_vlan(vlans, bundle, "Ethernet0")
+    assert classes.in_vlan(vlans, UNKNOWN, "PortChannel1")
+    assert not classes.in_vlan(vlans, bundle, "Ethernet8")
+    assert not classes.in_vlan(vlans, UNKNOWN, "Ethernet0")
+    assert not classes.in_vlan(UNKNOWN, bundle, "Ethernet0")
+    assert not classes.in_vlan((), bundle, "Ethernet0")
 
 
 def test_bgp_in_the_queue_of_cnps() -> None:

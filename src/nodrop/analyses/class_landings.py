@@ -50,11 +50,29 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
     all, and the maps alone differ. Without it all others. Facts: name, dscps, one and other (where it lands), here and
     there (a port with the rarer landing, and one with the usual), ports and others (how many have them).
     """
-    groups = _groups(index)
-    for wanted in index.fabric.classes:
-        if wanted.purpose != "unknown":
-            for group in groups:
-                yield from _torn(index.fabric, group, wanted, unseen)
+    if __name__ not in index.kept:
+        index.kept[__name__] = [*_all(index)]
+    yield from (hit for hidden, hit in index.kept[__name__] if hidden is unseen)
+
+
+def _all(index: Index) -> Iterator[tuple[bool, Hit]]:
+    """Yield what is torn, and whether only the path shows it."""
+    wanted = [one for one in index.fabric.classes if one.purpose != "unknown"]
+    for group in _groups(index):
+        profiles = [_profiles(device) for device in group]
+        for one in wanted:
+            yield from _torn(index.fabric, profiles, one)
+
+
+def _profiles(device: Device) -> tuple[Ports, ...]:
+    """The ports of a switch that are in use, by their profile."""
+    found: dict[int, tuple[Interface, QosProfile, int]] = {}
+    for port in device.interfaces:
+        qos = port.qos
+        if isinstance(qos, QosProfile) and port.side is not None and not surely_off(port.enabled):
+            first, _, number = found.get(id(qos), (port, qos, 0))
+            found[id(qos)] = (first, qos, number + 1)
+    return tuple(Ports(device, port, qos, number) for port, qos, number in found.values())
 
 
 def _groups(index: Index) -> list[list[Device]]:
@@ -75,9 +93,9 @@ def _groups(index: Index) -> list[list[Device]]:
     return [group for group in found.values() if len(group) > 1]
 
 
-def _torn(fabric: Fabric, group: list[Device], wanted: TrafficClass, unseen: bool) -> Iterator[Hit]:
+def _torn(fabric: Fabric, group: list[tuple[Ports, ...]], wanted: TrafficClass) -> Iterator[tuple[bool, Hit]]:
     landings: dict[int, Landing | None] = {}
-    by_device = [usual for device in group if (usual := _usual(fabric, device, wanted, landings))]
+    by_device = [usual for profiles in group if (usual := _usual(fabric, profiles, wanted, landings))]
     whole = Counter[Landing]()
     tiers: dict[str, Counter[Landing]] = {}
     for landing, ports in by_device:
@@ -96,9 +114,7 @@ def _torn(fabric: Fabric, group: list[Device], wanted: TrafficClass, unseen: boo
         return
     odd = min(found, key=lambda landing: (landing == most, found[landing].number, landing))
     here, there = found[odd], found[most]
-    if unseen is not _hidden(wanted, (odd, here), (most, there)):
-        return
-    yield Hit(
+    hit = Hit(
         subject=(FABRIC, "classes", wanted.name),
         at=_place(here),
         facts={
@@ -112,8 +128,9 @@ def _torn(fabric: Fabric, group: list[Device], wanted: TrafficClass, unseen: boo
             "others": there.number,
         },
         related=((_place(there), "where it lands otherwise"),),
-        discriminator=min(device.name for device in group),
+        discriminator=min(ports.device.name for _, ports in by_device),
     )
+    yield _hidden(wanted, (odd, here), (most, there)), hit
 
 
 def _most(counts: Counter[Landing]) -> Landing:
@@ -143,20 +160,17 @@ def _place(ports: Ports) -> Subject:
 
 
 def _usual(
-    fabric: Fabric, device: Device, wanted: TrafficClass, landings: dict[int, Landing | None]
+    fabric: Fabric, profiles: tuple[Ports, ...], wanted: TrafficClass, landings: dict[int, Landing | None]
 ) -> tuple[Landing, Ports] | None:
     """Where a class lands on most ports of a switch; None where no port can say. Equal profiles are asked once."""
     found: dict[Landing, Ports] = {}
-    for port in device.interfaces:
-        qos = port.qos
-        if not isinstance(qos, QosProfile) or port.side is None or surely_off(port.enabled):
-            continue
-        if id(qos) not in landings:
-            landings[id(qos)] = _landing(fabric, qos, wanted)
-        landing = landings[id(qos)]
+    for ports in profiles:
+        key = id(ports.qos)
+        if key not in landings:
+            landings[key] = _landing(fabric, ports.qos, wanted)
+        landing = landings[key]
         if landing is not None:
-            one = Ports(device, port, qos, 1)
-            found[landing] = found[landing] + one if landing in found else one
+            found[landing] = found[landing] + ports if landing in found else ports
     if not found:
         return None
     best = _most(Counter({landing: ports.number for landing, ports in found.items()}))

@@ -85,23 +85,25 @@ def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: Qo
 
 
 @word("function")
-def flooded_lossless_tcs(
-    vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...] | Unknown, name: str, qos: QosProfile
-) -> tuple[int, ...]:
-    """The lossless traffic class in which a port of a VLAN, or of a port channel in one, takes what is flooded there.
+def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
+    """The lossless traffic class in which a port takes what is flooded in a VLAN; none where that one is lossy.
 
     Broadcasts such as ARP are no IP packets: they go by their PCP, which is 0 without a tag, and by traffic class 0
     where the port has no map of PCPs.
     """
-    if isinstance(vlans, Unknown) or not vlans:
-        return ()
     by_pcp = known(qos.pcp_to_tc, "interface.qos.pcp_to_tc")
     tc = (by_pcp[0] or 0) if by_pcp else 0
-    if not effects.is_lossless(qos, tc):
-        return ()
+    return (tc,) if effects.is_lossless(qos, tc) else ()
+
+
+@word("function")
+def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...] | Unknown, name: str) -> bool:
+    """Whether a port, or a port channel of which it is a member, is in a VLAN; not where nothing says so."""
+    if isinstance(vlans, Unknown) or not vlans:
+        return False
     bundles = () if isinstance(channels, Unknown) else channels
     names = {name, *(one.name for one in bundles if name in one.members)}
-    return (tc,) if any(member.interface in names for vlan in vlans for member in vlan.members) else ()
+    return any(member.interface in names for vlan in vlans for member in vlan.members)
 
 
 @word("function", rests_on=("classes",))
