@@ -351,6 +351,7 @@ def neighbors(draw: st.DrawFn, policies: Sequence[RouteMap], prefixes: Sequence[
             import_prefix_list=draw(listed),
             export_prefix_list=draw(listed),
             bfd=draw(st.booleans()),
+            hold_s=draw(maybe(st.just(0) | st.integers(3, 65_535))),
             next_hop_self=draw(st.booleans()),
             update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "lo"]))),
             ebgp_multihop=None if end.startswith("swp") else draw(maybe(st.integers(1, 255))),

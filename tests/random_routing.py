@@ -175,6 +175,7 @@ def neighbors(
             import_prefix_list=draw(v4),
             export_prefix_list=draw(v4),
             bfd=draw(st.booleans()),
+            hold_s=draw(maybe(st.just(0) | st.integers(3, 65_535))),
             next_hop_self=draw(st.booleans()),
             update_source=draw(maybe(st.sampled_from(["10.0.0.1", "2001:db8::9", "Loopback0"]))),
             ebgp_multihop=None if end.startswith("Eth") else draw(maybe(st.integers(1, 255))),

@@ -182,6 +182,12 @@ def adding_paths(name: str, paths: Data) -> Fabric:
     return build(shipped("two-by-two", NVUE | {"extra": {name: {"paths": paths}}}))
 
 
+def test_times_that_no_key_of_the_intent_decides_are_free_though_the_model_has_them() -> None:
+    own = {"bridge": {"domain": {"br_default": {"ageing": "7200"}}}}
+    text = files(adding_paths("nvue", own), "startup.yaml")["spine1"]
+    assert "ageing: 7200" in text
+
+
 def test_paths_reach_the_switches_that_have_paths() -> None:
     own = {"system": {"wjh": {"state": "enabled"}}}
     fabric, plain = adding_paths("nvue", own), build(shipped("two-by-two", NVUE))

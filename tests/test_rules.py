@@ -255,6 +255,8 @@ def test_the_rules_of_this_release() -> None:
         "secret-in-configuration",
         "service-outside-management-vrf",
         "session-carries-nothing",
+        "session-fails-slowly",
+        "session-never-given-up",
         "session-one-sided",
         "session-over-shut-port",
         "session-over-wrong-cable",

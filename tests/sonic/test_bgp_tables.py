@@ -27,7 +27,7 @@ def switch(localhost: dict[str, str] | None = None, **tables: Any) -> dict[str, 
 
 
 SESSIONS = (
-    BgpNeighbor(address="10.0.0.0", remote_asn=65002, description="spine1"),
+    BgpNeighbor(address="10.0.0.0", remote_asn=65002, description="spine1", hold_s=10),
     BgpNeighbor(address="10.0.0.2", remote_asn=65003, description="spine2", enabled=False),
     BgpNeighbor(address="fc00::2", remote_asn=65002, description="spine1", active=False, ipv6=Ipv6Unicast(active=True)),
 )

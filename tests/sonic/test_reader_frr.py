@@ -325,10 +325,8 @@ def test_a_command_of_bgp_that_is_not_understood_is_noted_with_its_line(line: st
         "bgp suppress-fib-pending",
         "bgp deterministic-med",
         "bgp listen limit 200",
-        "timers bgp 3 9",
         "bmp targets sonic-bmp",
         "coalesce-time 10000",
-        "neighbor 10.0.0.1 timers 1 3",
         "neighbor 10.0.0.1 timers connect 10",
         "no neighbor 10.0.0.1 timers 1 3",
         "neighbor 10.0.0.1 advertisement-interval 0",
@@ -660,3 +658,21 @@ def test_a_prefix_list_of_the_other_family_is_none() -> None:
     assert [dict(one.facts) for one in read(None, text).remarks] == [
         {"kind": "IPv6 prefix list", "name": "P", "field": "match ipv6 address prefix-list P"}
     ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "hold_s"),
+    [
+        ("", None),
+        ("timers bgp 10 30", 30),
+        ("neighbor 10.0.0.1 timers 1 3\n timers bgp 10 30", 3),
+        ("neighbor 10.0.0.1 timers 0 0", 0),
+        ("neighbor 10.0.0.1 timers connect 10", None),
+        ("neighbor G peer-group\n neighbor G timers 60 180\n neighbor 10.0.0.1 peer-group G", 180),
+        ("timers bgp 10 30\n no neighbor 10.0.0.1 timers 1 3", 30),
+    ],
+)
+def test_hold_times_of_sessions(lines: str, hold_s: int | None) -> None:
+    reading = read(None, f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n {lines}\n")
+    assert isinstance(reading.device.bgp, Bgp)
+    assert [one.hold_s for one in reading.device.bgp.neighbors] == [hold_s]

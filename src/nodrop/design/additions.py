@@ -14,12 +14,12 @@ from nodrop.fabric.fabric import Device, Extra, Fabric
 from nodrop.fabric.subject import Subject, matches, parse, text
 from nodrop.fabric.values import changed
 from nodrop.intent.schema import Additions, Intent
-from nodrop.platforms.extras import Touched
+from nodrop.platforms.extras import Touched, decided
 from nodrop.platforms.traits import traits
 
 _KINDS = ("tables", "paths", "lines")
 _OPEN: Mapping[str, None] = dict.fromkeys(("mac_ageing_s", "arp_reachable_s", "nd_reachable_s"))
-"""What no key of an intent decides although the model has it: free for additions."""
+"""What no key of an intent decides although the model has it: free for additions, as hold times of sessions are."""
 _KEY_OF: Mapping[str, str] = {
     "interfaces/*/mtu_bytes": "mtu",
     "interfaces/*/cable_length_m": "topology.uplinks.length or endpoints.*.length",
@@ -160,7 +160,7 @@ def _read(device: Device, fabric: Fabric) -> Device:
     """Return a switch as its own files describe it."""
     artifacts = platforms.writer(device.platform).write(device, fabric)
     (reading,) = read_artifacts(artifacts, {device.name: device.platform}, "")
-    return changed(reading.device, extra=(), extra_lines=(), **_OPEN)
+    return changed(reading.device, extra=(), extra_lines=(), bgp=decided(reading.device.bgp), **_OPEN)
 
 
 def _taken(platform: str, key: str, values: list[Extra]) -> Subject:

@@ -11,9 +11,11 @@ from typing import Any
 from nodrop.errors import Unsupported
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, Extra
-from nodrop.fabric.states import those_known
+from nodrop.fabric.routing import Bgp
+from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import Subject, text
 from nodrop.fabric.types import key_of
+from nodrop.fabric.values import changed
 from nodrop.platforms.sayable import on_one_line, quotable
 
 Tree = dict[str, Any]
@@ -74,6 +76,13 @@ def merged_lines(device: Device, written: str, read: Callable[[str], Any]) -> st
         if read(_with(written, lines[: position + 1])) != base:
             raise Touched(f"extra_lines/{position}", f"`{lines[position].strip()}` changes what the intent decides")
     return _with(written, lines)
+
+
+def decided(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:
+    """Return a process without what additions may say although the model has it: hold times of its sessions."""
+    if isinstance(bgp, Unknown) or bgp is None or isinstance(bgp.neighbors, Unknown):
+        return bgp
+    return changed(bgp, neighbors=tuple(changed(one, hold_s=None) for one in bgp.neighbors))
 
 
 def _with(written: str, lines: Sequence[str]) -> str:

@@ -64,7 +64,6 @@ _WITHOUT_EFFECT = {
     ("bgp", "listen", "limit"),
     ("bgp", "default", "show-hostname"),
     ("bgp", "default", "show-nexthop-hostname"),
-    ("timers", "bgp"),
     ("update-delay",),
     ("coalesce-time",),
     ("read-quanta",),
@@ -98,6 +97,7 @@ class Process:
         self._ipv6: dict[str, dict[str, Any]] = {}
         self._member_of: dict[str, str] = {}
         self._default_ipv6 = False
+        self._hold_s: int | None = None
 
     @property
     def asn(self) -> int:
@@ -127,7 +127,7 @@ class Process:
         own = self._neighbors[key]
         group = self._groups.get(self._member_of.get(key, ""), {})
         inherited = {name: value for name, value in group.items() if name not in _OWN}
-        said = {"active": unicast} | inherited | own
+        said = {"active": unicast, "hold_s": self._hold_s} | inherited | own
         if said.get("interface") is not None:
             said.pop("extended_next_hop", None)
             said.pop("ebgp_multihop", None)  # bgpd refuses it, for such a neighbor is at the far end of its link
@@ -147,6 +147,8 @@ class Process:
             self._neighbor(statement, said[1:], negated=not on, family="ipv4")
         elif said[:2] == ("bgp", "router-id") and len(words) == 3:
             self._said["router_id"] = words[2]
+        elif said[:2] == ("timers", "bgp"):
+            self._hold_s = number(said[3]) if on and len(said) > 3 else None
         elif said in _FLAGS:
             self._said[_FLAGS[said]] = on
         elif words == ("bgp", "default", "ipv6-unicast"):
@@ -228,6 +230,8 @@ class Process:
                 return {"enabled": negated}
             case ("capability", "extended-nexthop"):
                 return {"extended_next_hop": not negated}
+            case ("timers", keepalive, hold) if keepalive != "connect":
+                return {} if negated else {"hold_s": number(hold)}
             case ("bfd", *_):
                 return {"bfd": not negated}
             case ("allowas-in",) if not negated:

@@ -28,6 +28,7 @@ _NEIGHBOR_WORDS = {
     "next_hop_self": "next-hop-self",
     "update_source": "update-source",
     "ebgp_multihop": "ebgp-multihop",
+    "hold_s": "timers",
 }
 _LISTED = {"import_prefix_list": "in", "export_prefix_list": "out"}
 """Prefix lists of a session and the way of its routes; route maps go the same ways."""

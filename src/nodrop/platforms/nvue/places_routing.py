@@ -36,6 +36,7 @@ _NEIGHBOR: Mapping[str, tuple[Path, ...]] = {
     "export_prefix_list": ((*FAMILIES[0], "policy", "outbound", "prefix-list"),),
     "next_hop_self": ((*FAMILIES[0], "nexthop-setting"),),
     "enabled": (("shutdown",),),
+    "hold_s": (("timers", "hold"),),
     "bfd": (("bfd", "enable"), ("bfd", "profile"), ("bfd",)),
     "allowas_in": ((*FAMILIES[0], "aspath", "allow-my-asn", "occurrences"), (*FAMILIES[0], "aspath", "allow-my-asn")),
 }

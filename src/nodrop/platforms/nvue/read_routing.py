@@ -194,6 +194,7 @@ class RoutingReader:
             **self._of_family(ipv4),
             bfd=any(_has_bfd(node.below("bfd")) for node in nodes),
             ipv6=Ipv6Unicast(active=_first(map(is_on, ipv6)) is True, **self._of_family(ipv6)),
+            hold_s=_first(_hold_s(node) for node in nodes),
             update_source=_first(_source(node) for node in nodes),
             ebgp_multihop=_first(_hops(node) for node in nodes),
             extended_next_hop=_first(node.below("capabilities").text("extended-nexthop") for node in nodes) in _ON,
@@ -351,6 +352,13 @@ def _allowed(node: View) -> int | None:
     if not node or is_on(node) is False:
         return None
     return node.integer("occurrences", 1, 10) or 3
+
+
+def _hold_s(node: View) -> int | None:
+    """Return the hold time of a session or group; None where it is left to the daemon."""
+    timers = node.below("timers")
+    word = timers.text("hold")
+    return 0 if word == "none" else None if word in (None, "auto") else timers.integer("hold", 3, 65535, "s")
 
 
 def _has_bfd(node: View) -> bool:

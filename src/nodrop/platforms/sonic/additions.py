@@ -36,7 +36,8 @@ def routing(text: str, device: Device) -> str:
 
     def read(written: str) -> tuple[object, ...]:
         found = frr.read(written)
-        return found.bgp, found.vrf_bgp, found.static_routes, found.hostname
+        vrfs = tuple(map(extras.decided, found.vrf_bgp))
+        return extras.decided(found.bgp), vrfs, found.static_routes, found.hostname
 
     return extras.merged_lines(device, text, read)
 

@@ -68,7 +68,7 @@ _BGP_FIELDS = {
     "default_ipv4_unicast": "default_ipv4_unicast",
     "graceful_shutdown": "graceful_shutdown",
 }
-_NEIGHBOR_FIELDS = {"remote_asn": "asn", "description": "name", "enabled": "admin_status"}
+_NEIGHBOR_FIELDS = {"remote_asn": "asn", "description": "name", "enabled": "admin_status", "hold_s": "holdtime"}
 _FAMILY_FIELDS = {
     "active": "admin_status",
     "import_policy": "route_map_in",

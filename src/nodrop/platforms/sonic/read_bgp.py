@@ -156,6 +156,7 @@ def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
                     remote_asn=config.integer((table, address), row, "asn"),
                     description=row.get("name"),
                     enabled=row.get("admin_status", usual) != "down",
+                    hold_s=config.integer((table, address), row, "holdtime"),
                     active=family == "ipv4",
                     allowas_in=allowed if family == "ipv4" else None,
                     next_hop_self=itself and family == "ipv4",
@@ -247,6 +248,8 @@ def _said(config: Config, table: str, key: str, row: Row) -> dict[str, Any]:
     """Return the fields of a session that a row, and those of its address families, say."""
     found: dict[str, Any] = {"remote_asn": config.integer((table, key), row, "asn")} if "asn" in row else {}
     found |= {field: read(row[word]) for word, (field, read) in _WORDS.items() if word in row}
+    if "holdtime" in row:
+        found["hold_s"] = config.integer((table, key), row, "holdtime")
     if row.get("ebgp_multihop") == "true":
         found["ebgp_multihop"] = config.integer((table, key), row, "ebgp_multihop_ttl") or _MOST_HOPS
     ipv6 = _said_of_family(config, f"{table}_AF", f"{key}|{_IPV6}")
