@@ -85,6 +85,7 @@ def test_the_rules_of_this_release() -> None:
         "alpha-outlier",
         "bfd-one-sided",
         "bfd-without-daemon",
+        "bgp-tables-unread",
         "bracket-reference",
         "breakout-not-on-model",
         "broken-condition",

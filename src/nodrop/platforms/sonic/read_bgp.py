@@ -61,9 +61,9 @@ def routing(
     bgp: Bgp | None | Unknown = made
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
     if text and said and text.says_bgp:
-        bgp = _with_sessions(said.bgp, made) if _own_files(localhost) else said.bgp
+        bgp = _with_sessions(said.bgp, made) if own_files(localhost) else said.bgp
         vrf_bgp = said.vrf_bgp
-    elif _own_files(localhost) or not config.whole:
+    elif own_files(localhost) or not config.whole:
         bgp = UNKNOWN
     elif framework(localhost):
         reasons = {} if made is None else FRAMEWORK_DERIVED
@@ -83,10 +83,10 @@ def _static_routes(
     made = tuple(route for key, row in config.rows("STATIC_ROUTE").items() for route in _routes(key, row))
     if text and said and text.says_routes:
         return (*said.static_routes, *(route for route in made if route not in said.static_routes))
-    return UNKNOWN if _own_files(localhost) or not config.covers("STATIC_ROUTE") else made
+    return UNKNOWN if own_files(localhost) or not config.covers("STATIC_ROUTE") else made
 
 
-def _own_files(localhost: Row) -> bool:
+def own_files(localhost: Row) -> bool:
     """Whether FRR starts with files that SONiC does not write."""
     return localhost.get("docker_routing_config_mode", "").startswith("split")
 
