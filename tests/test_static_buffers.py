@@ -13,7 +13,7 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.qos import QosProfile
 from nodrop.hardware import asic, switch
-from nodrop.lint.vocabulary.qos import pause_threshold_bytes
+from nodrop.lint.vocabulary.admission import pause_threshold_bytes
 
 INTENT = shipped("broadcom")
 FABRIC = build(INTENT)
@@ -92,7 +92,10 @@ def test_senders_are_paused_by_what_the_shared_headroom_leaves() -> None:
     pools: Any = {pool.name: pool for pool in leaf.buffer_pools}  # type: ignore[union-attr]
     pool = pools["ingress_lossless"]
     qos: Any = leaf.interfaces[0].qos
-    assert pause_threshold_bytes(leaf, qos, 3) == (pool.size_bytes - pool.shared_headroom_bytes) / 2
+    assert (
+        pause_threshold_bytes(leaf.buffer_model, leaf.buffer_pools, qos, 3)
+        == (pool.size_bytes - pool.shared_headroom_bytes) / 2
+    )
 
 
 def test_over_subscription_makes_the_shared_headroom_smaller() -> None:
