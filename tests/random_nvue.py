@@ -7,7 +7,18 @@ from typing import Any
 from hypothesis import strategies as st
 
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
-from nodrop.fabric.fabric import Collector, Device, Fabric, Interface, Loopback, Management, Port, Trimming
+from nodrop.fabric.fabric import (
+    HASH_FIELDS,
+    Collector,
+    Device,
+    Fabric,
+    HashField,
+    Interface,
+    Loopback,
+    Management,
+    Port,
+    Trimming,
+)
 from nodrop.fabric.qos import (
     COLORS,
     PfcWatchdog,
@@ -32,7 +43,7 @@ from nodrop.fabric.routing import (
 from nodrop.fabric.subject import natural
 from nodrop.hardware import buildable, switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.platforms.nvue import conditions, effects
+from nodrop.platforms.nvue import conditions, effects, hashing
 from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
 from nodrop.platforms.nvue.traits import TRAITS
 from random_routing import LISTS, SHARED, as_path_lists, asns, maybe, prefix_rules, redistributions, rows
@@ -60,6 +71,10 @@ def some(choices: Sequence[str], most: int, least: int = 0) -> st.SearchStrategy
     return st.permutations(choices).flatmap(
         lambda found: st.integers(least, min(most, len(choices))).map(lambda count: tuple(found[:count]))
     )
+
+
+def _hashed_by(fields: set[HashField]) -> tuple[HashField, ...]:
+    return tuple(one for one in HASH_FIELDS if one in fields)
 
 
 def ordered(found: tuple[str, ...]) -> tuple[str, ...]:
@@ -507,6 +522,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         watchdog_polling_ms=polling,
         watchdog_conditions=draw(st.just(conditions.USUAL) | stuck) if knows(version, conditions.WHAT) else None,
         trimming=trimming,
+        hash_fields=draw(maybe(st.sets(st.sampled_from(sorted(hashing.FLAGS)), min_size=1).map(_hashed_by))),
         mac_ageing_s=draw(maybe(st.integers(0, 65_535))),
         arp_reachable_s=draw(maybe(st.integers(30, 2_147_483))),
         nd_reachable_s=draw(maybe(st.integers(30, 2_147_483))),

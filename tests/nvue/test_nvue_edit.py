@@ -601,6 +601,7 @@ CATALOGUE: list[tuple[str, list[Any]]] = [
     ("{port}/qos/queues/0/scheduler", [Scheduler(type="strict"), Scheduler(type="dwrr", weight=14)]),
     ("@hash_seed", [None, 0, 77]),
     ("@mac_ageing_s", [None, 0, 600]),
+    ("@hash_fields", [None, ("dst-ip", "src-ip"), ("in-port", "l4-src-port")]),
     ("@arp_reachable_s", [None, 300]),
     ("@nd_reachable_s", [None, 300]),
     ("@ntp_servers", [(), ("192.0.2.1", "192.0.2.2")]),

@@ -546,6 +546,13 @@ system:
     assert (silent.management, silent.loopbacks, silent.static_routes, silent.bgp) == (None, (), (), None)
 
 
+def test_by_what_equal_paths_are_chosen() -> None:
+    found = device("system: {forwarding: {ecmp-hash: {source-port: off, inner-source-ip: on, gtp-teid: on}}}")
+    assert found.hash_fields == ("ip-protocol", "dst-ip", "src-ip", "l4-dst-port", "inner-src-ip", "ipv6-flow-label")
+    assert device("system: {forwarding: {ecmp-hash: {gtp-teid: on}}}").hash_fields is None
+    assert device("interface: {swp1: {}}").hash_fields is None
+
+
 def test_how_long_macs_and_neighbors_are_kept() -> None:
     found = device("""
 bridge: {domain: {br_lossless: {ageing: 300}}}

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.fabric import Device, HashField, Interface
 from nodrop.fabric.states import UNKNOWN, Unknown, known, those_known
 from nodrop.fabric.values import changed
 from nodrop.platforms.editing import same
-from nodrop.platforms.nvue import ageing
+from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_operations import THERE
@@ -55,6 +55,8 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     for field in ageing.FIELDS:
         if _moved(getattr(old, field), getattr(new, field)):
             draft.put(*next(ageing.paths(draft.top, field)), to=getattr(new, field))
+    if _moved(old.hash_fields, new.hash_fields):
+        _hash_fields(draft, new.hash_fields)
     if _moved(old.hash_seed, new.hash_seed):
         draft.put("system", "forwarding", "hash-seed", to=new.hash_seed)
     if _moved(old.gnmi_port, new.gnmi_port):
@@ -71,6 +73,14 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
 
 def _moved(old: Any, new: Any) -> bool:
     return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
+
+
+def _hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknown) -> None:
+    """Say of each field whether it counts, or leave all of them to the switch."""
+    counting = known(fields)
+    for field, flag in hashing.FLAGS.items():
+        word = None if counting is None else draft.say.on if field in counting else draft.say.off
+        draft.put(*hashing.PATH, flag, to=word)
 
 
 def _port(draft: Draft, a: Interface, b: Interface) -> None:

@@ -7,7 +7,7 @@ import re
 from functools import partial
 
 from nodrop.fabric.bridging import PortChannel, Vlan
-from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.fabric import HASH_FIELDS, Device, Interface
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, known
 from nodrop.fabric.subject import natural
@@ -18,6 +18,7 @@ from nodrop.hardware.schema import Switch
 from nodrop.platforms.nvue import limits_routing
 from nodrop.platforms.nvue.adaptive_routing import PERCENT
 from nodrop.platforms.nvue.ageing import MAC_AGEING_S, REACHABLE_S
+from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits_bridging import check_bridging
 from nodrop.platforms.nvue.read_ports import is_address
 from nodrop.platforms.nvue.release_limits import check_model, check_release
@@ -49,7 +50,7 @@ def description(text: str) -> str | None:
 
 
 _PLAIN = Plain(
-    "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines", "hash_fields",
+    "role", "mac", "counters", "side", "port", "link_training", "link_local", "extra", "extra_lines",
     "default_ipv4_unicast", "as_path_lists", "matches", "sets",
     description=description, snmp_location=description, snmp_contact=description,
 )  # fmt: skip
@@ -114,8 +115,12 @@ def _check_services(device: Device) -> None:
     check_rows(known(device.syslog_servers), "syslog_servers")
     check_rows(known(device.dns_servers), "dns_servers")
     check_addresses(known(device.dns_servers), "dns_servers")
-    if not isinstance(device.hash_fields, Unknown | None):
-        raise refuse(["hash_fields"], "is not written for NVUE")
+    fields = known(device.hash_fields)
+    if fields is not None and (not fields or list(fields) != [one for one in HASH_FIELDS if one in fields]):
+        raise refuse(["hash_fields"], "are not fields of the hash in the order in which they would be read back")
+    lacking = [one for one in fields or () if one not in FLAGS]
+    if lacking:
+        raise refuse(["hash_fields"], f"NVUE does not hash by {lacking[0]}")
     for field, span in (
         ("mac_ageing_s", MAC_AGEING_S),
         ("arp_reachable_s", REACHABLE_S),

@@ -8,7 +8,7 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 from nodrop.hardware.naming import nvue_port
-from nodrop.platforms.nvue import adaptive_routing, ageing, conditions
+from nodrop.platforms.nvue import adaptive_routing, ageing, conditions, hashing
 from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
 from nodrop.platforms.nvue.places_routing import ROUTING, at, routing_paths
 from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths
@@ -149,6 +149,8 @@ class _Finder:
             ports = self._ports
             having = (name for name in ports.names() if ports.balanced(ports.view(name))[0])
             yield from adaptive_routing.switch_paths(head, having)
+        elif head == "@hash_fields":
+            yield hashing.PATH
         elif head == "@hash_seed":
             yield ("system", "forwarding", "hash-seed")
         elif head.removeprefix("@") in ageing.FIELDS:

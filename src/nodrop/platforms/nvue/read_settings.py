@@ -78,11 +78,9 @@ TOP: _Known = {
     "system": {
         **dict.fromkeys(("hostname", "ntp", "syslog", "dns", "gnmi-server", "snmp-server"), None),
         "forwarding": {
-            "hash-seed": None,
+            **dict.fromkeys(("hash-seed", "ecmp-hash")),
             "packet-trim": None,
-            **dict.fromkeys(
-                ("ecmp-hash", "lag-hash", "ecmp-weight-normalization", "programming"), "how flows are told apart"
-            ),
+            **dict.fromkeys(("lag-hash", "ecmp-weight-normalization", "programming"), "how flows are told apart"),
         },
         **dict.fromkeys(("aaa", "ssh-server", "security", "api", "message", "banner", "cli"), _LOGIN),
         **dict.fromkeys(("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log"), _WATCHED),

@@ -18,6 +18,7 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.platforms.nvue import conditions
 from nodrop.platforms.nvue.adaptive_routing import of_switch
 from nodrop.platforms.nvue.ageing import ageing
+from nodrop.platforms.nvue.hashing import hash_fields
 from nodrop.platforms.nvue.read_beside import BESIDE, check_beside
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
 from nodrop.platforms.nvue.read_bridging import port_channels, vlans
@@ -209,7 +210,7 @@ class _Device:
             dns_servers=servers(top, "dns"),
             snmp_location=snmp(top, "system-location"),
             snmp_contact=snmp(top, "system-contact"),
-            hash_fields=UNKNOWN,
+            hash_fields=hash_fields(top),
             adaptive_routing=balanced,
             weighs_utilization=weighs,
             gnmi_port=gnmi_port(top),

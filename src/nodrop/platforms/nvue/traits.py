@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from nodrop.platforms.nvue.ageing import USUAL_MAC_AGEING_S, USUAL_REACHABLE_S
 from nodrop.platforms.nvue.conditions import QUEUE_POLLING_MS, USUAL
+from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.releases import RELEASES, SINCE
 from nodrop.platforms.traits import Before, Traits, TrimmingTraits, WatchdogTraits
 
@@ -51,7 +52,7 @@ TRAITS = Traits(
     pool_shares=True,
     port_buffers=False,
     most_dns_servers=3,
-    hash_fields=frozenset(),
+    hash_fields=frozenset(FLAGS),
     adaptive_routing=True,
     most_paths=128,
     global_next_hops=False,
@@ -101,6 +102,7 @@ TRAITS = Traits(
         "system/syslog/**": "syslog_servers",
         "service/dns/**": "dns_servers",
         "system/dns/**": "dns_servers",
+        "system/forwarding/ecmp-hash/**": "hash_fields",
         "system/gnmi-server/**": "gnmi_port",
         "*/snmp-server/system-location/**": "snmp_location",
         "*/snmp-server/system-contact/**": "snmp_contact",
@@ -117,7 +119,7 @@ TRAITS = Traits(
         "@bgp/maximum_paths_ipv6": "NVUE takes 128 equal paths at most",
         "@bgp/route_maps": "Cumulus Linux resolves link-local next hops on every port, so that none has to be global",
         "@bgp/session_dscp": "NVUE has no setting for it: BGP's packets leave with FRR's own CS6, DSCP 48",
-        "@hash_fields": "NVUE chooses by addresses, ports, protocol and flow label unless told otherwise",
+        "@hash_fields": "NVUE chooses by addresses, ports, protocol, flow label and port of entry, within tunnels too",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",
         "@dynamic_buffers/over_subscribe_ratio": _NOT_SHARED,
         "@dynamic_buffers": _HEADROOM,

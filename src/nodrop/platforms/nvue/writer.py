@@ -20,6 +20,7 @@ from nodrop.platforms.nvue import conditions, effects, limits_qos
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.bridging import bridged
 from nodrop.platforms.nvue.extra import merged
+from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import (
@@ -261,7 +262,7 @@ class _Say(Spelling):
     def __init__(self, device: Device) -> None:
         super().__init__(device)
         self.dialect = dialect(device.version)
-        self.old, self.on = self.dialect.old, self.dialect.on
+        self.old, self.on, self.off = self.dialect.old, self.dialect.on, self.dialect.off
         self.snmp = "system" if knows(device.version, "SNMP beside the services") else "service"
         self.syslog_by_vrf = not knows(device.version, "servers of syslog beside the VRF")
         self.enabled, self.disabled = self.dialect.enabled, self.dialect.disabled
@@ -340,4 +341,4 @@ def _services(device: Device, design: _Design) -> str:
     vrf = "mgmt" if management is not None and management.own_vrf else "default"
     addresses = management.addresses if management is not None else ()
     listening = tuple(address.partition("/")[0] for address in addresses)
-    return rendered("services", device=device, vrf=vrf, say=design.say, listening=listening)
+    return rendered("services", device=device, vrf=vrf, say=design.say, listening=listening, hash_flags=FLAGS)
