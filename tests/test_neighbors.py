@@ -8,14 +8,16 @@ from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Device, End, Host, HostPort, Interface, Link
 from nodrop.fabric.reading import Cable, DeviceReading
-from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.states import UNKNOWN, Unknown
 
 HOST = Host(
     name="gpu1", group="gpu", gpus=8, nic="any", ports=(HostPort(name="nic1", speed_mbps=UNKNOWN, lanes=UNKNOWN),)
 )
 
 
-def reading(name: str, ports: Mapping[str, str | None], table: Mapping[str, tuple[str, str]]) -> DeviceReading:
+def reading(
+    name: str, ports: Mapping[str, str | Unknown | None], table: Mapping[str, tuple[str, str]]
+) -> DeviceReading:
     """A switch with ports and their descriptions, and a neighbor table."""
     return DeviceReading(
         device=Device(
@@ -28,7 +30,7 @@ def reading(name: str, ports: Mapping[str, str | None], table: Mapping[str, tupl
 
 
 def told(
-    stated: str, table: Mapping[str, tuple[str, str]] | None = None, description: str | None = None
+    stated: str, table: Mapping[str, tuple[str, str]] | None = None, description: str | Unknown | None = None
 ) -> list[tuple[str, str, str]]:
     """What is remarked of `a`, which is cabled as stated (`p1 b q1`, none: nothing is stated)."""
     port, *far = stated.split() or ["", "", ""]
@@ -78,9 +80,10 @@ def test_neighbor_tables(stated: str, table: dict[str, tuple[str, str]], expecte
         ("a:p2", None),
         ("hall 2", None),
         ("", None),
+        (UNKNOWN, None),
     ],
 )
-def test_descriptions(description: str, named: str | None) -> None:
+def test_descriptions(description: str | Unknown, named: str | None) -> None:
     expected = [("a/p1/description", named, "its cable leads to b:q1")] if named else []
     assert told("p1 b q1", description=description) == expected
 

@@ -34,7 +34,7 @@ def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iter
                 yield _remark((*near, "neighbor"), cable.evidence, cable.remote, truth)
         for port in reading.device.interfaces:
             text = port.description
-            if not text or isinstance(text, Unknown) or port.name in told:
+            if isinstance(text, Unknown) or not text or port.name in told:
                 continue
             near = End(name, port.name)
             there = far.get(near)
