@@ -2,7 +2,7 @@
 
 import ipaddress
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 
 from nodrop.analyses import Hit
 from nodrop.analyses._hosts import cabled
@@ -11,12 +11,14 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.subject import FABRIC
 
 RESTS_ON = frozenset({"hosts"})
+_WITHIN_LAST = frozenset(map(str, range(24, 33)))
+"""Lengths of IPv4 prefixes that hold the first three numbers of an address."""
 
 
 def find(index: Index) -> Iterator[Hit]:
     """Yield each host of which two NICs, not of one bond, share a subnet: once, with all that share the first such."""
     for host in index.fabric.hosts:
-        for subnet, ports in _subnets(host).items():
+        for subnet, ports in (_subnets(host) if _may_share(host) else {}).items():
             if len(ports) < 2:
                 continue
             ends = [one.far for one in cabled(index, host) if one.port.name in ports or one.port.bond in ports]
@@ -27,6 +29,18 @@ def find(index: Index) -> Iterator[Hit]:
                 related=tuple((tuple(end), "another port of it") for end in ends[1:]),
             )
             break
+
+
+def _may_share(host: Host) -> bool:
+    """Whether two NICs can share a subnet, told by the texts: not in IPv4 where the first three numbers differ."""
+    owners: dict[str, str] = {}
+    for port in host.ports:
+        for text in port.addresses:
+            address, _, length = text.partition("/")
+            start, dot, _ = address.rpartition(".")
+            if not dot or length not in _WITHIN_LAST or owners.setdefault(start, port.name) != port.name:
+                return True
+    return False
 
 
 def _subnets(host: Host) -> dict[str, list[str]]:
@@ -40,7 +54,7 @@ def _subnets(host: Host) -> dict[str, list[str]]:
     return found
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _subnet(address: str) -> str | None:
     """The subnet of an address; None where it is none, or one of a single address or of each link's own."""
     try:
