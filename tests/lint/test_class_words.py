@@ -230,6 +230,14 @@ def test_a_leaf_is_left_to_its_siblings_unless_it_makes_a_class_lossless_or_loss
     assert found == ["rdma", "storage"]
 
 
+def test_the_same_traffic_class_without_pause_is_told_of_pause() -> None:
+    unpaused = replace(MAPPED, tc_to_priority_group=(*[0] * 8, *[None] * 8))
+    crowded = replace(MAPPED, tc_to_priority_group=(0, 0, 3, 3, 0, 0, 0, 0, *[None] * 8))
+    for spine in (unpaused, crowded):
+        assert [*class_landings.find(Index(clos(spine)), unseen=False)] == []
+        assert [*class_landings.find(Index(clos(spine)), unseen=True)] == []
+
+
 def deaf(mode: str, **changes: object) -> Index:
     whole = clos(MAPPED, MAPPED, mode=mode, **changes)
     return Index(replace(whole, hosts=tuple(replace(host, dcqcn=False) for host in whole.hosts)))

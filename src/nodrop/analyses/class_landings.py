@@ -22,10 +22,14 @@ RESTS_ON = frozenset({"cables", "classes", "roles"})
 
 
 class Landing(NamedTuple):
-    """Where a class lands: in lossless traffic classes or not, and the priorities of those, else the classes."""
+    """Where a class lands: in lossless traffic classes or not, the priorities of those, else the classes; all of them.
+
+    Where the traffic classes are the same, whether they are lossless is for rules about PFC and priority groups.
+    """
 
     lossless: bool
     numbers: tuple[int, ...]
+    tcs: tuple[int, ...]
 
     def __str__(self) -> str:
         return f"{'lossless priority' if self.lossless else 'lossy traffic class'} {show_ids(self.numbers)}"
@@ -108,7 +112,8 @@ def _torn(fabric: Fabric, group: list[tuple[Ports, ...]], wanted: TrafficClass) 
     for landing, ports in by_device:
         tier = tiers[_tier(ports.device)]
         alone = landing != most and tier[most] >= tier[landing] and landing.lossless is wanted.lossless
-        if not alone:
+        same = landing.tcs == most.tcs and landing.lossless is not most.lossless
+        if not alone and not same:
             found[landing] = found[landing] + ports if landing in found else ports
     if len(found) < 2:
         return
@@ -190,8 +195,8 @@ def _landing(fabric: Fabric, qos: QosProfile, wanted: TrafficClass) -> Landing |
         tcs = sorted({effects.tc_of_dscp(qos, dscp) for dscp in wanted.dscp})
         paused = [tc for tc in tcs if effects.is_lossless(qos, tc)]
         if len(paused) < len(tcs):
-            return Landing(lossless=False, numbers=tuple(tc for tc in tcs if tc not in paused))
+            return Landing(lossless=False, numbers=tuple(tc for tc in tcs if tc not in paused), tcs=tuple(tcs))
         priorities = {each for tc in paused for each in effects.pausing_priorities(qos, effects.group_of_tc(qos, tc))}
-        return Landing(lossless=True, numbers=tuple(sorted(priorities)))
+        return Landing(lossless=True, numbers=tuple(sorted(priorities)), tcs=tuple(tcs))
     except UnknownFact:
         return None
