@@ -222,6 +222,7 @@ def test_the_rules_of_this_release() -> None:
         "pfc-on-outside-port",
         "pfc-on-unintended-priority",
         "pfc-one-sided",
+        "pfc-with-macsec",
         "pfc-without-watchdog",
         "planned-port-down",
         "policy-not-there",

@@ -183,9 +183,9 @@ FAULTS: dict[str, Fault] = {
         {("FLEX_COUNTER_TABLE", "PFCWD", "FLEX_COUNTER_STATUS"): "disable"},
         "watchdog-without-counters", "", ("FLEX_COUNTER_TABLE",),
     ),
-    "polling as slow as detection": fault(
-        {("PFC_WD", PORT, "detection_time"): "150"},
-        "watchdog-polls-too-slowly", PORT, ("PFC_WD", PORT, "detection_time"), UNLIKE,
+    "detection of less than two pollings": fault(
+        {("PFC_WD", PORT, "detection_time"): "199"},
+        "watchdog-detects-too-soon", PORT, ("PFC_WD", PORT, "detection_time"),
     ),
 }  # fmt: skip
 

@@ -71,6 +71,8 @@ class Interface:
     description: str | None | Unknown = None
     link_pause: bool | None | Unknown = None
     """Whether 802.3x link pause is on, which stops every class."""
+    macsec: bool | Unknown = False
+    """Whether frames of the link are encrypted or authenticated (IEEE 802.1AE), whatever the profile is."""
     cable_length_m: int | None | Unknown = None
     adaptive_routing: bool | Unknown = False
     """Whether it is one of the equal paths among which the switch chooses by load, packet by packet."""

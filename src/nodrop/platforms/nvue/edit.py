@@ -33,6 +33,7 @@ from nodrop.platforms.nvue.tree import Path, Tree
 
 _SWITCH = "it is the switch, not a setting"
 _BY_HAND: Mapping[str, str] = {
+    "macsec": "NVUE has no setting for MACsec",
     "@model": _SWITCH,
     "@platform": _SWITCH,
     "@version": "it is the release that is installed, not a setting",

@@ -229,6 +229,8 @@ def breakouts(facts: Switch, panel: int) -> list[Split]:
 
 def _check_port(device: Device, facts: Switch, interface: Interface, split: dict[int, int]) -> None:
     path = ("interfaces", interface.name)
+    if known(interface.macsec):
+        raise refuse((*path, "macsec"), "NVUE has no setting for MACsec")
     port = known(interface.port)
     assert port is not None
     group = facts.group(port.panel)

@@ -42,6 +42,7 @@ _BY_HAND: Mapping[str, str] = {
     "lanes": "ports get other lanes by `config interface breakout`, which makes them and their tables anew",
     "port": "it is where the port is, not a setting",
     "link_pause": "no table of SONiC says it",
+    "macsec": "its profile holds keys, which are not for files: `config macsec port add` and `del`",
     "side": "no file of a switch says it: state it in fabric.yaml",
 }
 

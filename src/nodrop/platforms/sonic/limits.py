@@ -155,6 +155,8 @@ def _check_balancing(part: Device | Interface, *names: str, path: tuple[str, ...
 def _check_port(facts: Switch, interface: Interface) -> None:
     path = ("interfaces", interface.name)
     _check_balancing(interface, "adaptive_routing", "utilization_threshold_percent", path=path)
+    if known(interface.macsec):
+        raise refuse((*path, "macsec"), "a profile of MACsec holds keys, which are not written")
     port = interface.port
     if isinstance(port, Unknown):
         raise refuse((*path, "port"), UNKNOWN_FACT)

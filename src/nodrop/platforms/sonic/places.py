@@ -17,7 +17,7 @@ from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, MAPS, POOL_SUFFIX, POR
 
 Path = tuple[str, ...]
 
-_PORT_FIELDS = {**PORT_FIELDS, "lanes": "lanes", "lane_mbps": "speed"}
+_PORT_FIELDS = {**PORT_FIELDS, "lanes": "lanes", "macsec": "macsec", "lane_mbps": "speed"}
 _WATCHDOG_FIELDS = {"detection_ms": "detection_time", "restoration_ms": "restoration_time", "action": "action"}
 _QOS_FIELDS = {"pfc_rx_priorities": "pfc_enable", "pfc_tx_priorities": "pfc_enable", "pfc_priorities": "pfc_enable"}
 _SCHEDULER_FIELDS = {

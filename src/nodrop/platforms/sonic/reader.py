@@ -245,7 +245,7 @@ class _Device:
                     name=name, port=UNKNOWN, enabled=UNKNOWN, speed_mbps=UNKNOWN, lanes=UNKNOWN, fec=UNKNOWN,
                     autoneg=UNKNOWN, link_training=UNKNOWN, mtu_bytes=UNKNOWN, addresses=UNKNOWN, link_local=UNKNOWN,
                     vrf=UNKNOWN,
-                    description=UNKNOWN, link_pause=UNKNOWN, cable_length_m=cable, qos=said,
+                    description=UNKNOWN, link_pause=UNKNOWN, macsec=UNKNOWN, cable_length_m=cable, qos=said,
                 )  # fmt: skip
             else:
                 own = addresses.get(name, () if config.covers("INTERFACE") else UNKNOWN)
@@ -279,6 +279,7 @@ class _Device:
             vrf=config.rows("INTERFACE").get(name, {}).get("vrf_name", None if config.whole else UNKNOWN),
             description=row.get("description"),
             link_pause=UNKNOWN,
+            macsec=bool(row.get("macsec")),
             cable_length_m=cable,
             qos=qos.profile(name, asymmetric, added),
         )
