@@ -75,6 +75,33 @@ def test_secrets_of_nvue_are_told_and_not_shown(tmp_path: Path) -> None:
     assert [line for _, line in _told(file)] == [7, 8, 4, 5, 13]
 
 
+def test_secrets_of_onyx_are_told_and_not_shown(tmp_path: Path) -> None:
+    file = tmp_path / "running-config.txt"
+    secret = SECRET.split()[0]
+    lines = {
+        f"   snmp-server community {secret} ro": "a community of SNMP",
+        f"   tacacs-server host 192.0.2.1 key {secret}": "the key of TACACS+",
+        f"   radius-server key {secret}": "the key of RADIUS",
+        f"ldap bind-password {secret}": "the password for LDAP",
+        f"username admin password 0 {secret}": "the password of a user",
+        f"ntp authentication-key 1 md5 {secret}": "a key of NTP",
+        f"router bgp 65001 vrf default neighbor 10.0.0.1 password {secret}": "the password of a BGP session",
+        "username root password 7 $6$salt$hash": None,
+        "username monitor password 7 0123456789abcdef": None,
+        "snmp-server community public ro": None,
+        f"no snmp-server community {secret}": None,
+        "tacacs-server host 192.0.2.2 timeout 3": None,
+        "username guest disable": None,
+    }
+    file.write_text("\n".join(["hostname a", "interface ethernet 1/1 mtu 9216 force", *lines]))
+    told = sorted(
+        (f"{what} stands here for everyone to use who reads the file", line)
+        for line, what in enumerate(lines.values(), 3)
+        if what
+    )
+    assert _told(file) == told
+
+
 def test_a_private_key_in_a_database_is_told(tmp_path: Path) -> None:
     file = tmp_path / "config_db.json"
     key = "-----BEGIN PRIVATE KEY-----\nTr0ub4dor\n-----END PRIVATE KEY-----"

@@ -14,6 +14,7 @@ from nodrop.hardware.naming import onyx_port
 from nodrop.platforms.onyx import read_commands, read_routing
 from nodrop.platforms.onyx.commands import Command, Script, parse
 from nodrop.platforms.onyx.read_qos import QosReader
+from nodrop.platforms.onyx.read_secrets import secrets
 from nodrop.platforms.onyx.read_values import FILE, Values
 from nodrop.platforms.onyx.settings import Link, Qos, Settings
 from nodrop.platforms.onyx.unknown import judge
@@ -91,6 +92,7 @@ class _Device:
         self._remark_unknown()
         self._remark_halves()
         self._remark_shares()
+        self._values.remarks += secrets(self.name, self._script.commands, FILE)
         release = _VERSION.fullmatch(self._script.header.get("Product release", ""))
         qos = QosReader(settings)
         return Device(

@@ -1,0 +1,45 @@
+"""Secrets in a configuration of Onyx: each remarked where it stands, and none of them shown.
+
+Source: NVIDIA Onyx User Manual 3.10.4606 LTS (SNMP, Remote Authentication, User Accounts, NTP, BGP).
+"""
+
+from collections.abc import Iterable, Iterator
+
+from nodrop.fabric.reading import Place, Remark
+from nodrop.platforms.onyx.commands import Command
+from nodrop.platforms.secrets import Exposure, exposure, remark
+
+_SERVERS = {"tacacs-server": "the key of TACACS+", "radius-server": "the key of RADIUS"}
+_SCRAMBLED = "7"
+"""The number before a secret that the switch has encrypted or hashed; 0 is before one as it is typed."""
+
+
+def secrets(device: str, commands: Iterable[Command], file: str) -> Iterator[Remark]:
+    """Yield a remark for every secret of a switch's commands."""
+    for command in commands:
+        if (found := None if command.negated else _secret(command.words)) is not None:
+            yield remark(device, Place(file, command.span), *found)
+
+
+def _secret(words: tuple[str, ...]) -> tuple[str, Exposure] | None:
+    """What the secret of a command is, and how it is exposed; None where there is none."""
+    match words:
+        case ("snmp-server", "community", name, *_):
+            return _told("a community of SNMP", [name])
+        case ("tacacs-server" | "radius-server" as server, *rest) if "key" in rest:
+            return _told(_SERVERS[server], rest[rest.index("key") + 1 :])
+        case ("ldap", "bind-password", *rest):
+            return _told("the password for LDAP", rest)
+        case ("username", _, "password", *rest):
+            return _told("the password of a user", rest)
+        case ("ntp", "authentication-key", _, _, *rest):
+            return _told("a key of NTP", rest)
+        case ("router", "bgp", *rest) if "neighbor" in rest and "password" in rest:
+            return _told("the password of a BGP session", rest[rest.index("password") + 1 :])
+    return None
+
+
+def _told(what: str, rest: list[str]) -> tuple[str, Exposure] | None:
+    kind, *secret = rest if rest[:1] in (["0"], [_SCRAMBLED]) else ["0", *rest]
+    how = exposure(secret[0]) if secret else None
+    return None if how is None else (what, "scrambled" if kind == _SCRAMBLED else how)
