@@ -111,7 +111,8 @@ FAULTS: dict[str, Fault] = {
     ),
     "WRED above 2^31": fault(
         {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): "2147483648"},
-        "threshold-too-large", "", ("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"), UNLIKE,
+        "threshold-too-large", "", ("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"),
+        "ecn-colors-differ", "ecn-maximum-past-pause", UNLIKE,
     ),
     "WRED min without max": each(
         {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): None},
@@ -150,7 +151,8 @@ FAULTS: dict[str, Fault] = {
         "lane-of-two-ports", "Ethernet8", ("PORT", "Ethernet8", "lanes"),
     ),
     "speed 123": fault(
-        {("PORT", PORT, "speed"): "123"}, "impossible-speed", PORT, ("PORT", PORT, "speed"), "speed-mismatch"
+        {("PORT", PORT, "speed"): "123"}, "impossible-speed", PORT, ("PORT", PORT, "speed"),
+        "ecn-same-at-every-speed", "speed-mismatch",
     ),
     "admin-down lossless port": fault(
         {("PORT", PORT, "admin_status"): "down"}, "planned-port-down", PORT, ("PORT", PORT, "admin_status")

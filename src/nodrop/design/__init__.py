@@ -3,7 +3,7 @@
 Every step collects its problems; a design that cannot work is refused with all of them and the smallest fix.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.design.adapting import Adaptation, notes
@@ -19,7 +19,7 @@ from nodrop.design.classes import Classes, resolve_classes
 from nodrop.design.devices import Devices
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
-from nodrop.design.modes import host_dcqcn, host_pfc, mode_faults
+from nodrop.design.modes import has_pfc, host_dcqcn, host_pfc, mode_faults
 from nodrop.design.ports import Wires, host_port_name, name_of, wires
 from nodrop.design.settings import settings_faults
 from nodrop.design.splits import Jack
@@ -27,10 +27,11 @@ from nodrop.design.static_buffers import static_faults
 from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import Timers, derive, watchdog_faults
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.fabric import End, Fabric, Host, HostPort, Link, Policy
-from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Link, Policy
+from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch, switches
+from nodrop.hardware.shares import lossless_share_percent
 from nodrop.intent.schema import Intent, Tier
 from nodrop.platforms.traits import traits
 
@@ -67,11 +68,21 @@ def build(intent: Intent) -> Fabric:
             fabric_unwatched_roles=timers.unwatched if timers else (),
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
             max_oversubscription=intent.topology.max_oversubscription,
-            lossless_pool_percent=intent.buffers.lossless_pool if classes.lossless else UNKNOWN,
+            lossless_pool_percent=_lossless_share(intent, devices.values()),
         ),
     )
     _stop(list(touching_faults(intent, devices, fabric, layout.switches)))
     return fabric
+
+
+def _lossless_share(intent: Intent, made: Iterable[Device]) -> int | Unknown:
+    """Return the share of the memory that every switch is to keep for lossless traffic, in percent.
+
+    It is the planned one, or less where a platform cannot have that, of which there is a note.
+    """
+    if not has_pfc(intent):
+        return UNKNOWN
+    return min(intent.buffers.lossless_pool, *(lossless_share_percent(one.buffer_pools) for one in made))
 
 
 def adaptations(intent: Intent) -> tuple[Adaptation, ...]:

@@ -6,11 +6,12 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Hea
 from nodrop.fabric.fabric import Interface
 from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue
 from nodrop.fabric.states import Unknown, UnknownFact, known
-from nodrop.hardware import asic, switch, switches
+from nodrop.hardware import asic, shares, switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.buffers import dropping_lossless_queues
 from nodrop.lint.vocabulary.marking import marks
 from nodrop.lint.vocabulary.scheduling import lossless_queues
+from nodrop.lint.vocabulary.sides import stopped_queues
 
 _Pools = tuple[BufferPool, ...] | Unknown
 _Model = str | None | Unknown
@@ -91,7 +92,7 @@ def lossless_limit_bytes(pools: _Pools, qos: QosProfile | None, queue: Queue) ->
     where the queue has no limit or is not lossless, and where it has the buffer of the lossy ones, another fault.
     """
     buffer = known(queue.buffer, "queue.buffer")
-    if qos is None or buffer is None or queue.index not in lossless_queues(qos):
+    if qos is None or buffer is None or queue.index not in stopped_queues(qos).intersection(lossless_queues(qos)):
         return None
     if queue.index in dropping_lossless_queues(qos):
         return None
@@ -257,26 +258,5 @@ def kept_while_shut_bytes(model: str | Unknown, buffer_model: _Model, pools: _Po
 
 @word("function")
 def lossless_share_percent(pools: _Pools) -> int:
-    """The share of the memory that may be taken that is kept for lossless traffic, in percent.
-
-    That is the pool's own share of the ingress pools. Where it holds lossy traffic too, the egress pool of that limits
-    it, and the rest is for the lossless class (Bai et al., NSDI 2023, section 6.2). All where nothing is kept apart.
-    """
-    found = known(pools, "device.buffer_pools")
-    ingress = [one for one in found if one.direction == "ingress" and one.size_bytes != 0]
-    own = next((one for one in ingress if one.name == "ingress_lossless"), None)
-    if own is None:
-        return 100
-    if own.percentage is not None:
-        return own.percentage
-    if own.computed:
-        return round(100 / sum(one.computed for one in ingress))
-    if len(ingress) > 1:
-        return _percent(own, sum(known(one.size_bytes, "buffer_pool.size_bytes") or 0 for one in ingress))
-    lossy = next((one for one in found if one.name == "egress_lossy"), None)
-    whole = (known(own.size_bytes, "buffer_pool.size_bytes") or 0) - (own.shared_headroom_bytes or 0)
-    return 100 if lossy is None else 100 - _percent(lossy, whole)
-
-
-def _percent(pool: BufferPool, whole: int) -> int:
-    return round(100 * (known(pool.size_bytes, "buffer_pool.size_bytes") or 0) / whole) if whole > 0 else 0
+    """The share of the memory to be shared that is kept for lossless traffic, in percent; all where none is apart."""
+    return shares.lossless_share_percent(pools)
