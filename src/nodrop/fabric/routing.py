@@ -124,7 +124,7 @@ class BgpNeighbor:
     import_prefix_list: str | None = None
     export_prefix_list: str | None = None
     bfd: bool = False
-    hold_s: int | None | Unknown = None
+    hold_s: int | None = None
     """After how many seconds of silence this end gives it up, where that is stated for it, its group or its process; 0
     is never, None the daemon's own choice (FRR: 9 with the defaults `datacenter`, 180 with `traditional`)."""
     allowas_in: int | None = None

@@ -172,8 +172,8 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")
     check_range(neighbor.ipv6.allowas_in, 1, 10, *path, "ipv6", "allowas_in")
     check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
-    if known(neighbor.hold_s) != 0:
-        check_range(known(neighbor.hold_s), 3, 65535, *path, "hold_s")
+    if neighbor.hold_s != 0:
+        check_range(neighbor.hold_s, 3, 65535, *path, "hold_s")
     if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
         raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
     if neighbor.extended_next_hop and neighbor.interface is not None:

@@ -268,8 +268,8 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     if isinstance(neighbor.remote_asn, int):
         check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
     check_range(neighbor.ebgp_multihop, 1, 255, *path, "ebgp_multihop")
-    if known(neighbor.hold_s) != 0:
-        check_range(known(neighbor.hold_s), 3, 65535, *path, "hold_s")
+    if neighbor.hold_s != 0:
+        check_range(neighbor.hold_s, 3, 65535, *path, "hold_s")
     if neighbor.ebgp_multihop is not None and neighbor.interface is not None:
         raise refuse((*path, "ebgp_multihop"), "a session over an interface is to the far end of its link")
     if neighbor.extended_next_hop and neighbor.interface is not None:
