@@ -106,10 +106,9 @@ def no_watchdog(config: Config) -> None:
     del config["PFC_WD"][next(ports(config))]
 
 
-def lossy_rdma(config: Config) -> None:
-    """RDMA lands in a lossy class."""
-    for table in config["DSCP_TO_TC_MAP"].values():
-        table["26"] = "0"
+def misspelt(config: Config) -> None:
+    """A field of a port has a name that no release knows."""
+    config["PORT"][next(ports(config))]["mtuu"] = "9216"
 
 
 def no_marks(config: Config) -> None:
@@ -128,7 +127,7 @@ def no_fec(config: Config) -> None:
     config["PORT"][list(ports(config))[-1]]["fec"] = "none"
 
 
-FAULTS = (no_watchdog, lossy_rdma, no_marks, small_mtu, no_fec)
+FAULTS = (no_watchdog, misspelt, no_marks, small_mtu, no_fec)
 
 
 def line(site: dict[str, float]) -> str:

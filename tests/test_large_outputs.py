@@ -20,8 +20,8 @@ def no_watchdog(config: Config) -> None:
     del config["PFC_WD"]["Ethernet0"]
 
 
-def rdma_in_lossy_class(config: Config) -> None:
-    config["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "0"
+def misspelt(config: Config) -> None:
+    config["PORT"]["Ethernet8"]["mtuu"] = "9216"
 
 
 def never_marks(config: Config) -> None:
@@ -39,7 +39,7 @@ def no_fec(config: Config) -> None:
 
 FAULTS: Mapping[Callable[[Config], None], str] = {
     no_watchdog: "pfc-without-watchdog",
-    rdma_in_lossy_class: "rdma-dscp-in-lossy-class",
+    misspelt: "unknown-field",
     never_marks: "ecn-inert",
     small_mtu: "mtu-mismatch",
     no_fec: "pam4-without-rs-fec",
@@ -89,15 +89,15 @@ def test_equal_findings_of_fabrics_whose_switches_are_called_alike_are_told_apar
     text = nodrop("lint", ".").out
     watchdogs = text.partition("error[pfc-without-watchdog]")[2].partition("\n\n")[0]
     assert "--> pod00/leaf1/config_db.json:" in watchdogs
-    assert watchdogs.endswith("= the same in pod[01-09] (9 fabrics, 9 devices, 9 ports)")
-    classes = text.partition("error[rdma-dscp-in-lossy-class]")[2].partition("\n\n")[0]
-    assert "--> pod01/leaf1/config_db.json:" in classes
-    here, outside = classes.splitlines()[-2:]
+    assert watchdogs.endswith("= the same in pod[01-09] (9 other fabrics, 9 devices, 9 ports)")
+    marks = text.partition("error[ecn-inert]")[2].partition("\n\n")[0]
+    assert "--> pod00/leaf1/config_db.json:" in marks
+    here, outside = marks.splitlines()[-2:]
     assert here.endswith("= 6 more of the same on leaf1: Ethernet8, Ethernet16, Ethernet[224-248 by 8]")
-    assert outside.endswith("= the same in pod00, pod[02-09] (9 fabrics, 9 devices, 63 ports)")
+    assert outside.endswith("= the same in pod[01-09] (9 other fabrics, 9 devices, 63 ports)")
     assert "in pod[00-09]" not in text
     links = text.partition("error[mtu-mismatch]")[2].partition("\n\n")[0]
-    assert "(9 fabrics, 9 links)" in links
+    assert "(9 other fabrics, 9 links)" in links
 
 
 def test_one_fabric_is_told_as_ever(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:

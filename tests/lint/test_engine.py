@@ -190,15 +190,16 @@ def test_one_evaluation_for_each_design_and_none_for_what_is_off() -> None:
 @pytest.mark.parametrize(
     ("scope", "rows", "evaluated"), [("interface", 1, 3 + 10), ("queue", 2, 6 + 20)], ids=["ports", "queues"]
 )
+@pytest.mark.parametrize("look", ["known_port(interface)", "device.name != interface.name"], ids=["whole", "names"])
 def test_items_looked_at_as_a_whole_are_sifted_first_by_what_equal_ones_share(
-    scope: str, rows: int, evaluated: int
+    scope: str, rows: int, evaluated: int, look: str
 ) -> None:
     """The beginning of `when` is asked once of equal items; where it stands after the whole, all are looked at."""
     ports = [port(number, mtu_bytes=(9216, 1500, UNKNOWN)[min(number, 2)]) for number in range(64)]
     whole = fabric(*(device(f"leaf{number}", *ports) for number in range(10)))
-    keys = {"scope": scope, "claim": "not known_port(interface)"}
-    sifted = rule(when="interface.mtu_bytes == 9216 and known_port(interface)", **keys)
-    each = rule(when="known_port(interface) and interface.mtu_bytes == 9216", **keys)
+    keys = {"scope": scope, "claim": f"not ({look})"}
+    sifted = rule(when=f"interface.mtu_bytes == 9216 and {look}", **keys)
+    each = rule(when=f"{look} and interface.mtu_bytes == 9216", **keys)
     counts: list[Counter[str]] = [Counter(), Counter()]
     first, second = (
         judge(Reading(fabric=whole), [one], evaluations=count)

@@ -189,6 +189,21 @@ def storm(causes: int) -> Outcome:
     )
 
 
+def test_equal_findings_of_other_fabrics_are_told_by_their_folders() -> None:
+    def inside(pod: str, *subjects: str) -> list[Finding]:
+        placed = at(f"{pod}/x.json", 1, 1, 2)
+        return [finding(each, placed if each == subjects[0] else None, within=pod) for each in subjects]
+
+    first = inside("pod1", "leaf1/Ethernet0", "leaf1/Ethernet8", "leaf2/Ethernet0")
+    text = render(outcome(*first, *inside("pod2", "leaf1/Ethernet0"), *inside("pod3", "leaf1/Ethernet0")))
+    assert [line for line in text.splitlines() if "same" in line] == [
+        "  = 1 more of the same on leaf1: Ethernet8",
+        "  = the same on leaf2, and in pod2, pod3 (2 other fabrics, 3 devices, 3 ports)",
+    ]
+    text = render(outcome(*inside("pod1", "@fabric/links/a:1--b:1"), *inside("pod2", "@fabric/links/a:1--b:1")))
+    assert "  = the same in pod2 (1 other fabric, 1 link)" in text
+
+
 def test_of_more_than_twenty_causes_the_rest_are_counted_by_rule() -> None:
     lines = render(storm(60)).splitlines()
     assert len([line for line in lines if line.startswith(("error[", "warning[", "note["))]) == 20

@@ -170,11 +170,18 @@ class Rule:
 
     @cached_property
     def sieve(self) -> Node | None:
-        """The beginning of `when` that items may share, where the rest looks at each as a whole; it goes first."""
-        node = self.when if self.judged == EACH else None
-        while node is not None and columns(self.scope, reads(node)) == EACH:
+        """The beginning of `when` that items may share, where the rest looks at each by itself; it goes first."""
+        node = self.when if self._apart(self.judged) else None
+        while node is not None and self._apart(columns(self.scope, reads(node))):
             node = node.left if isinstance(node, Logic) and node.word == "and" else None
         return node
+
+    def _apart(self, chosen: tuple[Column, ...]) -> bool:
+        """Whether no two items are equal in these columns: they are looked at as a whole, or by switch and name."""
+        parts = list(self.scope.parts)
+        own = "interface" if self.scope.rows else self.scope.name
+        named = {(parts[column.part], column.field) for column in chosen if column.part >= 0}
+        return chosen == EACH or named >= {("device", "name"), (own, "name")}
 
     @cached_property
     def sieved(self) -> tuple[Column, ...]:

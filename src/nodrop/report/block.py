@@ -114,8 +114,11 @@ class _Sheet:
         away = [each for each in inside if each.device != first.device]
         outside = [each for each in others if each.within != first.within]
         lines = [_more_here(first.device, here)] if here else []
-        lines += [_more_away(away)] if away else []
-        return [self.footer(line) for line in (*lines, *([_more_outside(outside)] if outside else []))]
+        if outside:
+            lines.append(_more_outside(away, outside))
+        elif away:
+            lines.append(_more_away(away))
+        return [self.footer(line) for line in lines]
 
 
 def _place(located: Located | None) -> str:
@@ -141,9 +144,13 @@ def _more_away(others: Sequence[Finding]) -> str:
     return f"the same on {listing(devices)} ({', '.join(numbers)})"
 
 
-def _more_outside(others: Sequence[Finding]) -> str:
-    fabrics = {name(each.within) for each in others}
+def _more_outside(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
+    """Of findings on other devices, those of the first one's fabric by name, and those of other fabrics by folder."""
+    others = (*away, *outside)
+    near = {name(each.device) for each in away if each.device}
+    fabrics = {name(each.within) for each in outside}
     devices = {(each.within, each.device) for each in others if each.device}
-    numbers = [count(len(fabrics), "fabric"), *([count(len(devices), "device")] if devices else [])]
+    numbers = [count(len(fabrics), "other fabric"), *([count(len(devices), "device")] if devices else [])]
     parts = counts((each.subject for each in others), (each.within for each in others))
-    return f"the same in {listing(fabrics)} ({', '.join([*numbers, *parts])})"
+    here = f"on {listing(near)}, and " if near else ""
+    return f"the same {here}in {listing(fabrics)} ({', '.join([*numbers, *parts])})"
