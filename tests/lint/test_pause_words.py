@@ -162,3 +162,24 @@ def test_watchdogs_that_take_longer_than_rdma_waits(
 def test_the_rule_waits_as_long_as_the_design() -> None:
     (rule,) = [one for one in shipped() if one.name == "watchdog-slower-than-rdma-timeout"]
     assert [(one.name, one.default) for one in rule.options] == [("timeout_ms", QP_TIMEOUT_MS), ("retries", QP_RETRIES)]
+
+
+@pytest.mark.parametrize(
+    ("priorities", "too_many"),
+    [((3,), False), ((3, 4), False), ((3, 4, 5), True), ((2, 3, 4, 6), False), ((1, 2, 3, 4, 6), True)],
+)
+def test_two_lossless_classes_are_the_most_but_for_what_bounces(priorities: tuple[int, ...], too_many: bool) -> None:
+    assert qos.too_many_paused(replace(LOSSLESS, pfc_rx_priorities=priorities, pfc_tx_priorities=())) is too_many
+    assert qos.paused_priorities(replace(LOSSLESS, pfc_rx_priorities=priorities, pfc_tx_priorities=(3,))) == priorities
+    assert qos.paused_priorities(None) == ()
+
+
+@pytest.mark.parametrize(
+    ("platform", "detection_ms", "acts_ms"),
+    [("sonic", 400, 400), ("sonic", 401, 600), ("sonic", 399, 399), ("nvue", 401, 401), ("onyx", 401, 401)],
+)
+def test_a_detection_time_is_rounded_up_to_pollings_where_ports_have_their_own(
+    platform: str, detection_ms: int, acts_ms: int
+) -> None:
+    timers = PfcWatchdog(priorities=(3,), detection_ms=detection_ms, restoration_ms=800, action="drop")
+    assert watchdog.acts_after_ms(platform, 200, timers) == acts_ms

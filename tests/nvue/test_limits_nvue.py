@@ -244,6 +244,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "interfaces/swp1/link_pause",
         "NVUE has PFC or link pause on a port, not both",
     ),
+    "MACsec": (port(macsec=True), "interfaces/swp1/macsec", "NVUE has no setting for MACsec"),
     "half a map": (
         qos(dscp_to_tc=HALF),
         f"{Q}/dscp_to_tc",

@@ -102,6 +102,7 @@ REFUSED = [
     ("trimming", Trimming(size_bytes=1, dscp=1, tc=1, queue=None), "trimming/queue", "trimming needs a queue"),
     ("adaptive_routing", True, "adaptive_routing", "SONiC has no adaptive routing"),
     ("weighs_utilization", True, "weighs_utilization", "SONiC has no adaptive routing"),
+    ("interfaces/0/macsec", True, "interfaces/0/macsec", "a profile of MACsec holds keys, which are not written"),
     ("interfaces/0/adaptive_routing", True, "interfaces/0/adaptive_routing", "SONiC has no adaptive routing"),
     (
         "interfaces/0/utilization_threshold_percent",

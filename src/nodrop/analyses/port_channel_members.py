@@ -67,17 +67,17 @@ def _read(port: Interface, read: Callable[[QosProfile], Traits]) -> Traits:
         return ()
 
 
-def _numbers(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers)) or "none"
+def _numbers(numbers: Sequence[int], of: str) -> str:
+    return f"{of} {', '.join(map(str, numbers))}" if numbers else f"no {of}"
 
 
 def _pause(qos: QosProfile) -> Traits:
     sent, obeyed = known(qos.pfc_tx_priorities), known(qos.pfc_rx_priorities)
     groups = tuple(group.index for group in known(qos.priority_groups) if group.lossless)
     return (
-        (f"sends pause on priority {_numbers(sent)}", "pfc_tx_priorities"),
-        (f"obeys pause on priority {_numbers(obeyed)}", "pfc_rx_priorities"),
-        (f"has headroom in priority group {_numbers(groups)}", "priority_groups"),
+        (f"sends pause on {_numbers(sent, 'priority')}", "pfc_tx_priorities"),
+        (f"obeys pause on {_numbers(obeyed, 'priority')}", "pfc_rx_priorities"),
+        (f"has headroom in {_numbers(groups, 'priority group')}", "priority_groups"),
     )
 
 
@@ -86,7 +86,7 @@ def _watchdog(qos: QosProfile) -> Traits:
     watchdog = known(qos.pfc_watchdog)
     if watchdog is None:
         return ()
-    mask = f"has a watchdog of priority {_numbers(known(watchdog.priorities))}"
+    mask = f"has a watchdog of {_numbers(known(watchdog.priorities), 'priority')}"
     action = f"has a watchdog that is to {known(watchdog.action) or 'drop'}"
     return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
 
