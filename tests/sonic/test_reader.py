@@ -74,6 +74,9 @@ def with_row(table: str, key: str, **fields: Any) -> dict[str, Any]:
 def test_a_stock_configuration() -> None:
     reading = read(stock())
     expected = Device(
+        mac_ageing_s=UNKNOWN,
+        arp_reachable_s=UNKNOWN,
+        nd_reachable_s=UNKNOWN,
         name=NAME,
         platform="sonic",
         version="202505",
@@ -121,6 +124,9 @@ NOTHING = Device(
     dns_servers=UNKNOWN,
     snmp_location=UNKNOWN,
     snmp_contact=UNKNOWN,
+    mac_ageing_s=UNKNOWN,
+    arp_reachable_s=UNKNOWN,
+    nd_reachable_s=UNKNOWN,
     hash_fields=UNKNOWN,
     gnmi_port=UNKNOWN,
     otlp_collectors=UNKNOWN,
