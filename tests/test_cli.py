@@ -615,12 +615,13 @@ def test_a_switch_alone_is_not_told_that_its_neighbors_are_nobody(tmp_path: Path
 def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
     golden = Path(__file__).parents[1] / "golden"
     done = nodrop("validate", golden / "dual-stack")
+    rules = [rule for rule in of_routing(shipped()) if rule.strictness == "regular"]
     assert done == Done(
         code=0,
         out="note: BGP sessions: 16 up\n"
         "note: IPv4: 6 prefixes announced, reached over up to 4 next hops\n"
         "note: IPv6: 6 prefixes announced, reached over up to 4 next hops\n"
         "\n"
-        f"no findings in 4 devices, 128 interfaces, {len(of_routing(shipped()))} rules\n",
+        f"no findings in 4 devices, 128 interfaces, {len(rules)} rules\n",
         err="",
     )
