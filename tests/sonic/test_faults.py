@@ -51,7 +51,7 @@ FAULTS: dict[str, Fault] = {
         {("PFC_WD", PORT, "detection_time"): None}, "watchdog-without-detection-time", PORT, ("PFC_WD", PORT)
     ),
     "PFC_WD without restoration_time": fault(
-        {("PFC_WD", PORT, "restoration_time"): None}, "watchdog-never-restores", PORT, ("PFC_WD", PORT), UNLIKE
+        {("PFC_WD", PORT, "restoration_time"): None}, "watchdog-never-restores", PORT, ("PFC_WD", PORT)
     ),
     "pfc_enable with no PFC_WD": fault(
         {("PFC_WD", PORT): None}, "pfc-without-watchdog", PORT, (*BOUND, "pfc_enable")
@@ -68,7 +68,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "two TCs in the lossless PG": each(
         {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "4"): "3"},
-        "traffic-classes-share-lossless-group", "{}", "PORT_QOS_MAP", "{}", "tc_to_pg_map", UNLIKE,
+        "traffic-classes-share-lossless-group", "{}", "PORT_QOS_MAP", "{}", "tc_to_pg_map",
     ),
     "two TCs in the lossless PG, both used": each(
         {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "1"): "3"},
@@ -85,11 +85,11 @@ FAULTS: dict[str, Fault] = {
     "lossless queue on a lossy buffer": fault(
         {("BUFFER_QUEUE", f"{PORT}|3", "profile"): "q_lossy_profile"},
         "lossless-queue-on-lossy-buffer", f"{PORT}/qos/queues/3", ("BUFFER_QUEUE", f"{PORT}|3"),
-        UNLIKE, "alpha-outlier",
+        "alpha-outlier",
     ),
     "overlapping PG ranges": fault(
         {("BUFFER_PG", f"{PORT}|3-4"): {"profile": "ingress_lossy_profile"}},
-        "overlapping-range", PORT, ("BUFFER_PG", f"{PORT}|3-4"), UNLIKE,
+        "overlapping-range", PORT, ("BUFFER_PG", f"{PORT}|3-4"),
     ),
     "reversed PG range": fault(
         {("BUFFER_PG", f"{PORT}|4-3"): {"profile": "ingress_lossy_profile"}},
@@ -103,16 +103,16 @@ FAULTS: dict[str, Fault] = {
     ),
     "queue 9": fault(
         {("QUEUE", f"{PORT}|9"): {"scheduler": "scheduler.strict"}},
-        "queue-without-traffic-class", f"{PORT}/qos/queues/9", ("QUEUE", f"{PORT}|9"), UNLIKE,
+        "queue-without-traffic-class", f"{PORT}/qos/queues/9", ("QUEUE", f"{PORT}|9"),
     ),
     "SCHEDULER.priority": fault(
         {("SCHEDULER", "scheduler.dwrr.60", "priority"): "1"},
-        "rejected-row", "", ("SCHEDULER", "scheduler.dwrr.60", "priority"), UNLIKE, "rdma-queue-without-share",
+        "rejected-row", "", ("SCHEDULER", "scheduler.dwrr.60", "priority"), "rdma-queue-without-share",
     ),
     "WRED above 2^31": fault(
         {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): "2147483648"},
         "threshold-too-large", "", ("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"),
-        "ecn-colors-differ", "ecn-maximum-past-pause", UNLIKE,
+        "ecn-colors-differ", "ecn-maximum-past-pause",
     ),
     "WRED min without max": each(
         {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): None},
@@ -139,7 +139,7 @@ FAULTS: dict[str, Fault] = {
             ("priority-group-in-egress-pool", f"leaf1/{port}/qos/priority_groups/3", (*PROFILE, "pool"))
             for port in PORTS
         ),
-        (UNLIKE,),
+        (),
         traditional=True,
     ),
     "pool bigger than the chip": fault(

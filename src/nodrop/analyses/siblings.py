@@ -153,7 +153,7 @@ def _rate(bytes_per_s: int) -> str:
 def _marking(qos: QosProfile) -> Iterator[Trait]:
     for queue in known(qos.queues, "interface.qos.queues"):
         wred = known(queue.wred, "queue.wred")
-        if wred is not None:
+        if wred is not None and wred.green.probability_percent != 0:
             yield _marked(queue, wred)
 
 

@@ -1,7 +1,7 @@
 """Words about how queues get bandwidth: which ones are lossless, and which nobody gave a share."""
 
 from nodrop.fabric import effects
-from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.fabric import Fabric, TrafficClass
 from nodrop.fabric.qos import QosProfile, Queue
 from nodrop.fabric.states import Unknown, known
 from nodrop.lint.vocabulary import word
@@ -71,14 +71,15 @@ def _has_share(queue: Queue) -> bool:
 def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
     """Which queue gives RDMA less than the share that its owner states, and how much, as a sentence; else nothing.
 
-    A share is of what strict queues leave, among the queues that traffic leaves by. A queue that several classes share
-    has to hold what is stated of all of them. Of queues without a weight other rules tell.
+    A share is of what strict queues leave, among the queues that traffic leaves by. A queue that several classes are
+    meant for has to hold what is stated of all of them. Of queues without a weight, and of classes that land in a
+    queue that they are not meant for, other rules tell.
     """
     weights = _weights(qos)
     planned: dict[int, int] = {}
     for one in fabric.classes:
         if not isinstance(one.share_percent, Unknown):
-            for queue in {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in one.dscp}:
+            for queue in {effects.queue_of_tc(qos, tc) for tc in _meant_tcs(qos, one)}:
                 planned[queue] = planned.get(queue, 0) + one.share_percent
     for queue in effects.rdma_queues(fabric, qos):
         if queue in weights and queue in planned:
@@ -86,6 +87,11 @@ def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
             if round(share) < min(planned[queue], 100):
                 return f"queue {queue} has {round(share)} % of what strict queues leave; planned are {planned[queue]} %"
     return ""
+
+
+def _meant_tcs(qos: QosProfile, one: TrafficClass) -> set[int]:
+    """The traffic classes that a class is meant for: the one that its owner states, else those that it lands in."""
+    return {effects.tc_of_dscp(qos, dscp) for dscp in one.dscp} if isinstance(one.tc, Unknown) else {one.tc}
 
 
 def _weights(qos: QosProfile) -> dict[int, int]:
