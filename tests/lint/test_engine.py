@@ -387,6 +387,21 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("missing", "settled"),
+    [
+        ("committed_bytes(device)", "a file that states what it is worked out from"),
+        (
+            "states_headroom(device.buffer_model, priority_group.buffer)",
+            "a file that states device.buffer_model and priority_group.buffer",
+        ),
+        ("speed(interface.speed_mbps)", "a file that states interface.speed_mbps"),
+    ],
+)
+def test_what_a_word_could_not_work_out_is_settled_by_what_it_is_given(missing: str, settled: str) -> None:
+    assert advice(missing) == settled
+
+
 def test_nobody_misses_facts_of_queues_where_nothing_carries_rdma() -> None:
     whole = set_value(two_leaves(), parse("leaf1/Ethernet0/qos"), UNKNOWN)
     whole = set_value(whole, parse("leaf1/@role"), UNKNOWN)

@@ -81,7 +81,16 @@ class Unknowns:
 
 
 def advice(path: str) -> str:
-    """What would supply a fact: where an owner states it, else a file that says it."""
+    """What would supply a fact: where an owner states it, else a file that says it.
+
+    Of what a word works out, as `committed_bytes(device)`, it is what the word is given.
+    """
+    _, bracket, given = path.partition("(")
+    if bracket:
+        stated = [each for each in given.rstrip(")").split(", ") if "." in each]
+        return (
+            f"a file that states {' and '.join(stated)}" if stated else "a file that states what it is worked out from"
+        )
     root, *steps = path.split(".")
     owner = _ROOTS.get(root)
     for step in steps[:-1]:
