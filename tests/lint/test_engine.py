@@ -473,7 +473,7 @@ def test_the_configurations_that_would_tell(unread: list[str], settled_by: str) 
         ("link.media", "kinds of cable: state them under cables in fabric.yaml"),
         ("interface.addresses.length", "a file that states interface.addresses.length"),
         ("interface.qos.trust", "a file that states interface.qos.trust"),
-        ("headroom_needed(interface)", "a file that states headroom_needed(interface)"),
+        ("headroom_needed(interface)", "a file that states what it is worked out from"),
         ("device.nothing.at_all", "a file that states device.nothing.at_all"),
     ],
 )
