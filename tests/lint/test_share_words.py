@@ -1,4 +1,4 @@
-"""The words about shares of bandwidth: what RDMA gets of what is planned, and which strict queues nothing holds back."""
+"""The words about shares of bandwidth: what RDMA gets of what is planned, and strict queues that nothing holds back."""
 
 from dataclasses import replace
 

@@ -87,10 +87,8 @@ def advice(path: str) -> str:
     """
     _, bracket, given = path.partition("(")
     if bracket:
-        stated = [each for each in given.rstrip(")").split(", ") if "." in each]
-        return (
-            f"a file that states {' and '.join(stated)}" if stated else "a file that states what it is worked out from"
-        )
+        facts = [each for each in given.rstrip(")").split(", ") if "." in each]
+        return f"a file that states {' and '.join(facts) or 'what it is worked out from'}"
     root, *steps = path.split(".")
     owner = _ROOTS.get(root)
     for step in steps[:-1]:
