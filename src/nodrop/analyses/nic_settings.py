@@ -10,13 +10,15 @@ from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.index import Index
 from nodrop.fabric.nics import Nic, stated
 from nodrop.fabric.qos import QosProfile
-from nodrop.fabric.states import UnknownFact, known
+from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.units import show_ids
 
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
 WITH_PFC = ("lossless", "pfc-only")
 ECN_CAPABLE = (1, 2)
 """The ECN bits that say that a packet may be marked (RFC 3168, section 5)."""
+HEADERS_BYTES = 100
+"""What the headers of an RDMA packet come to at most, IPv6 and extended transport headers included."""
 
 
 class Fault(NamedTuple):
@@ -146,6 +148,13 @@ def _mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: Facing | None) -> Fault | N
     return None if held is None or mtu_bytes <= held else Fault(str(mtu_bytes), f"at most {held}")
 
 
+def _rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: Facing | None) -> Fault | None:
+    """Against the RDMA MTU that the owner states of all hosts, and headers; where none is stated, nothing is asked."""
+    stated_bytes = fabric.policy.rdma_mtu_bytes
+    least = 0 if isinstance(stated_bytes, Unknown) else stated_bytes + HEADERS_BYTES
+    return None if mtu_bytes >= least else Fault(str(mtu_bytes), f"{least} or more")
+
+
 def _cable(_: Nic, length_m: int, __: Fabric, facing: Facing | None) -> Fault | None:
     link = facing.link if facing else None
     true_m = None if link is None else known(link.length_m, "link.length_m")
@@ -187,7 +196,7 @@ def _loopback(_: Nic, on: int, __: Fabric, ___: Facing | None) -> Fault | None:
 
 
 _TOS = ("tos", "traffic_class", "ucx_traffic_class")
-FIELDS: Mapping[str, tuple[str, ...]] = {"tos": _TOS, "ecn_capable": _TOS}
+FIELDS: Mapping[str, tuple[str, ...]] = {"tos": _TOS, "ecn_capable": _TOS, "rdma_mtu": ("mtu_bytes",)}
 """By setting the fields of a NIC that say it, where they are not called so themselves."""
 
 CHECKS: Mapping[str, Check] = {
@@ -200,6 +209,7 @@ CHECKS: Mapping[str, Check] = {
     "dscp_to_priority": _dscp_to_priority,
     "dcqcn_priorities": _dcqcn,
     "mtu_bytes": _mtu,
+    "rdma_mtu": _rdma_mtu,
     "cable_length_m": _cable,
     "priority_to_buffer": _buffers,
     "roce_version": _version,

@@ -3,7 +3,9 @@
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
+from nodrop.hardware import media as kinds
 from nodrop.lint.vocabulary import word
+from nodrop.platforms.traits import traits
 
 PAM4_LANE_MBPS = 50_000
 """Lanes from 50 Gb/s carry two bits a symbol, for which RS-FEC is mandatory (IEEE 802.3cd, 802.3ck)."""
@@ -38,3 +40,30 @@ def far_end(device: Device, interface: Interface, *, index: Index) -> str:
     """What a port's cable leads to: `spine1 Ethernet0`, or `another device` where no source names it."""
     end = index.far_end(device.name, interface.name)
     return "another device" if end is None or isinstance(end, Unknown) else f"{end.node} {end.port}".strip()
+
+
+@word("test")
+def passive(media: str | None | Unknown) -> bool:
+    """Whether a cable is known to be passive copper: `link.media is passive`."""
+    kind = None if media is None or isinstance(media, Unknown) else kinds().get(media)
+    return kind is not None and kind.passive
+
+
+@word("function")
+def negotiate_alike(platform_a: str, autoneg_a: bool | None, platform_b: str, autoneg_b: bool | None) -> bool:
+    """Whether two ends both negotiate or neither does.
+
+    An end that says nothing does what its platform does by itself; SONiC does not negotiate then, and of what nothing
+    is known nothing follows.
+    """
+    if None not in (autoneg_a, autoneg_b):
+        return autoneg_a == autoneg_b
+    return platform_a != platform_b or not _is_silent(platform_a) or bool(autoneg_a) == bool(autoneg_b)
+
+
+def _is_silent(platform: str) -> bool:
+    """Whether a platform's ports do not negotiate unless they are told to."""
+    try:
+        return traits(platform).autoneg is None
+    except KeyError:
+        return False

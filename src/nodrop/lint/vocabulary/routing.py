@@ -5,7 +5,7 @@ from collections import Counter
 from nodrop.analyses._tiers import peers
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.fabric.routing import Bgp, BgpNeighbor, RouteMap
 from nodrop.fabric.states import Unknown, known, those_known
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.general import ranges
@@ -33,6 +33,26 @@ def unused_paths(device: Device, *, index: Index) -> str:
         if reason := _unused(device, bgp, paths, sessions, leads_to, name):
             return reason
     return ""
+
+
+@word("function")
+def is_drained(device: Device) -> bool:
+    """Whether a device marks all that it sends with GRACEFUL_SHUTDOWN: as a whole, or in the maps of all sessions."""
+    bgp = known(device.bgp, "device.bgp")
+    if bgp is None or bgp.graceful_shutdown:
+        return bgp is not None
+    sessions = [one for one in known(bgp.neighbors, "device.bgp.neighbors") if one.enabled]
+    maps = {one.name: one for one in bgp.route_maps}
+    return bool(sessions) and all(_marks_all(maps.get(one.export_policy or "")) for one in sessions)
+
+
+def _marks_all(policy: RouteMap | None) -> bool:
+    """Whether all that a route map lets pass is marked with GRACEFUL_SHUTDOWN."""
+    passing = [rule for rule in policy.rules if rule.action == "permit"] if policy else []
+    return bool(passing) and all(
+        any(name == "community" and "graceful-shutdown" in value.split() for name, value in rule.sets)
+        for rule in passing
+    )
 
 
 @word("function")
