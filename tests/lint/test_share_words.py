@@ -38,8 +38,10 @@ def test_a_share_is_of_the_weights_of_queues_in_use() -> None:
 
 
 def test_a_queue_of_two_classes_has_to_hold_both() -> None:
-    both = replace(shared(q0=40, q3=60), dscp_to_tc=tuple({26: 3, 10: 3}.get(dscp, 0) for dscp in range(64)))
+    both = replace(shared(q0=40, q3=60), tc_to_queue=(0, 1, 3, *range(3, 8), *[None] * 8))
     assert below(both) == "queue 3 has 60 % of what strict queues leave; planned are 80 %"
+    astray = replace(shared(q0=40, q3=60), dscp_to_tc=tuple({26: 3, 10: 3}.get(dscp, 0) for dscp in range(64)))
+    assert below(astray) == "", "storage is not meant for queue 3, which another rule tells"
 
 
 def test_what_is_not_planned_or_has_no_weight_is_no_matter_here() -> None:
