@@ -347,4 +347,4 @@ def test_a_sound_fabric_has_no_findings(platform: str) -> None:
     verdict = judge(reading, shipped(), strictness="auditor")
     assert verdict.findings == ()
     assert verdict.unknown == ()
-    assert verdict.rules == len(shipped())
+    assert verdict.rules == sum("lossless" in rule.modes for rule in shipped())
