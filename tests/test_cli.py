@@ -267,7 +267,7 @@ def valid(text: str) -> Any:
         (["good"], {"devices": 4, "interfaces": 128, "error": 0, "warning": 0, "unknown": 0}),
         (["bad"], {"devices": 4, "interfaces": 128, "error": 3, "warning": 4, "unknown": 0}),
         (["bad", "--ignore", "watchdog"], {"devices": 4, "error": 0, "warning": 0}),
-        (["good/leaf1/config_db.json"], {"devices": 1, "interfaces": 32, "unknown": 6}),
+        (["good/leaf1/config_db.json"], {"devices": 1, "interfaces": 32, "unknown": 7}),
         (["empty"], {"devices": 0, "interfaces": 0}),
         (["missing", "bad"], {"devices": 4, "error": 3}),
         (["two-by-two.yaml"], {"devices": 4}),

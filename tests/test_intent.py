@@ -276,7 +276,6 @@ def test_the_schema_takes_what_is_shipped(name: str) -> None:
     [
         ("a-list", ""),
         ("cable-too-long-for-any", None),
-        ("later-keys", "hosts"),
         ("later-platform", "topology.spines.platform"),
         ("later-topology", "topology.kind"),
         ("missing-keys", "topology"),

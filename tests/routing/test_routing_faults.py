@@ -162,7 +162,7 @@ FAULTS: tuple[Fault, ...] = (
             ("session-over-wrong-cable", "spine1/frr.conf", "neighbor 10.1.1.224 remote-as 4200100001"),
             ("session-over-wrong-cable", "spine1/frr.conf", "neighbor 10.1.2.224 remote-as 4200100002"),
         ),
-        besides=("subnets-differ",),
+        besides=("neighbor-unlike-cable", "subnets-differ"),
     ),
     Fault(
         says="two cables are swapped, sessions over interfaces",
@@ -176,6 +176,7 @@ FAULTS: tuple[Fault, ...] = (
             ("session-with-wrong-asn", "spine1/frr.conf", "neighbor Ethernet0 interface remote-as 4200100001"),
             ("session-with-wrong-asn", "spine1/frr.conf", "neighbor Ethernet128 interface remote-as 4200100002"),
         ),
+        besides=("neighbor-unlike-cable",),
     ),
     Fault(
         says="the network statement of the hosts is missing",

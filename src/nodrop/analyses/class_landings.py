@@ -2,7 +2,8 @@
 
 Switches sort by the DSCP again at every hop, so the maps of all ports on a way have to agree. Looked at are switches
 that cables join, each by where most of its ports have a class, against where most of the fabric has it. A switch that
-is merely unlike others of its role is left to what compares siblings.
+is merely unlike others of its role is left to what compares siblings. What belongs to no class, the default, has no
+place of its own to keep.
 """
 
 from collections import Counter
@@ -52,7 +53,7 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
 
     With `unseen` those that are lossless and that no port, cable or sibling shows: every port obeys the priorities of
     all, and the maps alone differ. Without it all others. Facts: name, dscps, one and other (where it lands), here and
-    there (a port with the rarer landing, and one with the usual), ports and others (how many have them).
+    there (a switch with the rarer landing, and one with the usual).
     """
     if __name__ not in index.kept:
         index.kept[__name__] = [*_all(index)]
@@ -61,7 +62,7 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
 
 def _all(index: Index) -> Iterator[tuple[bool, Hit]]:
     """Yield what is torn, and whether only the path shows it."""
-    wanted = [one for one in index.fabric.classes if one.purpose != "unknown"]
+    wanted = [one for one in index.fabric.classes if one.purpose not in ("default", "unknown")]
     for group in _groups(index):
         profiles = [_profiles(device) for device in group]
         for one in wanted:
@@ -127,10 +128,8 @@ def _torn(fabric: Fabric, group: list[tuple[Ports, ...]], wanted: TrafficClass) 
             "dscps": show_ids(wanted.dscp),
             "one": str(odd),
             "other": str(most),
-            "here": f"{here.device.name} {here.port.name}",
-            "there": f"{there.device.name} {there.port.name}",
-            "ports": here.number,
-            "others": there.number,
+            "here": here.device.name,
+            "there": there.device.name,
         },
         related=((_place(there), "where it lands otherwise"),),
         discriminator=min(ports.device.name for _, ports in by_device),
