@@ -3,7 +3,7 @@
 Every pod is the build of one intent in a folder of its own. What a switch takes is compared with parsing the same JSON,
 and what it takes in the largest site with the smallest; the lines of the report should not grow with the site.
 
-    python benchmarks/lint.py [--pods 1 10 104] [--instances 100] [--leaves 64] [--spines 32] [--jobs N] [--json FILE]
+    python benchmarks/lint.py [--pods 1 10 105] [--instances 100] [--leaves 64] [--spines 32] [--jobs N] [--json FILE]
 """
 
 import argparse
@@ -27,7 +27,7 @@ Config = dict[str, Any]
 def main() -> None:
     """Run the benchmark and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pods", type=int, nargs="+", default=[1, 10, 104], help="pods in each site")
+    parser.add_argument("--pods", type=int, nargs="+", default=[1, 10, 105], help="pods in each site")
     parser.add_argument("--instances", type=int, default=100, help="of each fault in a site")
     parser.add_argument("--leaves", type=int, default=64)
     parser.add_argument("--spines", type=int, default=32)
