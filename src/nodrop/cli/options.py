@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from nodrop.lint.rule import Strictness
 
 Formats = tuple[tuple[str, str | None], ...]
-FORMATS = ("text", "json")
+FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
+"""What `--format` takes: each is a module of `nodrop.report`."""
+_GROUPED = ("text", "github")
+"""Those that show one finding of each cause."""
 THRESHOLDS = ("error", "warning", "note", "unknown", "never")
 
 
@@ -31,7 +34,7 @@ class Choices:
     @property
     def whole(self) -> bool:
         """Whether any report lists every finding with its place."""
-        return self.verbose or any(name == "json" for name, _ in self.formats)
+        return self.verbose or any(name not in _GROUPED for name, _ in self.formats)
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
@@ -91,7 +94,8 @@ _OPTIONS = (
         multiple=True,
         callback=_formats,
         metavar="NAME[=FILE]",
-        help="text or json, to standard output or a file; may be repeated.  [default: text]",
+        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}, to standard output or a file; may be repeated."
+        "  [default: text]",
     ),
     click.option(
         "--color",

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -123,13 +124,12 @@ def emit(outcome: "Outcome", choices: Choices) -> None:
 
 
 def _rendered(outcome: "Outcome", name: str, verbose: bool, *, color: bool) -> bytes:
-    if name == "json":
-        from nodrop.report.json import render as render_json
+    if name == "text":
+        from nodrop.report.text import render as render_text
 
-        return render_json(outcome)
-    from nodrop.report.text import render as render_text
-
-    return utf8(render_text(outcome, color=color, verbose=verbose)).encode()
+        return utf8(render_text(outcome, color=color, verbose=verbose)).encode()
+    data: bytes = import_module(f"nodrop.report.{name}").render(outcome)
+    return data
 
 
 def _write(path: Path, data: bytes) -> None:

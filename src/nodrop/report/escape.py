@@ -73,6 +73,17 @@ def fenced(lines: Iterable[str], language: str = "") -> list[str]:
     return [f"{fence}{language}", *shown, fence]
 
 
+def text_of_command(text: str) -> str:
+    """Text as the message of a workflow command of GitHub, which a line feed would end and begin another one."""
+    said = terminal(text, lines=True)
+    return said.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def property_of_command(text: str) -> str:
+    """Text as the value of a property of a workflow command, which a colon or a comma would end."""
+    return text_of_command(text).replace(":", "%3A").replace(",", "%2C")
+
+
 def utf8(text: str) -> str:
     r"""Text that UTF-8 can hold: a lone surrogate, which an undecodable byte of a file name becomes, is `\udcff`."""
     return text.encode("utf-8", "backslashreplace").decode()

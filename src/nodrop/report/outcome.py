@@ -108,6 +108,11 @@ def summary(outcome: Outcome) -> Summary:
     )
 
 
+def told(problem: Problem) -> str:
+    """What is wrong with the input, in one sentence without its place: at which part of it, what was found."""
+    return f"{problem.where}: {problem.message}" if problem.where else problem.message
+
+
 SHOWN = 20
 """How many groups the text shows in full, unless verbose; beyond that it counts by rule."""
 

@@ -1,0 +1,28 @@
+"""Findings one a line, for editors, grep and eyes: `file:line:column: severity[rule] message (subject)`."""
+
+from nodrop.fabric import subject
+from nodrop.lint.finding import Finding
+from nodrop.report.escape import terminal, utf8
+from nodrop.report.outcome import Outcome, told
+
+
+def render(outcome: Outcome) -> bytes:
+    """Write an outcome in UTF-8: problems, then findings, then what is unknown; nothing where there is nothing."""
+    lines = [
+        _line(problem.path, problem.line, problem.column, f"problem: {told(problem)}") for problem in outcome.problems
+    ]
+    lines += map(_finding, outcome.findings)
+    lines += (f"unknown[{one.rule}] needs {one.missing}; settled by {one.settled_by}" for one in outcome.unknown)
+    return utf8("".join(f"{terminal(line)}\n" for line in lines)).encode()
+
+
+def _finding(finding: Finding) -> str:
+    located = finding.located
+    span = located.span if located else None
+    said = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.text(finding.subject)})"
+    return _line(located.file if located else None, span.line if span else None, span.column if span else None, said)
+
+
+def _line(file: str | None, line: int | None, column: int | None, said: str) -> str:
+    place = [str(part) for part in (file, line, column) if part is not None]
+    return f"{':'.join(place)}: {said}" if place else said

@@ -1,0 +1,61 @@
+"""Findings as workflow commands of GitHub Actions, which stand beside the changed lines of a pull request.
+
+Findings with one cause are one annotation, since GitHub shows no more than ten of a kind for a step. The commands and
+their escapes are those of the runner's toolkit (github.com/actions/toolkit, packages/core/src/command.ts).
+"""
+
+from collections.abc import Mapping
+
+from nodrop.errors import Problem
+from nodrop.fabric import subject
+from nodrop.fabric.subject import Subject
+from nodrop.lint.finding import Finding, Located
+from nodrop.report.escape import property_of_command, text_of_command, utf8
+from nodrop.report.outcome import Outcome, groups, told
+
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+SHOWN = 3
+"""How many other places of a cause an annotation names."""
+
+
+def render(outcome: Outcome) -> bytes:
+    """Write an outcome as commands in UTF-8, the worst first, each on a line of its own."""
+    lines = [_problem(problem) for problem in outcome.problems]
+    causes = [(group[0], [one.subject for one in group[1:]]) for group in groups(outcome.findings)]
+    for severity, command in _COMMANDS.items():
+        lines += (_finding(command, first, others) for first, others in causes if first.severity == severity)
+    return utf8("".join(f"{line}\n" for line in lines)).encode()
+
+
+def _finding(command: str, finding: Finding, others: list[Subject]) -> str:
+    named = ", ".join(map(subject.text, others[:SHOWN])) + (
+        f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+    )
+    lines = [finding.message, *([f"The same on {named}."] if others else [])]
+    lines += [f"Fix: {finding.fix.text}"] if finding.fix else []
+    return _command(command, {"title": finding.rule} | _place(finding.located), "\n".join(lines))
+
+
+def _problem(problem: Problem) -> str:
+    place = {"file": problem.path, "line": problem.line, "col": problem.column}
+    return _command("error", {"title": "nodrop cannot read this"} | _said(place), told(problem))
+
+
+def _place(located: Located | None) -> dict[str, str]:
+    if located is None:
+        return {}
+    span = located.span
+    if span is None:
+        return {"file": located.file}
+    place = {"file": located.file, "line": span.line, "endLine": span.end_line}
+    same_line = {"col": span.column, "endColumn": span.end_column} if span.line == span.end_line else {}
+    return _said(place | same_line)
+
+
+def _said(place: Mapping[str, object]) -> dict[str, str]:
+    return {key: str(value) for key, value in place.items() if value is not None}
+
+
+def _command(name: str, properties: Mapping[str, str], text: str) -> str:
+    said = ",".join(f"{key}={property_of_command(value)}" for key, value in properties.items())
+    return f"::{name} {said}::{text_of_command(text)}"

@@ -1,0 +1,62 @@
+"""Findings as a Code Quality report of GitLab, which a merge request shows beside its changes.
+
+The format is that of GitLab's documentation (Code Quality, "Code Quality report format"): a list of objects with
+description, check_name, fingerprint, severity and location.
+"""
+
+import hashlib
+from typing import Any
+
+import orjson
+
+from nodrop.errors import Problem
+from nodrop.fabric import subject
+from nodrop.lint.finding import Finding
+from nodrop.report.escape import terminal, utf8
+from nodrop.report.outcome import Outcome, told
+
+_SEVERITIES = {"error": "critical", "warning": "major", "note": "info"}
+_NO_FILE = "."
+"""GitLab wants a path of every entry; what stands in no file is about the whole."""
+
+
+def render(outcome: Outcome) -> bytes:
+    """Write an outcome as JSON in UTF-8, problems first; fingerprints stay when lines move, and no two are equal."""
+    seen: dict[str, int] = {}
+    rows = [*map(_problem, outcome.problems), *map(_finding, outcome.findings)]
+    for row in rows:
+        count = seen[row["fingerprint"]] = seen.get(row["fingerprint"], 0) + 1
+        if count > 1:
+            row["fingerprint"] = _digest(row["fingerprint"], str(count))
+    return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    located = finding.located
+    return _row(
+        f"{finding.message} ({subject.text(finding.subject)})",
+        finding.rule,
+        _digest(finding.within, finding.fingerprint),
+        _SEVERITIES[finding.severity],
+        located.file if located else None,
+        located.span.line if located and located.span else None,
+    )
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    fingerprint = _digest("problem", problem.path, problem.where, problem.found)
+    return _row(told(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line)
+
+
+def _row(said: str, name: str, fingerprint: str, severity: str, file: str | None, line: int | None) -> dict[str, Any]:
+    return {
+        "description": utf8(terminal(said)),
+        "check_name": name,
+        "fingerprint": fingerprint,
+        "severity": severity,
+        "location": {"path": utf8(terminal(file or _NO_FILE)), "lines": {"begin": line or 1}},
+    }
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

@@ -1,0 +1,112 @@
+"""Findings as JUnit XML, which every CI server shows: a suite for each device, a case for each rule that spoke there.
+
+Errors and warnings are failures, notes are output of a case that passes; what cannot be read is an error. A device
+without findings has one case that passes. The elements are those that Jenkins and GitLab read.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
+
+from nodrop.errors import Problem
+from nodrop.fabric import subject
+from nodrop.fabric.subject import natural
+from nodrop.lint.finding import Finding
+from nodrop.report.escape import terminal, utf8
+from nodrop.report.outcome import Outcome, told
+
+_FABRIC = "the fabric"
+
+
+def render(outcome: Outcome) -> bytes:
+    """Write an outcome as XML in UTF-8."""
+    suites: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in outcome.findings:
+        suites[finding.within, finding.device or _FABRIC].append(finding)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    made = [
+        _suite(" ".join(filter(None, key)), suites[key])
+        for key in sorted(suites, key=lambda key: tuple(map(natural, key)))
+    ]
+    made += [_unread(outcome.problems)] if outcome.problems else []
+    made += [] if made else [_sound(outcome)]
+    lines += [
+        f"<testsuites {_attributes(name='nodrop', **_total(made))}>",
+        *(line for suite in made for line in suite[1]),
+        "</testsuites>",
+    ]
+    return utf8("".join(f"{line}\n" for line in lines)).encode()
+
+
+_Suite = tuple[dict[str, int], list[str]]
+
+
+def _total(suites: Iterable[_Suite]) -> dict[str, int]:
+    counts = {"tests": 0, "failures": 0, "errors": 0}
+    for each, _ in suites:
+        for key in counts:
+            counts[key] += each[key]
+    return counts
+
+
+def _suite(name: str, findings: list[Finding]) -> _Suite:
+    by_rule: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        by_rule[finding.rule].append(finding)
+    cases = [line for rule, found in sorted(by_rule.items()) for line in _case(name, rule, found)]
+    failed = sum(any(one.severity != "note" for one in found) for found in by_rule.values())
+    return _wrapped(name, {"tests": len(by_rule), "failures": failed, "errors": 0}, cases)
+
+
+def _case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
+    failing = [one for one in findings if one.severity != "note"]
+    worst = min(findings, key=lambda one: ("error", "warning", "note").index(one.severity))
+    body = _text("\n".join(map(_line, failing or findings)))
+    message = worst.message if len(findings) == 1 else f"{worst.message} (and {len(findings) - 1} more)"
+    inside = (
+        f"<failure {_attributes(type=worst.severity, message=message)}>{body}</failure>"
+        if failing
+        else f"<system-out>{body}</system-out>"
+    )
+    located = worst.located
+    place = {"file": located.file} if located else {}
+    return [f"    <testcase {_attributes(classname=suite, name=rule, **place)}>", f"      {inside}", "    </testcase>"]
+
+
+def _unread(problems: Iterable[Problem]) -> _Suite:
+    rows = [
+        line
+        for problem in problems
+        for line in (
+            f"    <testcase {_attributes(classname='input', name=problem.path, file=problem.path)}>",
+            f"      <error {_attributes(type='problem', message=told(problem))}/>",
+            "    </testcase>",
+        )
+    ]
+    count = len(rows) // 3
+    return _wrapped("input", {"tests": count, "failures": 0, "errors": count}, rows)
+
+
+def _sound(outcome: Outcome) -> _Suite:
+    name = f"{outcome.devices} devices, {outcome.interfaces} interfaces, {outcome.rules} rules"
+    case = f"    <testcase {_attributes(classname='nodrop', name=name)}/>"
+    return _wrapped("nodrop", {"tests": 1, "failures": 0, "errors": 0}, [case])
+
+
+def _wrapped(name: str, counts: dict[str, int], cases: list[str]) -> _Suite:
+    return counts, [f"  <testsuite {_attributes(name=name, **counts)}>", *cases, "  </testsuite>"]
+
+
+def _line(finding: Finding) -> str:
+    located = finding.located
+    span = located.span if located else None
+    place = f"{located.file}:{span.line}: " if located and span else f"{located.file}: " if located else ""
+    return f"{place}{finding.severity}: {finding.message} ({subject.text(finding.subject)})"
+
+
+def _attributes(**values: object) -> str:
+    return " ".join(f"{key}={quoteattr(terminal(str(value)))}" for key, value in values.items())
+
+
+def _text(text: str) -> str:
+    return escape(terminal(text, lines=True))

@@ -1,0 +1,138 @@
+"""Findings as SARIF 2.1.0 (OASIS), which code scanning of GitHub, Azure DevOps and editors read.
+
+Every finding is a result with its place, the part of the model as a logical location, and a fingerprint that stays when
+lines move. What is unknown and what cannot be read are notifications of the run. Columns count code points.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from nodrop.errors import Problem
+from nodrop.fabric import subject
+from nodrop.lint.finding import Finding, Located, Related, UnknownVerdict
+from nodrop.lint.rule import Rule
+from nodrop.lint.rules import shipped
+from nodrop.report.escape import terminal, utf8
+from nodrop.report.outcome import Outcome, told
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_FINGERPRINT = "nodrop/v1"
+
+
+def render(outcome: Outcome) -> bytes:
+    """Write an outcome as SARIF in UTF-8, with the rules that have findings or lack a fact."""
+    named = {one.rule for one in outcome.findings} | {one.rule for one in outcome.unknown}
+    rules = [rule for rule in shipped() if rule.name in named]
+    at = {rule.name: index for index, rule in enumerate(rules)}
+    run = {
+        "tool": {"driver": _driver(rules)},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": not outcome.problems and not outcome.crashed,
+                "toolExecutionNotifications": [
+                    *map(_problem, outcome.problems),
+                    *(_unknown(one, at) for one in outcome.unknown),
+                ],
+            }
+        ],
+        "results": [_result(finding, at) for finding in outcome.findings],
+    }
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _driver(rules: Iterable[Rule]) -> dict[str, Any]:
+    driver: dict[str, Any] = {"name": "nodrop", "rules": [_rule(rule) for rule in rules]}
+    with suppress(PackageNotFoundError):  # run from its sources, without being installed
+        driver["version"] = version("nodrop")
+    return driver
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    text = f"{rule.why.strip()}\n\nWhat to do: {rule.fix}"
+    return {
+        "id": rule.name,
+        "name": "".join(part.capitalize() for part in rule.name.split("-")),
+        "shortDescription": {"text": rule.name.replace("-", " ")},
+        "fullDescription": {"text": _said(rule.why.strip())},
+        "help": {"text": _said(text)},
+        "defaultConfiguration": {"level": rule.severity},
+        "properties": {"tags": [rule.area], "confidence": rule.confidence, "strictness": rule.strictness},
+    }
+
+
+def _result(finding: Finding, at: Mapping[str, int]) -> dict[str, Any]:
+    result: dict[str, Any] = {"ruleId": finding.rule}
+    if finding.rule in at:
+        result["ruleIndex"] = at[finding.rule]
+    result |= {
+        "level": finding.severity,
+        "message": {"text": _said(finding.message)},
+        "locations": [_location(finding.located, finding.subject)],
+        "partialFingerprints": {_FINGERPRINT: _within(finding.fingerprint, finding.within)},
+        "properties": {"confidence": finding.confidence},
+    }
+    if finding.related:
+        result["relatedLocations"] = [_related(one) for one in finding.related]
+    return result
+
+
+def _within(fingerprint: str, folder: str) -> str:
+    return f"{fingerprint} {_said(folder)}" if folder else fingerprint
+
+
+def _location(located: Located | None, about: subject.Subject) -> dict[str, Any]:
+    logical = {"logicalLocations": [{"fullyQualifiedName": _said(subject.text(about))}]}
+    return _physical(located) | logical
+
+
+def _related(related: Related) -> dict[str, Any]:
+    return _location(related.located, related.subject) | {"message": {"text": _said(related.message)}}
+
+
+def _physical(located: Located | None) -> dict[str, Any]:
+    """Where a finding stands; without a line there is no region, which may not be made up."""
+    if located is None:
+        return {}
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(located.file)}}
+    if span := located.span:
+        region = {"startLine": span.line, "startColumn": span.column}
+        physical["region"] = region | {"endLine": span.end_line, "endColumn": span.end_column}
+    return {"physicalLocation": physical}
+
+
+def _uri(file: str) -> str:
+    """A path as a URI reference: relative to where nodrop ran, as code scanning wants it, or a file URI."""
+    path = quote(file.replace("\\", "/").encode("utf-8", "surrogateescape"))
+    return f"file://{path}" if PurePath(file).is_absolute() else path.removeprefix("./")
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    region = {"startLine": problem.line} | ({"startColumn": problem.column} if problem.column else {})
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(problem.path)}}
+    physical |= {"region": region} if problem.line else {}
+    return {
+        "level": "error",
+        "message": {"text": _said(told(problem))},
+        "locations": [{"physicalLocation": physical}],
+        "descriptor": {"id": "unreadable"},
+    }
+
+
+def _unknown(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, Any]:
+    said = f"{unknown.rule} is unknown: it needs {unknown.missing}, settled by {unknown.settled_by}"
+    notification: dict[str, Any] = {"level": "note", "message": {"text": _said(said)}}
+    if unknown.rule in at:
+        notification["associatedRule"] = {"id": unknown.rule, "index": at[unknown.rule]}
+    return notification
+
+
+def _said(text: str) -> str:
+    return utf8(terminal(text, lines=True))
