@@ -208,7 +208,10 @@ def test_what_needs_no_library_loads_none(args: list[str]) -> None:
         (["lint", "good", "--select", ""], "no rule or area ''"),
         (["lint", "good", "--platform", "sonik"], "no platform 'sonik' (did you mean `sonic`?)"),
         (["lint", "good", "--format", "jsno"], "no format 'jsno' (did you mean `json`?)"),
-        (["lint", "good", "--format", "sarif=x"], "no format 'sarif' (known: json, text)"),
+        (
+            ["lint", "good", "--format", "html=x"],
+            "no format 'html' (known: concise, github, gitlab, json, junit, sarif, text)",
+        ),
         (["lint", "good", "--assume", "mode=losless"], "no mode 'losless' (did you mean `lossless`?)"),
         (["lint", "good", "--assume", "mod=lossless"], "no assumption 'mod' (did you mean `mode`?)"),
         (["lint", "good", "--assume", "rdma=64"], "'64' is no DSCP; expected rdma=0 to rdma=63"),
@@ -278,6 +281,14 @@ def test_json_is_valid_by_its_schema(args: list[str], counts: dict[str, int]) ->
     summary = valid(done.out)["summary"]
     assert {key: summary[key] for key in counts} == counts
     assert (done.err, summary["rules"] > 5) == ("", True)
+
+
+@pytest.mark.parametrize("name", ["concise", "github", "gitlab", "junit", "sarif"])
+def test_every_other_format_is_written_to_its_file(name: str, tmp_path: Path) -> None:
+    target = tmp_path / "report"
+    done = nodrop("lint", "bad", "--format", f"{name}={target}")
+    assert (done.code, done.out) == (1, "")
+    assert "pfc-without-watchdog" in target.read_text()
 
 
 def test_json_holds_each_finding_with_its_place() -> None:
