@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
+from nodrop.analyses._islands import islands
 from nodrop.fabric import effects
 from nodrop.fabric.fabric import Device, Fabric, Interface, TrafficClass
 from nodrop.fabric.index import Index
@@ -82,19 +83,9 @@ def _profiles(device: Device) -> tuple[Ports, ...]:
 
 def _groups(index: Index) -> list[list[Device]]:
     """The switches of the fabric by what cables join, each group of two or more."""
-    parent = {name: name for name in index.devices}
-
-    def root(name: str) -> str:
-        while parent[name] != name:
-            parent[name] = name = parent[parent[name]]
-        return name
-
-    for link in index.fabric.links:
-        if link.a.node in parent and link.b.node in parent:
-            parent[root(link.a.node)] = root(link.b.node)
     found: dict[str, list[Device]] = {}
-    for name, device in index.devices.items():
-        found.setdefault(root(name), []).append(device)
+    for name, island in islands(index).items():
+        found.setdefault(island, []).append(index.devices[name])
     return [group for group in found.values() if len(group) > 1]
 
 

@@ -6,10 +6,11 @@ hosts; where it is wrong in general, all those between switches are.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._islands import islands
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
@@ -27,7 +28,7 @@ class _Port(NamedTuple):
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the ports whose watchdog acts out of order; the facts are port, own, own_ms, other and other_ms."""
-    islands = _islands(index)
+    joined = islands(index)
     hosts: defaultdict[str, list[_Port]] = defaultdict(list)
     fabric: defaultdict[str, list[_Port]] = defaultdict(list)
     for device in index.fabric.devices:
@@ -36,12 +37,12 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             if isinstance(interface.side, Unknown):
                 missing["interface.side"] = None
             elif interface.side == "fabric":
-                fabric[islands[device.name]].append(_Port(device.name, interface.name, detection_ms))
+                fabric[joined[device.name]].append(_Port(device.name, interface.name, detection_ms))
             elif interface.side == "host" and isinstance(device.watchdog_polling_ms, Unknown):
                 missing["device.watchdog_polling_ms"] = None
             elif interface.side == "host":
                 latest_ms = detection_ms + 2 * (device.watchdog_polling_ms or 0)
-                hosts[islands[device.name]].append(_Port(device.name, interface.name, latest_ms))
+                hosts[joined[device.name]].append(_Port(device.name, interface.name, latest_ms))
         yield from (Unsettled(subject=(device.name,), missing=each) for each in missing)
     for island in (each for each in hosts if each in fabric):
         yield from _out_of_order(hosts[island], fabric[island])
@@ -96,18 +97,3 @@ def _hit(port: _Port, own: str, others: str, other: _Port) -> Hit:
         },
         related=(((other.device, other.name, "qos", "pfc_watchdog", "detection_ms"), f"{other.acts_ms} ms"),),
     )
-
-
-def _islands(index: Index) -> Mapping[str, str]:
-    """By device, one device of all that cables join, itself included."""
-    root = {name: name for name in index.devices}
-
-    def find_root(name: str) -> str:
-        while root[name] != name:
-            root[name] = name = root[root[name]]
-        return name
-
-    for link in index.fabric.links:
-        if link.a.node in root and link.b.node in root:
-            root[find_root(link.a.node)] = find_root(link.b.node)
-    return {name: find_root(name) for name in root}
