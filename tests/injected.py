@@ -4,6 +4,7 @@ The faults are those of tests/faults/*.yaml. Each platform that a fault names is
 """
 
 import io
+import json
 import sys
 from ast import literal_eval
 from collections.abc import Iterable, Iterator, Mapping
@@ -140,8 +141,6 @@ def _tree(text: str, edits: Mapping[str, Any], name: str) -> str:
     for path, value in edits.items():
         _set(tree, [part.replace("%2F", "/") for part in path.split("/")], value, f"{name}: {path}")
     if name.endswith(".json"):
-        import json
-
         return json.dumps(tree, indent=4) + "\n"
     out = io.StringIO()
     yaml.dump(tree, out)

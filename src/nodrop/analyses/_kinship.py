@@ -67,7 +67,7 @@ class Kinship:
                 if not isinstance(qos, QosProfile) or surely_off(port.enabled):
                     continue
                 speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
-                kind = SERVICE if _is_service(device, port) else self._side(device, port) if self._sides else ""
+                kind = SERVICE if is_service(device, port) else self._side(device, port) if self._sides else ""
                 yield (*root, speed, kind), Member(device, port, qos)
 
     def _side(self, device: Device, port: Interface) -> str | None:
@@ -112,7 +112,7 @@ def _kind(members: Sequence[Member]) -> Kind:
     return Kind(members[0], len(members), frozenset(member.device.name for member in members))
 
 
-def _is_service(device: Device, port: Interface) -> bool:
+def is_service(device: Device, port: Interface) -> bool:
     """Whether a port is of its model's ports for management or service (to a DPU within, say), not for the fabric."""
     if isinstance(device.model, Unknown) or not isinstance(port.port, Port):
         return False

@@ -1,7 +1,6 @@
 """BGP sessions over a cable that only one end watches by BFD (RFC 5880): BFD comes up between two, or not at all."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 from nodrop.analyses import Hit
 from nodrop.analyses._tiers import hosts_of
@@ -67,9 +66,6 @@ def _subject(device: Device, bgp: Bgp, neighbor: BgpNeighbor) -> Subject:
 
 def _over(sessions: Mapping[tuple[str | None, str], Session], port: Interface, far: Interface) -> Session | None:
     """The session over a port: to it, or to an address of the far end."""
-    find_in = partial(_in_vrf, sessions, None if isinstance(port.vrf, Unknown) else port.vrf)
-    return next(filter(None, map(find_in, (port.name, *hosts_of(far)))), None)
-
-
-def _in_vrf(sessions: Mapping[tuple[str | None, str], Session], vrf: str | None, key: str) -> Session | None:
-    return sessions.get((vrf, key))
+    vrf = None if isinstance(port.vrf, Unknown) else port.vrf
+    keys = ((vrf, name) for name in (port.name, *hosts_of(far)))
+    return next((sessions[key] for key in keys if key in sessions), None)

@@ -12,7 +12,7 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.subject import link as subject_of_link
-from nodrop.hardware import media
+from nodrop.hardware import medium
 
 RESTS_ON = frozenset({"cables", "hosts"})
 
@@ -62,7 +62,7 @@ def _lanes(link: Link, a: Interface | HostPort, b: Interface | HostPort) -> Faul
 
     Where the speeds differ too the lanes follow from that, and are not told again.
     """
-    kind = None if isinstance(link.media, Unknown) or link.media is None else media().get(link.media)
+    kind = medium(link.media)
     if kind is not None and not kind.passive:
         return None
     for port in (a, b):

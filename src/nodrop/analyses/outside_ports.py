@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.fabric.fabric import Device, Interface, Port
+from nodrop.analyses._kinship import is_service
+from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, those_known
-from nodrop.hardware import switch, switches
 
 RESTS_ON = frozenset({"models", "cables", "hosts"})
 
@@ -18,9 +18,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the ports in use that have PFC and of which a source says that they are outside the fabric."""
     paused: dict[int, bool] = {}
     for device in index.fabric.devices:
-        service = _service_panels(device)
         for port in device.interfaces:
-            why = _outside(index, device, port, service)
+            why = _outside(index, device, port)
             if not why or port.enabled is False or not isinstance(port.qos, QosProfile):
                 continue
             if paused.setdefault(id(port.qos), _has_pfc(port.qos)):
@@ -31,28 +30,20 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 )
 
 
-def _outside(index: Index, device: Device, port: Interface, service: frozenset[int]) -> str:
+def _outside(index: Index, device: Device, port: Interface) -> str:
     """What makes a port one outside the fabric, as the end of a sentence; nothing where no source says so.
 
     A neighbor is outside if its cable is stated, hosts and switches are, and it is none of them.
     """
     if not isinstance(port.vrf, Unknown) and port.vrf == MANAGEMENT_VRF:
         return "is in the VRF for management"
-    if service and isinstance(port.port, Port) and port.port.panel in service:
+    if is_service(device, port):
         return f"is a service port of {device.model}"
     if port.side is None and index.fabric.hosts:
         far = index.far_end(device.name, port.name)
         if far is not None and far.node not in index.devices and far.node not in index.hosts:
             return f"faces {far.node}, which is neither a switch nor a host of the fabric"
     return ""
-
-
-def _service_panels(device: Device) -> frozenset[int]:
-    """The panel ports of a switch model that are for service, not for the fabric."""
-    if isinstance(device.model, Unknown) or device.model not in switches():
-        return frozenset()
-    groups = (group.panels_set for group in switch(device.model).ports if group.service)
-    return frozenset[int]().union(*groups)
 
 
 def _has_pfc(qos: QosProfile) -> bool:

@@ -5,14 +5,13 @@ auto-negotiation begins (clause 73). A transceiver does that itself, and does no
 """
 
 from collections.abc import Iterator
-from functools import cache
 
 from nodrop.analyses import Fact, Hit
 from nodrop.fabric.fabric import End, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown, surely_off
-from nodrop.hardware import media
-from nodrop.platforms.traits import traits
+from nodrop.hardware import medium
+from nodrop.platforms.traits import known_traits
 
 RESTS_ON = frozenset({"cables"})
 PAM4_LANE_MBPS = 50_000
@@ -28,7 +27,7 @@ def find(index: Index) -> Iterator[Hit]:
         if port.link_training is True
     }
     for link in index.fabric.links:
-        kind = None if isinstance(link.media, Unknown) or link.media is None else media().get(link.media)
+        kind = medium(link.media)
         if kind is None or not (kind.passive or link.a in trained or link.b in trained):
             continue
         for near, far in ((link.a, link.b), (link.b, link.a)):
@@ -73,12 +72,6 @@ def _has_pam4(port: Interface) -> bool:
 
 def _told(platform: str, port: Interface) -> bool:
     """Whether a rule of the platform tells it: of links between switches, where ports negotiate by default."""
-    return not isinstance(port.side, Unknown) and port.side == "fabric" and _negotiates(platform)
-
-
-@cache
-def _negotiates(platform: str) -> bool:
-    try:
-        return traits(platform).autoneg is True
-    except KeyError:
-        return False
+    held = known_traits(platform)
+    negotiates = held is not None and held.autoneg is True
+    return not isinstance(port.side, Unknown) and port.side == "fabric" and negotiates

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from nodrop.fabric.states import Unknown
 from nodrop.formats.yaml import parse
 from nodrop.hardware.headroom import PAUSE_QUANTA
 from nodrop.hardware.schema import Asic, Medium, Nic, Switch
@@ -73,6 +74,11 @@ def media() -> dict[str, Medium]:
     """Return the kinds of cable and transceiver known, by name."""
     document = parse((_HERE / "media.yaml").read_bytes(), "media.yaml")
     return {name: Medium.model_validate({"name": name, **facts}) for name, facts in document.data.items()}
+
+
+def medium(name: str | None | Unknown) -> Medium | None:
+    """Return the kind of cable or transceiver that a link has; None where that is not stated or not known here."""
+    return media().get(name) if isinstance(name, str) else None
 
 
 @cache

@@ -160,6 +160,14 @@ def traits(platform: str, release: str | None = None) -> Traits:
     return replace(newest, **{name: value for one in older for name, value in one.items()})
 
 
+def known_traits(platform: str) -> Traits | None:
+    """Return what a platform can hold in its newest release; None where nothing is known of the platform."""
+    try:
+        return traits(platform)
+    except KeyError:
+        return None
+
+
 def named(platform: str, release: str) -> str:
     """Return the release by which configurations of a release are named: itself, save where nothing tells two apart."""
     return traits(platform).same_as.get(release, release)

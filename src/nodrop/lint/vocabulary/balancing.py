@@ -5,7 +5,7 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
-from nodrop.platforms.traits import traits
+from nodrop.platforms.traits import known_traits
 from nodrop.units import show_speed
 
 _MOST_NAMED = 4
@@ -18,11 +18,8 @@ def adaptive_obstacle(
     """Why a switch has no adaptive routing on links of a speed; nothing where it has, or in releases not known here."""
     if isinstance(model, Unknown) or model not in switches():
         raise UnknownFact("device.model")
-    try:
-        releases = traits(platform).releases
-    except KeyError:
-        releases = ()
-    if releases and isinstance(version, str) and version not in releases:
+    held = known_traits(platform)
+    if held is not None and held.releases and isinstance(version, str) and version not in held.releases:
         return ""
     chip = asic(switch(model).asic)
     if chip.adaptive_routing is None:

@@ -3,9 +3,9 @@
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
-from nodrop.hardware import media as kinds
+from nodrop.hardware import medium
 from nodrop.lint.vocabulary import word
-from nodrop.platforms.traits import traits
+from nodrop.platforms.traits import known_traits
 
 PAM4_LANE_MBPS = 50_000
 """Lanes from 50 Gb/s carry two bits a symbol, for which RS-FEC is mandatory (IEEE 802.3cd, 802.3ck)."""
@@ -45,7 +45,7 @@ def far_end(device: Device, interface: Interface, *, index: Index) -> str:
 @word("test")
 def passive(media: str | None | Unknown) -> bool:
     """Whether a cable is known to be passive copper: `link.media is passive`."""
-    kind = None if media is None or isinstance(media, Unknown) else kinds().get(media)
+    kind = medium(media)
     return kind is not None and kind.passive
 
 
@@ -58,12 +58,6 @@ def negotiate_alike(platform_a: str, autoneg_a: bool | None, platform_b: str, au
     """
     if None not in (autoneg_a, autoneg_b):
         return autoneg_a == autoneg_b
-    return platform_a != platform_b or not _is_silent(platform_a) or bool(autoneg_a) == bool(autoneg_b)
-
-
-def _is_silent(platform: str) -> bool:
-    """Whether a platform's ports do not negotiate unless they are told to."""
-    try:
-        return traits(platform).autoneg is None
-    except KeyError:
-        return False
+    held = known_traits(platform_a)
+    silent = platform_a == platform_b and held is not None and held.autoneg is None
+    return not silent or bool(autoneg_a) == bool(autoneg_b)

@@ -6,7 +6,7 @@ from nodrop.fabric.overlays import Tunnel
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, known, surely_off, those_known
 from nodrop.lint.vocabulary import word
-from nodrop.platforms.traits import traits
+from nodrop.platforms.traits import known_traits
 
 
 @word("function")
@@ -98,11 +98,10 @@ def neighbors_beyond_macs(device: Device) -> str:
     """
     times = (device.mac_ageing_s, device.arp_reachable_s, device.nd_reachable_s)
     mac, arp, nd = (None if isinstance(one, Unknown) else one for one in times)
-    try:
-        held = traits(device.platform)
-    except KeyError:
+    held = known_traits(device.platform)
+    if held is None or held.mac_ageing_s is None or held.reachable_s is None:
         return ""
-    if held.mac_ageing_s is None or held.reachable_s is None or isinstance(device.mac_ageing_s, Unknown):
+    if isinstance(device.mac_ageing_s, Unknown):
         return ""
     ageing = held.mac_ageing_s if mac is None else mac
     for vlan in those_known(device.vlans):

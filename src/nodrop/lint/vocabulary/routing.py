@@ -39,8 +39,10 @@ def unused_paths(device: Device, *, index: Index) -> str:
 def is_drained(device: Device) -> bool:
     """Whether a device marks all that it sends with GRACEFUL_SHUTDOWN: as a whole, or in the maps of all sessions."""
     bgp = known(device.bgp, "device.bgp")
-    if bgp is None or bgp.graceful_shutdown:
-        return bgp is not None
+    if bgp is None:
+        return False
+    if bgp.graceful_shutdown:
+        return True
     sessions = [one for one in known(bgp.neighbors, "device.bgp.neighbors") if one.enabled]
     maps = {one.name: one for one in bgp.route_maps}
     return bool(sessions) and all(_marks_all(maps.get(one.export_policy or "")) for one in sessions)

@@ -1,8 +1,10 @@
 """Words about how queues get bandwidth: which ones are lossless, and which nobody gave a share."""
 
+from collections.abc import Iterator
+
 from nodrop.fabric import effects
 from nodrop.fabric.fabric import Fabric, TrafficClass
-from nodrop.fabric.qos import QosProfile, Queue
+from nodrop.fabric.qos import QosProfile, Queue, Scheduler
 from nodrop.fabric.states import Unknown, known
 from nodrop.lint.vocabulary import word
 
@@ -96,15 +98,20 @@ def _meant_tcs(qos: QosProfile, one: TrafficClass) -> set[int]:
 
 def _weights(qos: QosProfile) -> dict[int, int]:
     """The weights of the queues that traffic leaves by in turns."""
+    return {index: one.weight for index, one in _serving(qos) if one.type != "strict" and one.weight}
+
+
+def _serving(qos: QosProfile) -> Iterator[tuple[int, Scheduler]]:
+    """The schedulers of the queues that traffic leaves by."""
     used = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)}
-    found = ((one.index, known(one.scheduler, "queue.scheduler")) for one in known(qos.queues, "interface.qos.queues"))
-    return {index: one.weight for index, one in found if index in used and one and one.type != "strict" and one.weight}
+    for queue in known(qos.queues, "interface.qos.queues"):
+        scheduler = known(queue.scheduler, "queue.scheduler")
+        if scheduler is not None and queue.index in used:
+            yield queue.index, scheduler
 
 
 @word("function", rests_on=("classes", "mode"))
 def unbounded_strict_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """The queues with strict priority and no limit that traffic leaves by, but for those of RDMA."""
-    used = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)} - set(effects.rdma_queues(fabric, qos))
-    found = ((one.index, known(one.scheduler, "queue.scheduler")) for one in known(qos.queues, "interface.qos.queues"))
-    strict = {index for index, one in found if one and one.type == "strict" and one.peak_bytes_per_s is None}
-    return tuple(sorted(used & strict))
+    strict = {index for index, one in _serving(qos) if one.type == "strict" and one.peak_bytes_per_s is None}
+    return tuple(sorted(strict - set(effects.rdma_queues(fabric, qos))))

@@ -1,14 +1,12 @@
 """Words about the PFC watchdog's timers."""
 
-from functools import cache
-
 from nodrop.fabric.fabric import Counter, Device, Fabric
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.fabric.states import Unknown, UnknownFact, known
 from nodrop.hardware import asic, switch, switches
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.qos import policy_watchdog
-from nodrop.platforms.traits import WatchdogTraits, traits
+from nodrop.platforms.traits import WatchdogTraits, known_traits
 
 WATCHDOG_COUNTERS = "PFCWD"
 """The group of counters by which the watchdog sees a paused queue."""
@@ -18,13 +16,10 @@ LEAST_DETECTION_MS = 200
 """What `watchdog-detects-too-soon` takes for enough, unless its option says otherwise."""
 
 
-@cache
 def _traits(platform: str) -> WatchdogTraits | None:
     """Return what a platform's watchdog is like; None where nothing is known of it."""
-    try:
-        return traits(platform).watchdog
-    except KeyError:
-        return None
+    held = known_traits(platform)
+    return None if held is None else held.watchdog
 
 
 @word("function")
