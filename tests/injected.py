@@ -32,10 +32,10 @@ from nodrop.intent.schema import Intent
 from nodrop.lint.engine import judge
 from nodrop.lint.finding import Verdict
 from nodrop.lint.rules import of_files, of_routing, shipped
+from nodrop.lint.setting import EXAMPLES, laid_over, names, renamed, spelt_as
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 from nodrop.stated import FILE
-from rule_examples import EXAMPLES, laid_over, names, renamed, spelt_as
 
 HERE = Path(__file__).parent / "faults"
 RELEASES = {"sonic": "202505", "nvue": "5.16"}

@@ -16,8 +16,8 @@ from nodrop.lint.engine import judge
 from nodrop.lint.finding import Verdict
 from nodrop.lint.rule import STRICTNESSES
 from nodrop.lint.rules import shipped
+from nodrop.lint.setting import laid_over
 from nodrop.resources import home
-from rule_examples import laid_over
 
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 PLATFORMS = [("", ""), ("sonic", "202505"), ("sonic", "202511"), ("sonic", "202605"), ("sonic", "master")]

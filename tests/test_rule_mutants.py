@@ -1,4 +1,4 @@
-"""Every condition of every rule is pinned by an example: a rule with one of them changed fails (`rule_mutants.py`).
+"""Every condition of every rule is pinned by an example: a rule with one of them changed fails (`nodrop.lint.mutants`).
 
 `pytest tests/test_rule_mutants.py -k NAME` tries one rule, with `-v` it counts. What no fabric can tell from the rule
 itself stands in `rule_mutants.yaml`, by rule and change, with the reason.
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.formats.yaml import parse
+from nodrop.lint.mutants import mutants
 from nodrop.lint.rule import Rule
 from nodrop.lint.rule_loader import loads_rule
 from nodrop.lint.rules import shipped
@@ -29,7 +30,7 @@ def argued() -> dict[str, dict[str, str]]:
 def test_an_example_fails_for_each_mutant(
     rule: Rule, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    survivors, tried = rule_mutants.survivors(rule), len(rule_mutants.mutants(rule))
+    survivors, tried = rule_mutants.survivors(rule), len(mutants(rule))
     if request.config.get_verbosity() > 0:
         with capsys.disabled():
             print(f" {tried - len(survivors)} of {tried} killed", end=" ")
@@ -63,7 +64,7 @@ examples:
 
 def changes(when: str, claim: str) -> list[str]:
     """Return the mutants of a rule in words."""
-    return [mutant.change for mutant in rule_mutants.mutants(loaded(when, claim))]
+    return [mutant.change for mutant in mutants(loaded(when, claim))]
 
 
 def test_each_operand_is_replaced_once() -> None:

@@ -11,12 +11,12 @@ from nodrop.fabric.reading import Reading
 from nodrop.lint.examples import run_example
 from nodrop.lint.finding import Finding
 from nodrop.lint.rules import shipped
+from nodrop.lint.setting import CannotSay, Setting
 from nodrop.locate import locate
-
-import rule_examples  # isort: skip
+from nodrop.platforms.examples import TIERS
 
 UNSAID = Path(__file__).parent / "unsaid_examples.txt"
-PLATFORMS = [platform for platform in rule_examples.TIERS if platform in platforms.names()]
+PLATFORMS = list(TIERS)
 CASES = [(rule, example) for rule in shipped() for example in rule.examples]
 IDS = [f"{rule.name}-{example.name}" for rule, example in CASES]
 
@@ -34,11 +34,11 @@ UNSAYABLE = {(rule.name, platform) for rule in shipped() for platform in rule.un
 def run(case: int, platform: str) -> tuple[str, str]:
     """Run an example on a platform: what is wrong with it, and why the platform cannot say it."""
     rule, example = CASES[case]
-    setting = rule_examples.Setting(platform)
+    setting = Setting(platform)
     try:
         setting.check_carried(example)
         failures = run_example(rule, example, setting.base, setting.views, setting.artifact, places)
-    except rule_examples.CannotSay as reason:
+    except CannotSay as reason:
         return "", str(reason)
     return "\n".join(map(str, failures)), ""
 
@@ -342,7 +342,7 @@ def test_the_rules_of_this_release() -> None:
 def test_a_sound_fabric_has_no_findings(platform: str) -> None:
     from nodrop.lint.engine import judge
 
-    setting = rule_examples.Setting(platform)
+    setting = Setting(platform)
     ((_, reading, _),) = setting.views(setting.base({}))
     verdict = judge(reading, shipped(), strictness="auditor")
     assert verdict.findings == ()

@@ -1,6 +1,6 @@
 """How a rule's examples become readings: two-by-two is built for a platform, changed, written, and read back.
 
-Examples name ports as SONiC does. On another platform they mean the port in that place of the panel.
+Examples name ports as one platform does. On another they mean the port in that place of the panel.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,16 +28,12 @@ from nodrop.lint.examples import View
 from nodrop.lint.rule import Example
 from nodrop.platforms import HOSTS
 from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.examples import NAMES as EXAMPLES
+from nodrop.platforms.examples import TIERS
 from nodrop.resources import home
 
 BASE = "two-by-two"
-EXAMPLES = "sonic"
-"""The platform by whose names of ports the examples go."""
-TIERS: Mapping[str, Mapping[str, Any]] = {
-    "sonic": {},
-    "nvue": {"spines": {"platform": "nvue", "version": "5.14"}, "leaves": {"platform": "nvue", "version": "5.16"}},
-}
-"""What is laid over the tiers of two-by-two for each platform: NVUE in both of its dialects."""
+"""The intent that examples change."""
 
 Names = Mapping[tuple[str, str], str]
 """(device, name of a port) to another name of that port."""
@@ -53,6 +49,7 @@ def _text() -> bytes:
 
 
 def laid_over(data: Any, overlay: Any) -> Any:
+    """Return a document with an overlay: mappings are joined key by key, anything else is replaced."""
     if isinstance(data, dict) and isinstance(overlay, Mapping):
         return data | {key: laid_over(data.get(key), value) for key, value in overlay.items()}
     return overlay
