@@ -20,8 +20,9 @@ MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"__main__"},
     {"cli"},
+    {"judging"},
     {"report", "validate"},
-    {"plan", "locate"},
+    {"plan", "locate", "config"},
     {"lint"},
     {"design"},
     {"stated", "collect", "inputs", "intent", "paths"},
@@ -35,7 +36,7 @@ LAYERS = (
 """From the top: a module imports from its own layer and those below. The package root ties the verbs together."""
 
 ONLY_IN = {
-    "pydantic": ("intent", "hardware", "lint/rule_file", "lint/rule_loader", "stated"),
+    "pydantic": ("intent", "hardware", "lint/rule_file", "lint/rule_loader", "stated", "config"),
     "jinja2": ("platforms/rendering", "lint/expression", "lint/checker", "report/html"),
     "click": ("cli",),
     "orjson": ("formats", "report"),

@@ -24,10 +24,12 @@ def digest(raw: bytes) -> str:
     return hashlib.blake2b(raw, digest_size=16).hexdigest()
 
 
-def read_inputs(inputs: Inputs, declared: Declared, executor: Executor | None = None) -> Reading:
+def read_inputs(
+    inputs: Inputs, declared: Declared, executor: Executor | None = None, *, otherwise: Declared | None = None
+) -> Reading:
     """Read the bundles of one fabric, with an executor in its processes.
 
-    `declared` is stronger than what lies beside the files.
+    `declared` is stronger than what lies beside the files, and `otherwise` weaker.
     """
     problems = list(inputs.problems)
     for text in inputs.stated:
@@ -35,6 +37,8 @@ def read_inputs(inputs: Inputs, declared: Declared, executor: Executor | None = 
             declared = declared.over(stated.loads(text.read(stated.MAX_BYTES), text.display))
         except InputProblems as error:
             problems.extend(error.problems)
+    if otherwise is not None:
+        declared = declared.over(otherwise)
     readings = []
     notes = list(inputs.notes)
     for bundle, reading in zip(inputs.bundles, map_chunks(read_bundle, inputs.bundles, executor=executor), strict=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Choices, judging
+from nodrop.cli.options import OUTPUT, Choices, Sections, judging, option
 
 if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from nodrop.report.outcome import Outcome
 
 
-@click.command()
+@click.command(cls=Sections)
 @click.argument("intents", nargs=-1, required=True, metavar="INTENT...")
-@click.option(
-    "-o", "--output", required=True, metavar="DIR", help="Folder to write; replaced as a whole or not at all."
+@option(
+    OUTPUT, "-o", "--output", required=True, metavar="DIR", help="Folder to write; replaced as a whole or not at all."
 )
-@click.option(
-    "--check", "check_only", is_flag=True, help="Write nothing; exit 1 where DIR is not what would be written."
+@option(
+    OUTPUT, "--check", "check_only", is_flag=True, help="Write nothing; exit 1 where DIR is not what would be written."
 )
-@click.option("--write-anyway", is_flag=True, help="Write although findings reach --fail-on.")
+@option(OUTPUT, "--write-anyway", is_flag=True, help="Write although findings reach --fail-on.")
 @judging
 def command(intents: tuple[str, ...], output: str, check_only: bool, write_anyway: bool, choices: Choices) -> int:
     """Build intents into configurations.
@@ -34,14 +34,14 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
     What is linted is the text that was rendered, never the intent. DIR is replaced in one step; anything in it that
     an earlier build did not write is refused, never deleted.
     """
-    from nodrop.cli.judging import chosen_rules
     from nodrop.cli.output import calm_collector
+    from nodrop.judging import chosen_rules
     from nodrop.publish import comparison, drafting
 
     if not output:
         raise click.UsageError("--output is empty; expected a folder")
     calm_collector()
-    chosen_rules(choices)
+    chosen_rules(choices.settings)
     output = output.rstrip("/") or "/"
     if check_only:
         against = comparison(Path(output), display=output)
@@ -93,8 +93,9 @@ class _Made:
 
 def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callable[[str], Part | Comparison]") -> _Made:
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
-    from nodrop.cli.judging import collecting, working
     from nodrop.cli.output import merged
+    from nodrop.cli.working import working
+    from nodrop.judging import collecting
     from nodrop.parallel import map_chunks
     from nodrop.publish import digest
 
@@ -116,15 +117,16 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
 
 def _done(task: _Task) -> _Done:
     """Do all that one intent needs; nothing of it but its files outlives this."""
-    from nodrop.cli.judging import built, chosen_rules, collecting, judged
     from nodrop.intent.load import loads
+    from nodrop.judging import built, chosen_rules, collecting, judged, profiled
 
     outcomes: list[Outcome] = []
     files: dict[str, bytes] = {}
     with collecting(outcomes):
         below = f"{task.output}/{task.top}".rstrip("/")
         artifacts, reading = built(loads(task.raw, task.display), task.display, below)
-        outcomes.append(judged(reading, chosen_rules(task.choices), task.choices))
+        settings = task.choices.settings
+        outcomes.append(judged(profiled(reading, settings), chosen_rules(settings), settings))
         for one in artifacts:
             name = f"{one.device}/{one.path}" if one.device else one.path
             files[task.top + name] = one.text.encode()
@@ -135,9 +137,9 @@ def _done(task: _Task) -> _Done:
 
 def _loaded(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     """Read an intent; its fabric must not have the name of an earlier one's, by which folders are called."""
-    from nodrop.cli.judging import intent_of
     from nodrop.errors import InputProblems
     from nodrop.inputs import named
+    from nodrop.judging import intent_of
 
     raw, intent = intent_of(named(path))
     if intent.fabric in names:

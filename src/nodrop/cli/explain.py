@@ -37,8 +37,8 @@ def _rule(name: str) -> str:
 
 def _part(path: str, at: str) -> str:
     from nodrop import platforms
-    from nodrop.cli.judging import reading_at
     from nodrop.fabric.subject import parse
+    from nodrop.judging import reading_at
     from nodrop.locate import place_of
     from nodrop.report.explained import text
 

@@ -6,31 +6,33 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Choices, judging, unknown
+from nodrop.cli.options import INPUT, RULES, Choices, Sections, judging, option, unknown
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from nodrop.fabric.declared import Declared
     from nodrop.fabric.fabric import Mode, TrafficClass
-    from nodrop.fabric.reading import Reading
     from nodrop.inputs import Inputs, Text
+    from nodrop.judging import Settings
     from nodrop.report.outcome import Outcome
 
 DEVICES_OF_AN_INTENT = 25
 """A guess, by which it is decided whether processes are worth starting for several intents."""
 
 
-@click.command()
+@click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--platform", metavar="NAME", help="Read every file as this platform's instead of recognising it.")
-@click.option(
+@option(INPUT, "--platform", metavar="NAME", help="Read every file as this platform's instead of recognising it.")
+@option(
+    INPUT,
     "--assume",
     multiple=True,
     metavar="KEY=VALUE",
     help="State what no file says: mode=lossless|pfc-only|lossy|trim, rdma=DSCP; may be repeated.",
 )
-@click.option(
+@option(
+    RULES,
     "--profile",
     metavar="NAME|FILE",
     help="Hold thresholds, timers and shares against the bands of a vendor, or of a file of your own.",
@@ -51,18 +53,19 @@ def command(
     Profiles that are shipped are called nvidia, sonic, sonic-lossy and dell; `nodrop schema profile` says what a file
     of your own has. Without one, the rules about profiles are silent.
     """
-    from nodrop.cli.judging import chosen_rules, working
     from nodrop.cli.output import calm_collector, emit, exit_code, merged
+    from nodrop.cli.working import working
     from nodrop.inputs import find
+    from nodrop.judging import chosen_rules
     from nodrop.parallel import map_chunks
 
     calm_collector()
     _require_known(platform)
-    declared = _declared(assume, profile)
-    chosen_rules(choices)
-    inputs = find(paths, platform)
+    settings = replace(choices.settings, declared=_declared(assume, profile))
+    chosen_rules(settings)
+    inputs = find(paths, platform, exclude=settings.config.excludes)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
-    tasks = [_Task(what=one, declared=declared, choices=choices) for one in fabrics]
+    tasks = [_Task(what=one, settings=settings) for one in fabrics]
     with working(sum(map(_devices, tasks)), choices) as executor:
         if len(tasks) == 1:
             outcomes = [_done(tasks[0], executor)]
@@ -78,8 +81,7 @@ class _Task:
     """A fabric to judge: files of switches, or an intent."""
 
     what: "Inputs | Text"
-    declared: "Declared"
-    choices: Choices
+    settings: "Settings"
 
 
 def _devices(task: _Task) -> int:
@@ -91,27 +93,15 @@ def _devices(task: _Task) -> int:
 
 def _done(task: _Task, executor: "Executor | None" = None) -> "Outcome":
     """Judge one fabric; its devices are read by the executor if there is one."""
-    from nodrop.cli.judging import chosen_rules, collecting, judged
-    from nodrop.collect import read_inputs
     from nodrop.inputs import Inputs
+    from nodrop.judging import chosen_rules, collecting, judged, read
 
-    what, choices = task.what, task.choices
+    what, settings = task.what, task.settings
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        reading = (
-            read_inputs(what, task.declared, executor) if isinstance(what, Inputs) else _read_back(what, task.declared)
-        )
-        outcomes.append(judged(reading, chosen_rules(choices), choices))
+        outcomes.append(judged(read(what, settings, executor), chosen_rules(settings), settings))
     (outcome,) = outcomes
     return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)
-
-
-def _read_back(text: "Text", declared: "Declared") -> "Reading":
-    """Return what the switches of an intent would be given, read as if it lay beside the intent."""
-    from nodrop.cli.judging import built, intent_of
-
-    _, reading = built(intent_of(text)[1], text.display, text.display)
-    return replace(reading, fabric=replace(reading.fabric, profile=declared.profile))
 
 
 def _require_known(platform: str | None) -> None:

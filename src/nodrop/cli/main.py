@@ -18,7 +18,7 @@ from nodrop import cli
 from nodrop.errors import InputProblems, NodropError
 
 FOUND, WRONG, NOTHING, FAILED, INTERRUPTED = 1, 2, 3, 70, 130
-_OWN = ("judging", "main", "options", "output")
+_OWN = ("main", "options", "output", "working")
 """The modules here that are no command."""
 
 

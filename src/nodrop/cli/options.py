@@ -2,13 +2,14 @@
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from nodrop.lint.rule import Strictness
+    from nodrop.config import Config
+    from nodrop.judging import Settings
 
 Formats = tuple[tuple[str, str | None], ...]
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
@@ -22,19 +23,13 @@ THRESHOLDS = ("error", "warning", "note", "unknown", "never")
 class Choices:
     """How to judge and how to report; `formats` are names, each with a file or None for standard output."""
 
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    strictness: "Strictness"
+    settings: "Settings"
     fail_on: str
     formats: Formats
     color: str
     verbose: bool
+    quiet: bool
     jobs: int | None
-
-    @property
-    def whole(self) -> bool:
-        """Whether any report lists every finding with its place."""
-        return self.verbose or any(name not in _GROUPED for name, _ in self.formats)
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
@@ -69,26 +64,65 @@ class Word(click.Choice[str]):
         return str(value)
 
 
+def option(group: str, *names: str, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add an option to a command, in a group of its help."""
+    return click.option(*names, cls=Grouped, group=group, **given)
+
+
+class Grouped(click.Option):
+    """An option that help lists in a group with others."""
+
+    def __init__(self, *args: Any, group: str, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.group = group
+
+
+class Sections(click.Command):
+    """A command whose help has its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group, in the order in which they first come."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                groups.setdefault(getattr(param, "group", "Other options"), []).append(record)
+        for name, records in groups.items():
+            with formatter.section(name):
+                formatter.write_dl(records)
+
+
+INPUT, RULES, OUTPUT, _RUN = "Input", "Rules", "Output", "Running"
 _OPTIONS = (
-    click.option(
-        "--fail-on",
-        type=Word(THRESHOLDS),
-        default="warning",
-        show_default=True,
-        help="Exit 1 from this severity up; unknown: from warning up, and where a rule lacks a fact.",
+    option(
+        RULES, "--select", multiple=True, metavar="RULE,AREA", help="Run only these rules or areas; may be repeated."
     ),
-    click.option(
-        "--select", multiple=True, metavar="RULE,AREA", help="Run only these rules or areas; may be repeated."
-    ),
-    click.option("--ignore", multiple=True, metavar="RULE,AREA", help="Leave rules or areas out; may be repeated."),
-    click.option(
+    option(RULES, "--ignore", multiple=True, metavar="RULE,AREA", help="Leave rules or areas out; may be repeated."),
+    option(
+        RULES,
         "--strictness",
         type=Word(["regular", "pedantic", "auditor"]),
-        default="regular",
-        show_default=True,
-        help="How far to go: pedantic adds what is possible or a matter of care, auditor what is worth knowing.",
+        help="How far to go: pedantic adds what is possible or a matter of care, auditor what is worth knowing."
+        "  [default: regular]",
     ),
-    click.option(
+    option(
+        RULES,
+        "--fail-on",
+        type=Word(THRESHOLDS),
+        help="Exit 1 from this severity up; unknown: from warning up, and where a rule lacks a fact."
+        "  [default: warning]",
+    ),
+    option(
+        RULES,
+        "-c",
+        "--config",
+        "config_file",
+        metavar="FILE",
+        help="Judge as this file says.  [default: the nearest nodrop.yaml, or pyproject.toml with [tool.nodrop]]",
+    ),
+    option(RULES, "--no-config", is_flag=True, help="Look for no such file."),
+    option(
+        OUTPUT,
         "--format",
         "formats",
         multiple=True,
@@ -97,15 +131,18 @@ _OPTIONS = (
         help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}, to standard output or a file; may be repeated."
         "  [default: text]",
     ),
-    click.option(
+    option(
+        OUTPUT,
         "--color",
         type=Word(["auto", "always", "never"]),
         default="auto",
         show_default=True,
         help="Color the text; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
     ),
-    click.option("-v", "--verbose", is_flag=True, help="List every finding instead of groups."),
-    click.option(
+    option(OUTPUT, "-v", "--verbose", is_flag=True, help="List every finding and note instead of groups."),
+    option(OUTPUT, "-q", "--quiet", is_flag=True, help="Print findings and what is wrong, and nothing else."),
+    option(
+        _RUN,
         "-j",
         "--jobs",
         type=click.IntRange(1, 1024),
@@ -120,12 +157,51 @@ def judging(function: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(function)
     def command(**given: Any) -> int:
-        choices = Choices(**{one.name: given.pop(one.name) for one in fields(Choices)})
-        return function(**given, choices=choices)
+        return function(choices=_choices(given, given.get("paths") or given.get("intents") or ()), **given)
 
-    for option in reversed(_OPTIONS):
-        command = option(command)
+    for add in reversed(_OPTIONS):
+        command = add(command)
     return command
+
+
+def _choices(given: dict[str, Any], inputs: tuple[str, ...]) -> Choices:
+    """Take the options out of what was given; flags win over the configuration that is found above the inputs."""
+    from nodrop.judging import Settings
+
+    config = _config(given.pop("config_file"), inputs, none=given.pop("no_config"))
+    formats, verbose = given.pop("formats"), given.pop("verbose")
+    settings = Settings(
+        select=given.pop("select"),
+        ignore=given.pop("ignore"),
+        strictness=given.pop("strictness") or config.strictness or "regular",
+        config=config,
+        whole=verbose or any(name not in _GROUPED for name, _ in formats),
+    )
+    return Choices(
+        settings=settings,
+        fail_on=given.pop("fail_on") or config.fail_on or "warning",
+        formats=formats,
+        color=given.pop("color"),
+        verbose=verbose,
+        quiet=given.pop("quiet"),
+        jobs=given.pop("jobs"),
+    )
+
+
+def _config(named: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
+    """Return what the file says that was named, or is found."""
+    from pathlib import Path
+
+    from nodrop.config import Config, find, load
+    from nodrop.errors import InputProblems
+    from nodrop.paths import fault
+
+    if named is not None and none:
+        raise click.UsageError("--config and --no-config contradict each other")
+    if named is not None and (wrong := fault(named)) is not None:
+        raise InputProblems([wrong])
+    path = None if none else find(inputs) if named is None else Path(named)
+    return Config() if path is None else load(path)
 
 
 def form_option(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

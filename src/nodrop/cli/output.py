@@ -114,7 +114,7 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
 def emit(outcome: "Outcome", choices: Choices) -> None:
     """Write the outcome in every format asked for."""
     for name, file in choices.formats:
-        data = _rendered(outcome, name, choices.verbose, color=file is None and wants_color(choices.color))
+        data = _rendered(outcome, name, choices, color=file is None and wants_color(choices.color))
         if file is None:
             say(data)
         else:
@@ -123,11 +123,12 @@ def emit(outcome: "Outcome", choices: Choices) -> None:
         tell("a rule failed; this is a bug of nodrop, please report it")
 
 
-def _rendered(outcome: "Outcome", name: str, verbose: bool, *, color: bool) -> bytes:
+def _rendered(outcome: "Outcome", name: str, choices: Choices, *, color: bool) -> bytes:
     if name == "text":
         from nodrop.report.text import render as render_text
 
-        return utf8(render_text(outcome, color=color, verbose=verbose)).encode()
+        text = render_text(outcome, color=color, verbose=choices.verbose, quiet=choices.quiet)
+        return utf8(text).encode()
     data: bytes = import_module(f"nodrop.report.{name}").render(outcome)
     return data
 

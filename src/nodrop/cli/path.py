@@ -38,9 +38,9 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     """
     import json
 
-    from nodrop.cli.judging import reading_at
     from nodrop.cli.output import say
     from nodrop.fabric.index import Index
+    from nodrop.judging import reading_at
     from nodrop.report import hops
     from nodrop.routing import compute
     from nodrop.routing.paths import Walk

@@ -10,11 +10,12 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @click.command()
-@click.argument("kind", type=Word(["intent", "fabric", "profile", "rule", "findings"]))
+@click.argument("kind", type=Word(["intent", "fabric", "config", "profile", "rule", "findings"]))
 def command(kind: str) -> None:
     """Print a JSON Schema.
 
-    Of intents, of fabric.yaml, of profiles, of rule files, or of the findings that `--format json` prints.
+    Of intents, of fabric.yaml, of nodrop.yaml, of profiles, of rule files, or of the findings that `--format json`
+    prints.
     """
     import json
 
@@ -32,6 +33,10 @@ def _schema(kind: str) -> dict[str, Any]:
         from nodrop.stated import Stated
 
         return Stated.model_json_schema()
+    if kind == "config":
+        from nodrop.config import ConfigFile
+
+        return ConfigFile.model_json_schema()
     if kind == "profile":
         from nodrop.stated.profile import ProfileFile
 

@@ -17,11 +17,11 @@ def command(intent: str, headroom: bool, form: str) -> None:
     import json
 
     import nodrop
-    from nodrop.cli.judging import intent_of
     from nodrop.cli.output import say
     from nodrop.design import adaptations
     from nodrop.design.defaults import defaulted
     from nodrop.inputs import named
+    from nodrop.judging import intent_of
     from nodrop.report import buffering, headroom_page, page
     from nodrop.report.fabric import facts
 

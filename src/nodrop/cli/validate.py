@@ -2,10 +2,10 @@
 
 import click
 
-from nodrop.cli.options import Choices, judging
+from nodrop.cli.options import Choices, Sections, judging
 
 
-@click.command()
+@click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @judging
 def command(paths: tuple[str, ...], choices: Choices) -> int:
@@ -17,23 +17,24 @@ def command(paths: tuple[str, ...], choices: Choices) -> int:
     """
     from dataclasses import replace
 
-    from nodrop.cli.judging import chosen_rules, collecting, judged, reading_at, working
     from nodrop.cli.output import Progress, calm_collector, emit, exit_code, merged
+    from nodrop.cli.working import working
     from nodrop.fabric.index import Index
     from nodrop.fabric.reading import Note
+    from nodrop.judging import chosen_rules, collecting, judged, reading_at
     from nodrop.report.outcome import Outcome
     from nodrop.report.routes import summary
 
     calm_collector()
-    rules = chosen_rules(choices, routing=True)
+    rules = chosen_rules(choices.settings, routing=True)
     outcomes: list[Outcome] = []
     with working(0, choices), Progress() as progress:
         for path in paths:
             with collecting(outcomes):
                 progress(f"reading {path}")
-                reading = reading_at(path)
+                reading = reading_at(path, choices.settings)
                 index = Index(reading.fabric)
-                found = judged(reading, rules, choices, index=index, progress=progress)
+                found = judged(reading, rules, choices.settings, index=index, progress=progress)
                 notes = tuple(Note(kind="routing", message=text) for text in summary(index))
                 outcomes.append(replace(found, name=path, notes=(*found.notes, *notes)))
     outcome = merged(outcomes)

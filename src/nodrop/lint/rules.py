@@ -16,10 +16,10 @@ from nodrop.resources import home
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
-    """The rules of all folders, sorted by name; InputProblems holds the faults of all their files."""
+def load_rules(folders: Sequence[Path], beside: Sequence[Rule] = ()) -> tuple[Rule, ...]:
+    """The rules of all folders and those `beside` them, by name; InputProblems holds the faults of all their files."""
     problems: list[Problem] = []
-    rules: list[Rule] = []
+    rules: list[Rule] = list(beside)
     for path in [path for folder in folders for path in _files(folder, problems)]:
         with collecting(problems):
             raw = read_limited(path, str(path), MAX_BYTES)

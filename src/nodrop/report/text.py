@@ -13,26 +13,34 @@ from nodrop.report.outcome import SHOWN, Groups, Outcome, foremost, groups, summ
 _NOTES_OF_A_KIND = 5
 
 
-def render(outcome: Outcome, *, color: bool = False, verbose: bool = False, width: int = 100) -> str:
+def render(
+    outcome: Outcome, *, color: bool = False, verbose: bool = False, quiet: bool = False, width: int = 100
+) -> str:
     """Write an outcome as text.
 
     Of more than `SHOWN` groups the foremost are shown, and all are counted by rule. `verbose` adds every group, every
-    finding of a group and every note, each with its place. Quoted lines and fixes are fitted into `width` columns.
-    Nothing but ASCII is added to what the findings say, and no colors unless `color` is set.
+    finding of a group and every note, each with its place; `quiet` leaves only findings and problems. Quoted lines and
+    fixes are fitted into `width` columns. Nothing but ASCII is added to what the findings say, and no colors unless
+    `color` is set.
     """
     page = Page(color=color, verbose=verbose, width=width, line=outcome.line)
     every = groups(outcome.findings)
     shown = every if verbose else foremost(every)
-    paragraphs = [
-        _assumed(outcome.assumed, page),
+    findings = [
         *(block(group, page) for group in shown),
         _by_rule(every, page) if len(shown) < len(every) else [],
+    ]
+    problems = [page.said("error", "error", str(problem)) for problem in outcome.problems]
+    besides = [
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
         [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
-        [page.said("error", "error", str(problem)) for problem in outcome.problems],
-        [page.paint("strong", totals(outcome))],
     ]
-    return "\n\n".join("\n".join(lines) for lines in paragraphs if lines) + "\n"
+    last = [page.paint("strong", totals(outcome))]
+    paragraphs = (
+        [*findings, problems] if quiet else [_assumed(outcome.assumed, page), *findings, *besides, problems, last]
+    )
+    text = "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
+    return text + "\n" if text else ""
 
 
 def totals(outcome: Outcome) -> str:

@@ -21,6 +21,7 @@ _CABLE = re.compile(r"([^\s:]+):(\S+)(?:--| -- )([^\s:]+):(\S+)(?: ([0-9]{1,7})m
 """Two ends, a length, a medium, which begins with a letter; spaces around the dashes where a name holds two itself."""
 _EXAMPLE = "leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
 _T = TypeVar("_T")
+Keys = tuple[str | int, ...]
 
 
 def loads(raw: bytes, display: str) -> Declared:
@@ -33,9 +34,14 @@ def loads(raw: bytes, display: str) -> Declared:
         stated = Stated.model_validate(data)
     except ValidationError as error:
         raise InputProblems(problems_of(document, error, Stated)) from None
+    return declared(document, stated)
+
+
+def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
+    """Return what is stated below the keys `top` of a document; InputProblems holds what contradicts itself."""
     problems: list[Problem] = []
-    cables = None if stated.cables is None else tuple(_cables(document, stated.cables, problems))
-    classes = None if stated.classes is None else tuple(_classes(document, stated.classes, problems))
+    cables = None if stated.cables is None else tuple(_cables(document, stated.cables, problems, top))
+    classes = None if stated.classes is None else tuple(_classes(document, stated.classes, problems, top))
     if problems:
         raise InputProblems(problems)
     return Declared(
@@ -50,18 +56,18 @@ def loads(raw: bytes, display: str) -> Declared:
     )
 
 
-def _problem(document: Document, keys: tuple[str | int, ...], found: str, expected: str, hint: str = "") -> Problem:
+def _problem(document: Document, keys: Keys, found: str, expected: str, hint: str = "") -> Problem:
     line, column = document.place(keys)
     where = ".".join(map(str, keys))
     path = document.path
     return Problem(path=path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
 
 
-def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem]) -> Iterator[Link]:
+def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: Keys) -> Iterator[Link]:
     """Yield the cables; a port holds one, and no switch is cabled to itself by one port."""
     first: dict[End, int] = {}
     for index, text in enumerate(texts):
-        keys = ("cables", index)
+        keys = (*top, "cables", index)
         found = _CABLE.fullmatch(text)
         if found is None:
             problems.append(_problem(document, keys, text, _EXAMPLE))
@@ -69,21 +75,23 @@ def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem])
         a, b = sorted((End(found[1], found[2]), End(found[3], found[4])))
         for end in (a, b):
             if end in first:
-                line = document.place(("cables", first[end]))[0]
+                line = document.place((*top, "cables", first[end]))[0]
                 expected = "one cable in each port"
                 problems.append(_problem(document, keys, f"a second cable in {end}", expected, f"first at line {line}"))
             first.setdefault(end, index)
         yield Link(a=a, b=b, length_m=int(found[5]) if found[5] else UNKNOWN, media=found[6] or UNKNOWN)
 
 
-def _classes(document: Document, classes: Mapping[str, Class], problems: list[Problem]) -> Iterator[TrafficClass]:
+def _classes(
+    document: Document, classes: Mapping[str, Class], problems: list[Problem], top: Keys
+) -> Iterator[TrafficClass]:
     """Yield the classes; a code point belongs to one of them, and `rest` are those that no other names."""
     owners: dict[int | str, str] = {}
     for name, one in classes.items():
         for point in ("rest",) if one.dscp == "rest" else one.dscp:
             if point in owners:
                 found = f"{point}, which belongs to {owners[point]}"
-                problems.append(_problem(document, ("classes", name, "dscp"), found, "each code point once"))
+                problems.append(_problem(document, (*top, "classes", name, "dscp"), found, "each code point once"))
             owners.setdefault(point, name)
     rest = tuple(point for point in range(64) if point not in owners)
     for name, one in classes.items():

@@ -1,161 +1,34 @@
-"""What the paths of a command line lead to: intents, the files of each device, and what is stated beside them."""
+"""Looks at paths and says what lies there: intents, the files of each device, and what is stated beside them."""
 
 import os
 import re
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from nodrop import platforms, stated
-from nodrop.errors import InputProblems, Problem
+from nodrop.errors import Problem
 from nodrop.fabric.reading import Note
-from nodrop.formats.json import MAX_BYTES
-from nodrop.formats.places import read_limited
-from nodrop.paths import fault, reason
+from nodrop.inputs.model import Bundle, Inputs, Text
+from nodrop.paths import reason
 from nodrop.platforms import HOSTS
 from nodrop.platforms import hosts as host_files
 
-STDIN = "-"
 _HEAD_BYTES = 65_536
 _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
 _YAML = (".yaml", ".yml")
 _SKIPPED_FOLDERS = ("plan", "apply")
 """Folders of a build that hold no device's state."""
 
-_ALONE = "says what no switch file can; name configurations too, and it is read with them"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """A text and how to show whose it is: a file that is read when it is asked for, or one held in memory."""
-
-    display: str
-    path: Path | None = None
-    held: bytes = b""
-
-    def read(self, max_bytes: int) -> bytes:
-        """Return the bytes; InputProblems says why they are not to be had."""
-        return self.held if self.path is None else read_limited(self.path, self.display, max_bytes)
-
-
-def named(path: str) -> Text:
-    """Return the file that a user named; InputProblems says why there is none."""
-    if (wrong := fault(path)) is not None:
-        raise InputProblems([wrong])
-    return Text(display=path, path=Path(path))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
-    """The files of one device, each with its canonical name."""
-
-    name: str
-    platform: str
-    files: tuple[tuple[str, Text], ...]
-
-
-@dataclass(slots=True)
-class Inputs:
-    """What makes up one fabric; `intents` and `nested`, folders with a fabric.yaml of their own, are fabrics too."""
-
-    bundles: list[Bundle] = field(default_factory=list)
-    hosts: list[Bundle] = field(default_factory=list)
-    """Files that say how NICs are set, one by one; those of one name belong together."""
-    intents: list[Text] = field(default_factory=list)
-    stated: list[Text] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    nested: list["Inputs"] = field(default_factory=list)
-
-    def fabrics(self) -> list["Inputs"]:
-        """Return the inputs that make up one fabric each; none where there is nothing but intents."""
-        inner = [one for nested in self.nested for one in nested.fabrics()]
-        return [self, *inner] if self.bundles or self.hosts or self.problems or self.notes else inner
-
-    @property
-    def name(self) -> str:
-        """Where the files of the fabric lie: beside its fabric.yaml, else the folder that all are in."""
-        if self.stated:
-            return str(Path(self.stated[0].display).parent)
-        folders = {str(Path(text.display).parent) for bundle in self.bundles for _, text in bundle.files}
-        try:
-            return os.path.commonpath(folders) or "."
-        except ValueError:  # absolute and relative paths, or no file at all
-            return "."
-
-    def only(self) -> "Inputs":
-        """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
-        fabrics = self.fabrics()
-        if sum(bool(one.bundles) for one in fabrics) > 1:
-            found = "one of several fabrics"
-            beside = (text.display for one in fabrics for text in one.stated)
-            raise InputProblems(Problem(path=path, found=found, hint="read each by itself") for path in beside)
-        whole = Inputs()
-        for one in fabrics:
-            whole.take(one)
-        return whole
-
-    def all_intents(self) -> list[Text]:
-        """Return every intent."""
-        return [*self.intents, *(intent for nested in self.nested for intent in nested.all_intents())]
-
-    def take(self, other: "Inputs") -> None:
-        """Make what belongs to another fabric part of this one."""
-        self.bundles += other.bundles
-        self.hosts += other.hosts
-        self.intents += other.intents
-        self.stated += other.stated
-        self.problems += other.problems
-        self.notes += other.notes
-        self.nested += other.nested
-
-
-def find(paths: Sequence[str], platform: str | None = None, stdin: bytes | None = None) -> Inputs:
-    """Look at every path: an intent, a configuration, a folder of them, or `-` for standard input.
-
-    All are one fabric, unless several fabric.yaml files lie beside them, and none was named: then each has its own.
-    """
-    finder = _Finder(platform)
-    found = Inputs()
-    groups: dict[str, Inputs] = {}
-    for text in paths:
-        if text == STDIN:
-            finder.held(groups.setdefault("", Inputs()), _standard_input() if stdin is None else stdin)
-        elif (wrong := fault(text)) is not None:
-            found.problems.append(wrong)
-        elif Path(text).name == stated.FILE and _states(Path(text)):
-            found.stated.append(Text(display=text, path=Path(text)))
-        else:
-            beside = _stated_beside(Path(text))
-            group = groups.setdefault(os.path.realpath(beside) if beside else "", Inputs())
-            if beside is not None and not group.stated:
-                group.stated.append(Text(display=str(beside), path=beside))
-            finder.path(group, Path(text))
-    alone = found.stated[:1] if not groups else []
-    found.notes += [Note(kind="nothing", message=_ALONE, file=text.display) for text in alone]
-    if found.stated or len(groups.keys() - {""}) <= 1:
-        for group in groups.values():
-            found.take(group)
-    else:
-        found.nested += groups.values()
-    return found
-
-
-def _standard_input() -> bytes:
-    """Return what stands on standard input; of too much, a little more than may be read."""
-    return sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""
-
-
-def _stated_beside(path: Path) -> Path | None:
+def stated_beside(path: Path) -> Path | None:
     """Return the fabric.yaml beside a path, or in the folder above."""
     here = path if _is_folder(path) else path.parent
     above = here.parent if here.name not in ("", "..") else here / ".."
     beside = (folder / stated.FILE for folder in (here, above))
-    return next((candidate for candidate in beside if _states(candidate)), None)
+    return next((candidate for candidate in beside if states(candidate)), None)
 
 
-def _states(path: Path) -> bool:
+def states(path: Path) -> bool:
     """Whether a path leads to a fabric.yaml; an intent may be called so, too."""
     return _is_file(path) and not is_intent(_head(path))
 
@@ -183,10 +56,11 @@ def is_intent(head: bytes) -> bool:
     return not head.lstrip().startswith(b"{") and bool(_INTENT.search(head))
 
 
-class _Finder:
+class Finder:
     """Looks at paths and adds what it finds to inputs; what was found before, whoever named it, counts once."""
 
-    def __init__(self, platform: str | None) -> None:
+    def __init__(self, platform: str | None, exclude: Callable[[Path], bool]) -> None:
+        self._excluded = exclude
         self._forced = platform
         self._platforms = (platform,) if platform else platforms.names()
         self._seen: set[str] = set()
@@ -301,7 +175,7 @@ class _Finder:
         pending = [(top, inputs)]
         while pending:
             here, into = pending.pop()
-            folders, files = _listed(into, here)
+            folders, files = _listed(into, here, self._excluded)
             self._files(into, here, files)
             pending += reversed([(folder, own) for folder in folders if (own := _whose(folder, into)) is not None])
 
@@ -351,14 +225,14 @@ def _canonical(platform: str, path: Path) -> str:
 def _whose(folder: Path, around: Inputs) -> Inputs | None:
     """Return the inputs to which what lies in a folder belongs; None where it is no device's state."""
     fabric = folder / stated.FILE
-    if _states(fabric):
+    if states(fabric):
         own = Inputs(stated=[Text(display=str(fabric), path=fabric)])
         around.nested.append(own)
         return own
     return None if folder.name in _SKIPPED_FOLDERS else around
 
 
-def _listed(inputs: Inputs, here: Path) -> tuple[list[Path], list[str]]:
+def _listed(inputs: Inputs, here: Path, excluded: Callable[[Path], bool]) -> tuple[list[Path], list[str]]:
     """Return the folders in a folder, and the names of its files, sorted, without those that begin with a dot."""
     try:
         with os.scandir(here) as found:
@@ -369,6 +243,8 @@ def _listed(inputs: Inputs, here: Path) -> tuple[list[Path], list[str]]:
     folders, files = [], []
     for entry in entries:
         path = here / entry.name
+        if excluded(path):
+            continue
         if entry.is_dir(follow_symlinks=False):
             folders.append(path)
         elif entry.is_symlink() and _is_folder(path):

@@ -1,0 +1,65 @@
+"""The schema of nodrop.yaml, and of [tool.nodrop] in a pyproject.toml; every key may be left out."""
+
+import re
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from nodrop.intent.types import Text, one_of
+from nodrop.lint.rule import Strictness
+from nodrop.stated import Stated
+from nodrop.units import Misread
+
+FailOn = Literal["error", "warning", "note", "unknown", "never"]
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+def _date(value: Any) -> Any:
+    """A day; TOML has a type for it."""
+    if isinstance(value, date):
+        return value
+    try:
+        if isinstance(value, str) and _DATE.fullmatch(value):
+            return date.fromisoformat(value)
+    except ValueError:
+        pass
+    raise Misread("a day, such as 2027-06-30", "")
+
+
+Day = Annotated[date, BeforeValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
+
+
+class Part(BaseModel):
+    """A mapping of the file: closed, and frozen once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Suppress(Part):
+    """Findings that somebody has decided to live with."""
+
+    rule: Text = Field(description="name of the rule")
+    at: Text = Field(description="subjects, with `*` inside a part and `**` for all that follows: leaf*/Ethernet0/**")
+    reason: Text = Field(description="why this is all right, for whoever meets it later")
+    until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: for good")
+
+
+class ConfigFile(Part):
+    """How nodrop judges the configurations below the folder that this file lies in."""
+
+    version: Annotated[str, one_of("1")] = Field("1", description="version of this file's format")
+    rules: tuple[Text, ...] = Field((), description="folders of rules of your own, beside this file")
+    strictness: Strictness | None = Field(None, description="regular, pedantic or auditor")
+    fail_on: FailOn | None = Field(None, description="severity from which on the exit code is 1")
+    severity: dict[Text, Literal["error", "warning", "note", "off"]] = Field(
+        {}, description="by rule: the severity that it has here; off: it is not run"
+    )
+    options: dict[Text, dict[Text, Any]] = Field({}, description="by rule: its options, as `nodrop explain` lists them")
+    profile: Text | None = Field(None, description="bands for thresholds, timers and shares: a vendor's, or a file")
+    fabric: Stated = Field(Stated(), description="what no switch file can say; a fabric.yaml says it with more weight")
+    suppress: tuple[Suppress, ...] = ()
+    baseline: Text | None = Field(None, description="file of findings that were there before, beside this file")
+    exclude: tuple[Text, ...] = Field(
+        (), description="files and folders that are not looked into: a name, or a path from this file's folder"
+    )

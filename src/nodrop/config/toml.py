@@ -1,0 +1,69 @@
+"""The table [tool.nodrop] of a pyproject.toml: its values as YAML's loader gives them, and the lines of its keys."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.formats.places import decode
+from nodrop.formats.yaml import Document
+
+_WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$", re.ASCII)
+_HEADER = re.compile(r"""^\s*\[\[?\s*(?:"tool"|'tool'|tool)\s*\.\s*(?:"nodrop"|'nodrop'|nodrop)\b""", re.MULTILINE)
+
+
+class Table(Document):
+    """A document that is a table of TOML."""
+
+    def __init__(self, data: Any, path: str, text: str) -> None:
+        """`text` is that of the whole file."""
+        self.data, self.path, self._text = data, path, text
+
+    def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
+        """Line and column of the last of the keys that is found written as a key, else of the table.
+
+        Neither the standard library nor tomlkit says where a key stands; what is looked for is its name before `=`, or
+        at the end of a header, after the place of the one around it.
+        """
+        del of
+        header = _HEADER.search(self._text)
+        at = header.start() if header else 0
+        for key in keys:
+            name = re.escape(str(key))
+            found = re.compile(
+                rf"""(?:^|[{{,\[.])[ \t]*(["']?){name}\1[ \t]*(?==|\]|\.)""",
+                re.MULTILINE,
+            ).search(self._text, at)
+            if found is None:
+                continue
+            at = found.start() + re.match(r"[{,\[.]?\s*", found[0]).end()  # type: ignore[union-attr]
+        line = self._text.count("\n", 0, at) + 1
+        return line, at - self._text.rfind("\n", 0, at)
+
+
+def table(raw: bytes, path: str) -> Table | None:
+    """Return the table [tool.nodrop] of a pyproject.toml; None where it has none. InputProblems where it is no TOML."""
+    text = decode(raw, path)
+    try:
+        tool = tomllib.loads(text.replace("\r\n", "\n")).get("tool")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        said = str(error)
+        where = _WHERE.search(said)
+        line, column = (int(where[1]), int(where[2])) if where else (None, None)
+        found = _WHERE.sub("", said)
+        raise InputProblems([Problem(path=path, line=line, column=column, found=found, expected="TOML")]) from None
+    own = tool.get("nodrop") if isinstance(tool, dict) else None
+    return None if own is None else Table(_as_yaml(own), path, text)
+
+
+def _as_yaml(value: Any) -> Any:
+    """The same with texts for numbers, as YAML's loader leaves them to the schema."""
+    match value:
+        case dict():
+            return {key: _as_yaml(each) for key, each in value.items()}
+        case list():
+            return [_as_yaml(each) for each in value]
+        case bool() | str():
+            return value
+    return str(value)

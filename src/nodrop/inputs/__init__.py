@@ -1,0 +1,61 @@
+"""What the paths of a command line lead to: intents, the files of each device, and what is stated beside them."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from nodrop import stated
+from nodrop.fabric.reading import Note
+from nodrop.formats.json import MAX_BYTES
+from nodrop.inputs.finder import Finder, is_intent, stated_beside, states
+from nodrop.inputs.model import Bundle, Inputs, Text, named
+from nodrop.paths import fault
+
+__all__ = ["STDIN", "Bundle", "Inputs", "Text", "find", "is_intent", "named"]
+
+STDIN = "-"
+_ALONE = "says what no switch file can; name configurations too, and it is read with them"
+
+
+def find(
+    paths: Sequence[str],
+    platform: str | None = None,
+    stdin: bytes | None = None,
+    *,
+    exclude: Callable[[Path], bool] = lambda _: False,
+) -> Inputs:
+    """Look at every path: an intent, a configuration, a folder of them, or `-` for standard input.
+
+    All are one fabric, unless several fabric.yaml files lie beside them, and none was named: then each has its own.
+    What `exclude` tells of is passed over in folders; what was named itself is read.
+    """
+    finder = Finder(platform, exclude)
+    found = Inputs()
+    groups: dict[str, Inputs] = {}
+    for text in paths:
+        if text == STDIN:
+            finder.held(groups.setdefault("", Inputs()), _standard_input() if stdin is None else stdin)
+        elif (wrong := fault(text)) is not None:
+            found.problems.append(wrong)
+        elif Path(text).name == stated.FILE and states(Path(text)):
+            found.stated.append(Text(display=text, path=Path(text)))
+        else:
+            beside = stated_beside(Path(text))
+            group = groups.setdefault(os.path.realpath(beside) if beside else "", Inputs())
+            if beside is not None and not group.stated:
+                group.stated.append(Text(display=str(beside), path=beside))
+            finder.path(group, Path(text))
+    alone = found.stated[:1] if not groups else []
+    found.notes += [Note(kind="nothing", message=_ALONE, file=text.display) for text in alone]
+    if found.stated or len(groups.keys() - {""}) <= 1:
+        for group in groups.values():
+            found.take(group)
+    else:
+        found.nested += groups.values()
+    return found
+
+
+def _standard_input() -> bytes:
+    """Return what stands on standard input; of too much, a little more than may be read."""
+    return sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""

@@ -1,0 +1,95 @@
+"""What there is to read: texts, the files of each device, and what makes up one fabric."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.reading import Note
+from nodrop.formats.places import read_limited
+from nodrop.paths import fault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A text and how to show whose it is: a file that is read when it is asked for, or one held in memory."""
+
+    display: str
+    path: Path | None = None
+    held: bytes = b""
+
+    def read(self, max_bytes: int) -> bytes:
+        """Return the bytes; InputProblems says why they are not to be had."""
+        return self.held if self.path is None else read_limited(self.path, self.display, max_bytes)
+
+
+def named(path: str) -> Text:
+    """Return the file that a user named; InputProblems says why there is none."""
+    if (wrong := fault(path)) is not None:
+        raise InputProblems([wrong])
+    return Text(display=path, path=Path(path))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """The files of one device, each with its canonical name."""
+
+    name: str
+    platform: str
+    files: tuple[tuple[str, Text], ...]
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What makes up one fabric; `intents` and `nested`, folders with a fabric.yaml of their own, are fabrics too."""
+
+    bundles: list[Bundle] = field(default_factory=list)
+    hosts: list[Bundle] = field(default_factory=list)
+    """Files that say how NICs are set, one by one; those of one name belong together."""
+    intents: list[Text] = field(default_factory=list)
+    stated: list[Text] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    nested: list["Inputs"] = field(default_factory=list)
+
+    def fabrics(self) -> list["Inputs"]:
+        """Return the inputs that make up one fabric each; none where there is nothing but intents."""
+        inner = [one for nested in self.nested for one in nested.fabrics()]
+        return [self, *inner] if self.bundles or self.hosts or self.problems or self.notes else inner
+
+    @property
+    def name(self) -> str:
+        """Where the files of the fabric lie: beside its fabric.yaml, else the folder that all are in."""
+        if self.stated:
+            return str(Path(self.stated[0].display).parent)
+        folders = {str(Path(text.display).parent) for bundle in self.bundles for _, text in bundle.files}
+        try:
+            return os.path.commonpath(folders) or "."
+        except ValueError:  # absolute and relative paths, or no file at all
+            return "."
+
+    def only(self) -> "Inputs":
+        """Return the inputs of the one fabric there is; InputProblems names them where there are several."""
+        fabrics = self.fabrics()
+        if sum(bool(one.bundles) for one in fabrics) > 1:
+            found = "one of several fabrics"
+            beside = (text.display for one in fabrics for text in one.stated)
+            raise InputProblems(Problem(path=path, found=found, hint="read each by itself") for path in beside)
+        whole = Inputs()
+        for one in fabrics:
+            whole.take(one)
+        return whole
+
+    def all_intents(self) -> list[Text]:
+        """Return every intent."""
+        return [*self.intents, *(intent for nested in self.nested for intent in nested.all_intents())]
+
+    def take(self, other: "Inputs") -> None:
+        """Make what belongs to another fabric part of this one."""
+        self.bundles += other.bundles
+        self.hosts += other.hosts
+        self.intents += other.intents
+        self.stated += other.stated
+        self.problems += other.problems
+        self.notes += other.notes
+        self.nested += other.nested

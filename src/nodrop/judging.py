@@ -1,0 +1,179 @@
+"""From what a command line names to outcomes: what is read or built is judged by the rules that were chosen."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from nodrop.config import Config
+from nodrop.errors import InputProblems, Problem, Unsupported
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.types import nearest
+from nodrop.lint.rule import Rule, Strictness
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from nodrop.fabric.index import Index
+    from nodrop.fabric.reading import Reading
+    from nodrop.inputs import Inputs, Text
+    from nodrop.intent.schema import Intent
+    from nodrop.platforms.artifact import Artifact
+    from nodrop.report.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to judge: which rules, how strictly, what is stated, and what the site's configuration says of all that."""
+
+    select: tuple[str, ...] = ()
+    """Rules and areas to judge by; all where there are none."""
+    ignore: tuple[str, ...] = ()
+    strictness: Strictness = "regular"
+    config: Config = field(default_factory=Config)
+    declared: Declared = field(default_factory=Declared)
+    """What the command line states, which counts more than what files do."""
+    whole: bool = True
+    """Whether every finding gets its place, or only those that a short report shows."""
+
+
+def all_rules(config: Config) -> tuple[Rule, ...]:
+    """Return the rules that are shipped and the site's own."""
+    from nodrop.lint import rules
+
+    return rules.load_rules(config.rules, rules.shipped()) if config.rules else rules.shipped()
+
+
+def chosen_rules(settings: Settings, *, routing: bool = False) -> tuple[Rule, ...]:
+    """Return the rules of files, or of `routing`, that were selected and not ignored.
+
+    InputProblems where a word names none, or the configuration says something of a rule that there is not.
+    """
+    from nodrop.lint.rules import of_files, of_routing
+
+    every = all_rules(settings.config)
+    settings.config.check(every)
+    rules = of_routing(every) if routing else of_files(every)
+    known = {word for rule in rules for word in _words(rule)}
+    wanted, unwanted = (_named(option, known, getattr(settings, option)) for option in ("select", "ignore"))
+    return tuple(rule for rule in rules if (not wanted or wanted & _words(rule)) and not unwanted & _words(rule))
+
+
+def _words(rule: Rule) -> set[str]:
+    return {rule.name, rule.area, *rule.aliases}
+
+
+def _named(option: str, known: set[str], values: Sequence[str]) -> set[str]:
+    """Return the rules and areas that an option names."""
+    named = {word.strip() for value in values for word in value.split(",")}
+    if wrong := sorted(named - known):
+        raise InputProblems(
+            Problem(path=f"--{option}", found=f"no rule or area {word!r}", hint=nearest(word, known)) for word in wrong
+        )
+    return named
+
+
+def judged(
+    reading: "Reading",
+    rules: Sequence[Rule],
+    settings: Settings,
+    *,
+    index: "Index | None" = None,
+    progress: Callable[[str], None] | None = None,
+) -> "Outcome":
+    """Return what the rules say of a reading, with the places that the reports will show."""
+    from nodrop import platforms
+    from nodrop.lint.engine import judge
+    from nodrop.locate import locate
+    from nodrop.report.outcome import Outcome, heads
+
+    verdict = judge(
+        reading,
+        rules,
+        strictness=settings.strictness,
+        severity_overrides=settings.config.severity,
+        options=settings.config.options,
+        index=index,
+        progress=progress,
+    )
+    only = None if settings.whole else heads(verdict.findings)
+    pointed = locate(verdict.findings, reading, platforms.where, only=only)
+    return Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
+
+
+def read(what: "Inputs | Text", settings: Settings, executor: "Executor | None" = None) -> "Reading":
+    """Read the files of a fabric; of an intent, what its switches would be given, as if it lay beside the intent.
+
+    An intent states itself what else a configuration states, but for the profile.
+    """
+    from nodrop.collect import read_inputs
+    from nodrop.inputs import Inputs
+
+    otherwise = settings.config.declared
+    if isinstance(what, Inputs):
+        return read_inputs(what, settings.declared, executor, otherwise=otherwise)
+    _, reading = built(intent_of(what)[1], what.display, what.display)
+    return profiled(reading, settings)
+
+
+def profiled(reading: "Reading", settings: Settings) -> "Reading":
+    """Return a reading to be held against the profile of the settings."""
+    profile = settings.declared.profile or settings.config.declared.profile
+    return replace(reading, fabric=replace(reading.fabric, profile=profile)) if profile else reading
+
+
+def intent_of(text: "Text") -> "tuple[bytes, Intent]":
+    """Read an intent, and return its text too; what is no intent at all is told in one line."""
+    from nodrop.inputs import is_intent
+    from nodrop.intent.load import MAX_BYTES, loads
+
+    if text.path is not None and text.path.is_dir():
+        raise InputProblems([Problem(path=text.display, found="a folder", expected="an intent, which is a file")])
+    raw = text.read(MAX_BYTES)
+    if not is_intent(raw) and b"topology" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        hint = "`nodrop lint` judges configurations"
+        expected = "an intent, YAML with the key `nodrop: 1`"
+        raise InputProblems([Problem(path=text.display, found="no intent", expected=expected, hint=hint)])
+    return raw, loads(raw, text.display)
+
+
+@contextmanager
+def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
+    """Turn what is wrong with the input into an outcome, so that one fault does not hide the next."""
+    from nodrop.report.outcome import Outcome
+
+    try:
+        yield
+    except InputProblems as error:
+        outcomes.append(Outcome(problems=error.problems))
+
+
+def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, ...], Reading]":
+    """Return the files that an intent comes to, and what they say when they are read back as if from `below`."""
+    import nodrop
+
+    fabric = nodrop.build(intent)
+    try:
+        artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
+    except Unsupported as error:
+        raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
+    return (*artifacts, *nodrop.rack(fabric)), nodrop.read_back(artifacts, fabric, below)
+
+
+def reading_at(path: str, settings: Settings | None = None) -> "Reading":
+    """Return what stands at one path: configurations, or an intent, of which what its switches would be given."""
+    from nodrop.inputs import find
+
+    settings = settings or Settings()
+    inputs = find((path,), exclude=settings.config.excludes)
+    if intents := inputs.all_intents():
+        text, *others = intents
+        if others or inputs.bundles:
+            found = "several intents, or an intent and configurations"
+            raise InputProblems([Problem(path=path, found=found, expected="one fabric")])
+        return read(text, settings)
+    reading = read(inputs.only(), settings)
+    if not reading.fabric.devices:
+        nothing = Problem(path=path, found="no configuration", expected="files of switches, or an intent")
+        raise InputProblems(reading.problems or [nothing])
+    return reading
