@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nodrop.config import Config
@@ -149,15 +150,20 @@ def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
 
 
 def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, ...], Reading]":
-    """Return the files that an intent comes to, and what they say when they are read back as if from `below`."""
+    """Return the files that an intent comes to, and what they say when they are read back as if from `below`.
+
+    Of every part of that, the reading tells where the intent decides it.
+    """
     import nodrop
+    from nodrop.design.deciding import decision
 
     fabric = nodrop.build(intent)
     try:
         artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
-    return (*artifacts, *nodrop.rack(fabric)), nodrop.read_back(artifacts, fabric, below)
+    reading = replace(nodrop.read_back(artifacts, fabric, below), decided=partial(decision, intent))
+    return (*artifacts, *nodrop.rack(fabric)), reading
 
 
 def reading_at(path: str, settings: Settings | None = None) -> "Reading":

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 
+from nodrop.design.deciding import Keys, decision
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric import subject
-from nodrop.fabric.reading import Note, Place, Reading, Source
+from nodrop.fabric.reading import Decision, Note, Place, Reading, Source
 from nodrop.fabric.subject import Subject, natural
 from nodrop.formats.places import BOM, read_limited
+from nodrop.intent.schema import Intent
 from nodrop.lint.finding import Finding, Located, Related
 from nodrop.platforms import HOSTS
 
@@ -46,7 +48,8 @@ def locate(
     A finding stands where its `at` does, else where the nearest part around it does, down to the device; one about a
     link, at the end that was read. Sources of a device are loaded once, one device at a time, and devices without
     findings never. A source that has changed since it was read gives no place, but a note. With `only`, some of these
-    very findings, the others stay as they are and cost nothing.
+    very findings, the others stay as they are and cost nothing. Where the fabric was built from an intent, the key that
+    decides what a finding points at is the first part related to it.
     """
     findings = tuple(findings)
     chosen = {id(finding) for finding in (findings if only is None else only)}
@@ -57,8 +60,38 @@ def locate(
     atlas = _Atlas(reading, where)
     for device in sorted(wanted, key=natural):
         atlas.chart(device, reading.sources[device], wanted[device])
-    filled = (_filled(finding, aim, atlas.places) if id(finding) in chosen else finding for finding in findings)
-    return Pointed(tuple(filled), tuple(atlas.notes), atlas.lines)
+    lines = dict(atlas.lines)
+
+    def filled(finding: Finding) -> Finding:
+        made = _filled(finding, aim, atlas.places)
+        decision = _decision(finding, reading)
+        if decision is None:
+            return made
+        lines[decision.file, decision.span.line] = decision.line
+        located = Located(file=decision.file, span=decision.span)
+        origin = Related(subject=finding.at, message=decision.message, located=located)
+        return dataclasses.replace(made, related=(origin, *made.related))
+
+    told = tuple(filled(finding) if id(finding) in chosen else finding for finding in findings)
+    return Pointed(told, tuple(atlas.notes), lines)
+
+
+def decided(intent: Intent, part: Subject) -> tuple[Keys, Located] | None:
+    """Return the keys by which an intent decides a part of the fabric that it is built into, and their place.
+
+    None where no key decides the part, or where the text of the intent is not known.
+    """
+    found = decision(intent, part)
+    return None if found is None else (found.keys, Located(file=found.file, span=found.span))
+
+
+def _decision(finding: Finding, reading: Reading) -> Decision | None:
+    """Return where the intent decides what a finding points at: of a switch or port as such, what its fix changes."""
+    if reading.decided is None:
+        return None
+    bare = len(finding.at) == 1 or (len(finding.at) == 2 and not finding.at[1].startswith("@"))
+    changes = finding.fix.changes if finding.fix and bare else ()
+    return reading.decided(changes[0].subject if changes else finding.at)
 
 
 def _platforms(reading: Reading) -> Mapping[str, str]:

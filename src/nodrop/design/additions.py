@@ -139,7 +139,7 @@ def _faults(intent: Intent, node: Node, device: Device, fabric: Fabric) -> Itera
             key, reason = ".".join(names), error.reason
             model = error.model if isinstance(error, Touched) else _taken(device.platform, key, values)
         hint = f"use {known}" if (known := _key(model)) else "remove it"
-        yield _of_path(intent, node, key), reason, "what no key of the intent covers", hint
+        yield place_of_addition(intent, node, key), reason, "what no key of the intent covers", hint
         left = [one for one in values if one.key != key]
         if len(left) == len(values):
             return
@@ -176,7 +176,7 @@ def _key(model: Subject) -> str:
     return next(fitting, "")
 
 
-def _of_path(intent: Intent, node: Node, key: str) -> tuple[str | int, ...]:
+def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | int, ...]:
     """Return the way to an addition in the intent: the most particular place that has it."""
     for name, part in reversed(list(_parts(intent, node))):
         for kind, values in (("tables", part.tables), ("paths", part.paths)):

@@ -102,13 +102,15 @@ def _with_lengths(addresses: list[str], pairs: tuple[Pair, ...]) -> tuple[str, .
 
 
 def _bond(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
-    """Return the port channel that a cable is part of, named after the first port, so that it keeps its name."""
-    if cable.bond is None:
-        return None
+    """Return the port channel that a cable is part of."""
+    return Bond(bond_name(cable, cable.bond), addresses, cable.host) if cable.bond else None
+
+
+def bond_name(cable: HostCable, first: Jack) -> str:
+    """Return what the port channel of a cable is called: after its first port, so that it keeps its name."""
     name = traits(cable.leaf.tier.platform, cable.leaf.tier.version).port_channel
-    first = cable.bond.port
-    number = (first.panel - 1) * cable.leaf.model.max_split + first.split + 1
-    return Bond(name.format(number), addresses, cable.host)
+    number = (first.port.panel - 1) * cable.leaf.model.max_split + first.port.split + 1
+    return name.format(number)
 
 
 def host_port_name(cable: HostCable) -> str:

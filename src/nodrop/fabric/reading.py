@@ -1,15 +1,17 @@
 """What a reader brings back: devices, what it noticed in the text, and where everything came from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import Device, End, Fabric
 from nodrop.fabric.nics import Nic
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
+
+How = Literal["stated", "default", "whole"]
 
 
 class Place(NamedTuple):
@@ -108,6 +110,33 @@ class HostReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Where an intent decides a part of the fabric: the path of its keys, and the line and span where that stands.
+
+    `how` is `stated`, or `default` where none of the keys that decide the part is stated: then the place is that of the
+    nearest key around `keys`. It is `whole` where the part is a switch or a port as such.
+    """
+
+    keys: tuple[str | int, ...]
+    how: How
+    file: str
+    span: Span
+    line: str
+
+    @property
+    def message(self) -> str:
+        """What a report says of the place."""
+        path = ".".join(map(str, self.keys))
+        match self.how:
+            case "stated":
+                return f"decided here: {path}"
+            case "default":
+                return f"left to its default: {path} would be stated here"
+            case "whole":
+                return f"stated here: {path}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """All inputs of one command as one fabric, and what is known about the reading itself."""
 
@@ -118,6 +147,8 @@ class Reading:
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
     assumed: tuple[Assumption, ...] = ()
+    decided: Callable[[Subject], Decision | None] | None = None
+    """Of what an intent was built into: where it decides a part, if it does."""
 
     @property
     def secret_lines(self) -> frozenset[tuple[str, str, int]]:

@@ -80,6 +80,11 @@ class Document:
         self.path = path
         self._read = read
 
+    @property
+    def text(self) -> str:
+        """What was read, without its byte order mark."""
+        return self._read.text
+
     def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
         """Line and column of the value at `keys`, or of its key; for entries of lists and the root both are the same.
 

@@ -13,6 +13,7 @@ from nodrop.errors import Problem
 from nodrop.fabric.fabric import Mode, Purpose
 from nodrop.formats.places import on_one_line
 from nodrop.formats.yaml import Document
+from nodrop.formats.yaml_span import Entries
 from nodrop.intent.network import Addressing, Routing, Services
 from nodrop.intent.part import Part
 from nodrop.intent.types import (
@@ -328,16 +329,32 @@ class Intent(Part):
         description="settings of one's own by platform, role or switch; merged last, the switch's over the role's",
     )
     _document: Document | None = PrivateAttr(None)
+    _entries: Entries | None = PrivateAttr(None)
+    _kept: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def attach(self, document: Document) -> None:
         """Remember the text that the intent came from, so that later faults can name its lines."""
-        self._document = document
+        self._document, self._entries = document, Entries(document.text)
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What others work out once for this intent, by the name of who does."""
+        return self._kept
+
+    @property
+    def entries(self) -> Entries | None:
+        """Where its keys stand, None where the text is not known."""
+        return self._entries
+
+    @property
+    def path(self) -> str:
+        """How its file is shown, or what the fabric is called where there is no file."""
+        return self._document.path if self._document is not None else self.fabric
 
     def problem(self, keys: Sequence[str | int], found: str, expected: str = "", hint: str = "") -> Problem:
         """Return a problem at a path of the intent's keys, with its line where the text is known."""
         line = column = None
         if self._document is not None:
             line, column = self._document.place(keys)
-        path = self._document.path if self._document is not None else self.fabric
         where = ".".join(on_one_line(str(key)) for key in keys)
-        return Problem(path=path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+        return Problem(path=self.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)

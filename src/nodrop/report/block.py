@@ -47,7 +47,7 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     lines = [f"{page.paint(first.severity, f'{first.severity}[{first.rule}]')}: {page.paint('strong', first.message)}"]
     lines += sheet.spot("-->", first.located, ("^", first.severity), subject.text(first.subject))
     for each in related:
-        lines += sheet.spot(":::", each.located, ("-", "frame"), _caption(each))
+        lines += sheet.spot(":::", each.located, ("-", "frame"), _caption(each, first))
     if left := len(first.related) - len(related):
         lines.append(sheet.footer(f"{count(left, 'more related part')}; -v shows them"))
     if first.confidence != "certain":
@@ -128,8 +128,9 @@ def _place(located: Located | None) -> str:
     return f"{located.file}:{span.line}:{span.column}" if span else located.file
 
 
-def _caption(related: Related) -> str:
-    return f"{subject.text(related.subject)}: {related.message}"
+def _caption(related: Related, of: Finding) -> str:
+    """What a related part adds, after its name where it is not the very part that the finding points at."""
+    return related.message if related.subject == of.at else f"{subject.text(related.subject)}: {related.message}"
 
 
 def _more_here(device: str | None, subjects: Sequence[Subject]) -> str:

@@ -1,0 +1,249 @@
+"""Where an intent decides a part of the fabric that it comes to: the key, and the place of that in its text."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from nodrop.design.additions import place_of_addition
+from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes, Node, boxes
+from nodrop.design.classes import purpose_of, unclaimed
+from nodrop.design.decisions import OF_DEVICE, OF_FABRIC, OF_NIC, OF_PORT, UNDECIDED
+from nodrop.design.layout import lay_out
+from nodrop.design.ports import bond_name, host_port_name, name_of
+from nodrop.fabric.fabric import Purpose
+from nodrop.fabric.reading import Decision, How
+from nodrop.fabric.subject import FABRIC, Subject, matches
+from nodrop.intent.schema import Intent
+
+Keys = tuple[str | int, ...]
+_Words = dict[str, tuple[str, ...]]
+_ROWS: Mapping[str, Mapping[str, str]] = {
+    "device": OF_DEVICE,
+    "port": OF_PORT,
+    "fabric": OF_FABRIC,
+    "nic": OF_NIC,
+}
+
+
+def decision(intent: Intent, part: Subject) -> Decision | None:
+    """Return where an intent that can be built decides a part; None where no key does, or its text is not known.
+
+    The place is that of the key that decides it or, where that was left to its default, of the nearest stated key
+    around it. What is known of the nearest field around a part holds for the part.
+    """
+    if intent.entries is None:
+        return None
+    if __name__ not in intent.kept:
+        intent.kept[__name__] = _Deciding(intent)
+    deciding: _Deciding = intent.kept[__name__]
+    return deciding.of(part)
+
+
+class Aspect(NamedTuple):
+    """A part by its kind (`device`, `port`, `fabric` or `nic`) and its path below that."""
+
+    kind: str
+    path: Subject
+
+
+class Row(NamedTuple):
+    """The row of a table that fits an aspect: its key paths in groups, none where no key decides, and what fits it."""
+
+    groups: tuple[tuple[str, ...], ...]
+    path: Subject
+
+
+@lru_cache(maxsize=8192)
+def row(aspect: Aspect) -> Row | None:
+    """Return the row for an aspect or, where there is none, for the nearest around it."""
+    for length in range(len(aspect.path), -1, -1):
+        path = aspect.path[:length]
+        if any(matches(tuple(glob.split("/")), (aspect.kind, *path)) for glob in UNDECIDED):
+            return Row((), path)
+        for glob, keys in _ROWS[aspect.kind].items():
+            if matches(tuple(glob.split("/")) if glob else (), path):
+                return Row(tuple(tuple(group.split()) for group in keys.split(";")), path)
+    return None
+
+
+class _Found(NamedTuple):
+    """The keys that decide, how, and those whose place is shown."""
+
+    keys: Keys
+    how: How
+    at: Keys
+
+
+class _Deciding:
+    """What is asked of one intent, its switches and cables worked out once."""
+
+    def __init__(self, intent: Intent) -> None:
+        self._intent = intent
+        self._found: dict[Subject, Decision | None] = {}
+
+    def of(self, part: Subject) -> Decision | None:
+        if part not in self._found:
+            self._found[part] = self._looked_up(part)
+        return self._found[part]
+
+    def _looked_up(self, part: Subject) -> Decision | None:
+        aspect = self._aspect(part)
+        fitting = row(aspect)
+        if fitting is None:
+            return None
+        words = self._words(part, aspect)
+        if fitting.path[:1] == ("extra",) and (node := self._nodes.get(part[0])):
+            added = place_of_addition(self._intent, node, *part[2:3])
+            return self._decided(added, "stated") if len(added) > 1 else None
+        for group in fitting.groups:
+            if (found := self._of_group(group, words)) is not None:
+                whole = not aspect.path and aspect.kind in ("device", "port")
+                return self._decided(found.keys, "whole" if whole and found.how == "stated" else found.how, found.at)
+        return None
+
+    def _of_group(self, group: Sequence[str], words: _Words) -> _Found | None:
+        entries = self._intent.entries
+        assert entries is not None
+        known = [(one, keys) for one in group if (keys := _keys(one.removeprefix("!"), words))]
+        for _, keys in known:
+            if entries.stated(keys) == len(keys):
+                return _Found(keys, "stated", keys)
+        first, keys = known[0] if known else ("!", ())
+        around = keys[: entries.stated(keys)]
+        if first.startswith("!") or not around:
+            return None
+        return _Found(around, "stated", around) if entries.scalar(around) else _Found(keys, "default", around)
+
+    def _decided(self, keys: Keys, how: How, at: Keys | None = None) -> Decision:
+        entries = self._intent.entries
+        assert entries is not None
+        span = entries.span(keys if at is None else at)
+        return Decision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))
+
+    def _aspect(self, part: Subject) -> Aspect:
+        if part[0] == FABRIC:
+            return Aspect("fabric", part[1:])
+        if part[0] not in self._nodes:
+            return Aspect("nic", part[-1:])
+        if part[1:2] and not part[1].startswith("@"):
+            return Aspect("port", part[2:])
+        path = (part[1][1:], *part[2:]) if part[1:] else ()
+        return Aspect("device", path[1:] if path[:2] == ("bgp", "neighbors") else path)
+
+    def _words(self, part: Subject, aspect: Aspect) -> _Words:
+        """Return what the words in braces stand for; those that stand for nothing are missing."""
+        found = dict(self._of_classes)
+        node = self._nodes.get(part[0])
+        if node is not None:
+            found |= _of_node(node)
+        match aspect:
+            case "port", path if node is not None:
+                found |= self._of_port(node, part[1]) | self._of_priority(path)
+            case "device", ("port_channels" | "vlans" as table, name, *_) if node is not None:
+                found |= self._of_bundle(node, table, name)
+            case "fabric", ("links", ends, *_):
+                found |= self._of_link(ends)
+            case "fabric", ("hosts", name, *_):
+                group = self._groups_of_hosts.get(name)
+                found |= {"group": (group,)} if group else {}
+            case "fabric", ("classes", name, *_):
+                found["named"] = (name,)
+        return found
+
+    @cached_property
+    def _boxes(self) -> Boxes:
+        return boxes(self._intent, [])
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self._boxes.all}
+
+    @cached_property
+    def _links(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """The keys of the link at every port and port channel that has one, by switch and name."""
+        layout = lay_out(self._intent, self._boxes, [])
+        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        for cable in layout.fabric_cables:
+            for node, jack in ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port)):
+                found[node.name, name_of(node, jack)] = ("topology", "uplinks")
+        for link in layout.host_cables:
+            keys = ("endpoints", link.group)
+            found[link.leaf.name, name_of(link.leaf, link.leaf_port)] = keys
+            found[link.host, host_port_name(link)] = keys
+            if link.bond:
+                found[link.leaf.name, bond_name(link, link.bond)] = keys
+        return found
+
+    @cached_property
+    def _groups_of_hosts(self) -> Mapping[str, str]:
+        return {f"{name}{number}": name for name, group in self._intent.endpoints.items() for number in group.ids}
+
+    @cached_property
+    def _of_classes(self) -> _Words:
+        """Of the classes, the first of each purpose that a row names, and the first lossless one."""
+        named = {purpose_of(name, wanted): name for name, wanted in reversed(self._intent.classes.items())}
+        purposes: tuple[Purpose, ...] = ("cnp", "control")
+        found = {purpose: (named[purpose],) for purpose in purposes if purpose in named}
+        lossless = [name for name, wanted in self._intent.classes.items() if wanted.lossless]
+        return found | ({"lossless": (lossless[0],)} if lossless else {})
+
+    def _of_port(self, node: Node, name: str) -> _Words:
+        link = self._links.get((node.name, name))
+        panels = ("topology", "leaves", "ports") if node.role == LEAF else ("topology", "uplinks")
+        if link is None:
+            return {"panels": panels}
+        to_host = link[0] == "endpoints"
+        pool = {"pool": ("addressing", "endpoints" if to_host else "links")}
+        return {"link": link, "panels": panels, "side": ("hosts" if to_host else "fabric",)} | pool
+
+    def _of_priority(self, path: Subject) -> _Words:
+        """Return the class of a queue, a priority group or a DSCP."""
+        match path:
+            case "qos", ("queues" | "priority_groups"), index, *_:
+                for name, wanted in self._intent.classes.items():
+                    if str(wanted.priority) == index:
+                        return dict.fromkeys(("class", *(["pausing"] if wanted.lossless else [])), (name,))
+            case "qos", "dscp_to_tc", dscp, *_:
+                for name, wanted in self._intent.classes.items():
+                    marked = unclaimed(self._intent) if wanted.dscp == "rest" else wanted.dscp
+                    if dscp in map(str, marked):
+                        return {"marked": (name,)}
+        return {}
+
+    def _of_bundle(self, node: Node, table: str, name: str) -> _Words:
+        if table == "port_channels":
+            link = self._links.get((node.name, name))
+            return {"link": link} if link else {}
+        for group, wanted in self._intent.endpoints.items():
+            if wanted.vlan and str(wanted.vlan.id) == name:
+                return {"link": ("endpoints", group)}
+        return {}
+
+    def _of_link(self, ends: str) -> _Words:
+        node, _, port = ends.split("--")[0].partition(":")
+        link = self._links.get((node, port))
+        return {"link": link} if link else {}
+
+
+def _of_node(node: Node) -> dict[str, tuple[str, ...]]:
+    peers = SPINE if node.role == LEAF else LEAF
+    return {
+        "tier": (KEYS[node.role],),
+        "peers": (KEYS[peers],),
+        "device": (node.name,),
+        "role": (node.role,),
+        "platform": (node.tier.platform,),
+    }
+
+
+def _keys(template: str, words: _Words) -> tuple[str, ...]:
+    """Return the keys of a path with its words filled in; none where one of them stands for nothing."""
+    keys: list[str] = []
+    for step in template.split("."):
+        if not step.startswith("{"):
+            keys.append(step)
+        elif (filled := words.get(step[1:-1])) is not None:
+            keys += filled
+        else:
+            return ()
+    return tuple(keys)

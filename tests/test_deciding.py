@@ -1,0 +1,289 @@
+"""Where an intent decides a part of the fabric: a row for every field of the model, and places as the text has them."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+
+from nodrop.design.deciding import Aspect, decision, row
+from nodrop.design.decisions import OF_DEVICE, OF_FABRIC, OF_NIC, OF_PORT, UNDECIDED
+from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.nics import Nic
+from nodrop.fabric.subject import matches, parse
+from nodrop.fabric.types import Type, fields
+from nodrop.formats.yaml import parse as parse_yaml
+from nodrop.intent.load import loads
+from nodrop.intent.schema import Intent
+from nodrop.judging import built
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import of_files, shipped
+from nodrop.locate import decided, locate
+from nodrop.platforms import where
+from nodrop.resources import home
+
+TABLES = {"device": OF_DEVICE, "port": OF_PORT, "fabric": OF_FABRIC, "nic": OF_NIC}
+
+
+def paths(owner: type, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every field of a part of the model, and those of what it holds."""
+    for name, kind in fields(owner).items():
+        yield from _below(kind, (*before, name))
+
+
+def _below(kind: Type, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if kind.element is not None:
+        yield from _below(kind.element, (*path, "3")) if kind.element.owners else [path]
+        return
+    inside = [owner for owner in kind.owners if dataclasses.is_dataclass(owner)]
+    yield path
+    for owner in inside:
+        assert isinstance(owner, type)
+        yield from paths(owner, path)
+
+
+def every() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The kind and the path of every field that a subject can name."""
+    of_fabric = {"links", "hosts", "classes", "policy", "name", "mode", "profile"}
+    assert {*fields(Fabric)} == of_fabric | {"devices", "nics"}
+    yield from (("fabric", path) for path in paths(Fabric) if path[0] in of_fabric)
+    for path in paths(Device):
+        if path[0] == "interfaces":
+            continue
+        yield "device", path[1:] if path[:2] == ("bgp", "neighbors") else path
+    yield "device", ("interfaces",)
+    yield from (("port", path) for path in paths(Interface))
+    yield from (("nic", path) for path in paths(Nic))
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_every_field_of_the_model_has_a_row_or_a_reason(kind: str) -> None:
+    found = {path: row(Aspect(kind, path)) for of, path in every() if of == kind}
+    assert [path for path, own in found.items() if own is None or own.path != path] == []
+
+
+def test_no_row_is_for_what_the_model_has_not() -> None:
+    known = list(every())
+
+    def stands(kind: str, glob: str) -> bool:
+        pattern = tuple(glob.split("/"))
+        return any(of == kind and matches(pattern, path) for of, path in known)
+
+    properties = {"port/lane_mbps", "port/qos/pfc_priorities", "port/qos/dscp_to_tc/*"}
+    rows = {f"{kind}/{glob}" for kind, table in TABLES.items() for glob in table if glob} | UNDECIDED.keys()
+    assert [one for one in rows - properties if not stands(*one.split("/", 1))] == []
+    assert all(UNDECIDED.values())
+
+
+def test_no_row_is_hidden_by_one_before_it() -> None:
+    """For each row there is a field for which it is the first that fits."""
+    used: set[tuple[str, str]] = set()
+    for kind, path in [
+        *every(),
+        *((kind, ()) for kind in TABLES),
+        ("port", ("lane_mbps",)),
+        ("port", ("qos", "pfc_priorities")),
+        ("port", ("qos", "dscp_to_tc", "26")),
+    ]:
+        for glob in TABLES[kind]:
+            if matches(tuple(glob.split("/")) if glob else (), path):
+                used.add((kind, glob))
+                break
+    assert {(kind, glob) for kind, table in TABLES.items() for glob in table} - used == set()
+
+
+def test_keys_of_rows_are_keys_of_the_schema() -> None:
+    schema = Intent.model_json_schema()
+
+    def has(keys: list[str]) -> bool:
+        at = schema
+        for key in keys:
+            while "$ref" in at:
+                at = schema["$defs"][at["$ref"].rpartition("/")[2]]
+            options = [at, *at.get("anyOf", []), *at.get("oneOf", [])]
+            options = [schema["$defs"][one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in options]
+            named = [one["properties"][key] for one in options if key in one.get("properties", {})]
+            for one in options:
+                named += one.get("patternProperties", {}).values()
+                named += [inside] if isinstance(inside := one.get("additionalProperties"), dict) else []
+            if not named:
+                return False
+            at = named[0]
+        return True
+
+    words = {
+        "tier": [["leaves"], ["spines"]],
+        "peers": [["leaves"], ["spines"]],
+        "side": [["hosts"], ["fabric"]],
+        "link": [["topology", "uplinks"], ["endpoints", "gpu"]],
+        "panels": [["topology", "leaves", "ports"]],
+        "pool": [["addressing", "links"], ["addressing", "endpoints"]],
+    }
+    wrong = []
+    for table in TABLES.values():
+        for keys in table.values():
+            for template in keys.replace(";", " ").replace("!", "").split():
+                made = [[]]
+                for step in template.split("."):
+                    fillings = words.get(step[1:-1], [["x"]]) if step.startswith("{") else [[step]]
+                    made = [[*one, *filling] for one in made for filling in fillings]
+                if not any(map(has, made)):
+                    wrong.append(template)
+    assert wrong == []
+
+
+BLOCK = b"""\
+nodrop: 1
+fabric: small  # a remark
+topology:
+  kind: leaf-spine
+  spines: {ids: 1-2, model: SN4700, platform: sonic, version: "202505"}
+  leaves:
+    ids: 1-2
+    model: SN4700
+    platform: sonic
+    version: "202505"
+    ports: {endpoints: 1-4, uplinks: 17-20}
+  uplinks: {per_spine: 2, speed: 400G, media: DR4, length: 30m}
+endpoints:
+  gpu: {ids: 1-2, nic: ConnectX-7, ports: 2, leaf_group: 2, leaf_ports: 1-2, speed: 400G, media: DR4, length: 3m}
+  disk: {ids: 1-2, nic: ConnectX-7, ports: 2, leaf_group: 2, leaf_ports: 3-4, speed: 400G, media: DR4, length: 5m}
+classes:
+  rdma:
+    dscp: 26
+    priority: 3
+    lossless: true
+    share: 60%
+    ecn: {min: 150kB, max: 1500kB, probability: 100%}
+  cnp: {dscp: 48, priority: 6, strict: true, max_rate: 5%}
+  default: {dscp: rest, priority: 0, share: 40%}
+pfc:
+  watchdog:
+    hosts:
+      detection: 200ms
+    fabric: off
+buffers: {alpha: 1}
+routing: {asn: {spines: 4200000000, leaves: 4200100000+}}
+addressing: {loopbacks: 10.0.0.0/16, links: 10.1.0.0/16, endpoints: 10.2.0.0/16, oob: 192.168.100.0/24}
+services:
+  ntp: [192.0.2.10]
+devices:
+  leaf2: {drained: true}
+extra:
+  leaf1:
+    tables: {BANNER_MESSAGE: {global: {state: enabled}}}
+"""
+
+
+CASES = """
+leaf1/Ethernet0/qos/pfc_watchdog | decided | pfc.watchdog.hosts | hosts
+leaf1/Ethernet0/qos/pfc_watchdog/detection_ms | decided | pfc.watchdog.hosts.detection | detection: 200ms
+leaf1/Ethernet0/qos/pfc_watchdog/restoration_ms | decided | pfc.watchdog.hosts.detection | detection: 200ms
+leaf1/Ethernet0/qos/pfc_watchdog/action | default | pfc.watchdog.hosts.action | hosts
+leaf1/Ethernet128/qos/pfc_watchdog | decided | pfc.watchdog.fabric | fabric: off
+leaf1/Ethernet128/qos/pfc_watchdog/detection_ms | decided | pfc.watchdog.fabric | fabric: off
+spine1/Ethernet0/qos/pfc_watchdog | decided | pfc.watchdog.fabric | fabric: off
+leaf1/Ethernet0/qos/queues/3/wred/green/max_bytes | decided | classes.rdma.ecn.max | max: 1500kB
+leaf1/Ethernet0/qos/queues/6/wred | default | classes.cnp.ecn | cnp: {dscp: 48, priority: 6, strict: true, max_rate: 5%}
+leaf1/Ethernet0/qos/queues/6/scheduler/peak_bytes_per_s | decided | classes.cnp.max_rate | max_rate: 5%
+leaf1/Ethernet0/qos/queues/5/scheduler | decided | classes | classes
+leaf1/Ethernet0/qos/dscp_to_tc/26 | decided | classes.rdma.dscp | dscp: 26
+leaf1/Ethernet0/qos/dscp_to_tc/7 | decided | classes.default.dscp | dscp: rest
+leaf1/Ethernet0/qos/priority_groups/3/buffer/headroom/xoff_bytes | decided | endpoints.gpu.length | length: 3m
+leaf1/Ethernet16/cable_length_m | decided | endpoints.disk.length | length: 5m
+leaf1/Ethernet128/cable_length_m | decided | topology.uplinks.length | length: 30m
+leaf1/Ethernet128/fec | decided | topology.uplinks.speed | speed: 400G
+leaf1/Ethernet240 | stated | topology.leaves.ports | ports: {endpoints: 1-4, uplinks: 17-20}
+leaf1/Ethernet0/addresses | decided | addressing.endpoints | endpoints: 10.2.0.0/16
+leaf1/Ethernet128/addresses | decided | addressing.links | links: 10.1.0.0/16
+leaf1 | stated | topology.leaves.ids | ids: 1-2
+spine2/@version | decided | topology.spines.version | version: "202505"
+leaf1/@loopbacks/Loopback0 | decided | addressing.loopbacks | loopbacks: 10.0.0.0/16
+leaf1/@buffer_pools/ingress_lossless_pool/percentage | default | buffers.lossless_pool | buffers: {alpha: 1}
+leaf1/@ntp_servers | decided | services.ntp | ntp: [192.0.2.10]
+leaf1/@syslog_servers | default | services.syslog | services
+leaf1/@bgp/neighbors/10.1.0.1/remote_asn | decided | routing.asn.spines | spines: 4200000000
+leaf1/@neighbors/10.1.0.1/bfd | default | routing.bfd | routing: {asn: {spines: 4200000000, leaves: 4200100000+}}
+leaf2/@bgp/graceful_shutdown | decided | devices.leaf2.drained | drained: true
+leaf1/@extra/BANNER_MESSAGE.global.state | decided | extra.leaf1.tables.BANNER_MESSAGE.global.state | state: enabled
+leaf1/@watchdog_polling_ms | decided | pfc.watchdog.hosts.detection | detection: 200ms
+@fabric/classes/rdma/dscp | decided | classes.rdma.dscp | dscp: 26
+@fabric/hosts/gpu1/nic | decided | endpoints.gpu.nic | nic: ConnectX-7
+@fabric/links/disk1:nic1--leaf1:Ethernet16/length_m | decided | endpoints.disk.length | length: 5m
+@fabric/links/leaf1:Ethernet128--spine1:Ethernet0/media | decided | topology.uplinks.media | media: DR4
+@fabric | decided | fabric | fabric: small
+leaf1/Ethernet0/lane_mbps | decided | endpoints.gpu.speed | speed: 400G
+"""
+"""A part, what is said of its place, the key, and the text that is marked."""
+
+_SAID = {
+    "decided": "decided here: {}",
+    "default": "left to its default: {} would be stated here",
+    "stated": "stated here: {}",
+}
+
+
+@pytest.mark.parametrize(("part", "said", "key", "marked"), [line.split(" | ") for line in CASES.split("\n") if line])
+def test_a_part_leads_to_the_key_that_decides_it(part: str, said: str, key: str, marked: str) -> None:
+    found = decision(loads(BLOCK, "pod.yaml"), parse(part))
+    assert found is not None
+    assert found.message == _SAID[said].format(key)
+    assert found.file == "pod.yaml"
+    line = BLOCK.decode().split("\n")[found.span.line - 1]
+    assert line == found.line
+    assert found.span.end_line == found.span.line
+    assert line[found.span.column - 1 : found.span.end_column - 1] == marked
+
+
+NOWHERE = (
+    "leaf1/Ethernet0/mtu_bytes",
+    "leaf1/Ethernet0/macsec",
+    "leaf1/@mac",
+    "leaf2/@mac_ageing_s",
+    "ConnectX-7/x.sh/tos",
+    "leaf1/@trimming",
+)
+
+
+@pytest.mark.parametrize("part", NOWHERE)
+def test_what_no_stated_key_decides_has_no_place(part: str) -> None:
+    """The intent states neither an MTU nor anything of hosts, and mode is left to its default too."""
+    assert decision(loads(BLOCK, "pod.yaml"), parse(part)) is None
+
+
+def test_without_a_text_there_is_no_place() -> None:
+    intent = Intent.model_validate(parse_yaml(BLOCK, "pod.yaml").data)
+    assert decision(intent, ("leaf1",)) is None
+
+
+def test_what_an_alias_stands_for_has_the_place_of_the_alias() -> None:
+    text = BLOCK.replace(b"gpu: {ids", b"gpu: &hosts {ids").replace(b"ecn: {min", b"ecn: &marks {min")
+    text = text.replace(b"strict: true, max_rate: 5%", b"share: 5%, ecn: *marks").replace(b"share: 40%", b"share: 35%")
+    found = decision(loads(text, "pod.yaml"), parse("leaf1/Ethernet0/qos/queues/6/wred/green/min_bytes"))
+    assert found is not None
+    assert found.line[found.span.column - 1 : found.span.end_column - 1] == "ecn: *marks"
+
+
+def test_the_answer_is_a_path_and_a_place() -> None:
+    found = decided(loads(BLOCK, "pod.yaml"), ("leaf1", "@ntp_servers"))
+    assert found is not None
+    keys, located = found
+    assert keys == ("services", "ntp")
+    assert (located.file, located.span and located.span.line) == ("pod.yaml", 34)
+
+
+def test_findings_of_what_is_built_speak_of_the_intent() -> None:
+    raw = (
+        (home("intents") / "two-by-two.yaml")
+        .read_bytes()
+        .replace(b"max: 1500kB", b"max: 2kB")
+        .replace(b"min: 150kB", b"min: 1kB")
+    )
+    _, reading = built(loads(raw, "pod.yaml"), "pod.yaml", "out")
+    verdict = judge(reading, of_files(shipped()))
+    pointed = locate(verdict.findings, reading, where)
+    told = {one.related[0].message for one in pointed.findings if one.rule == "ecn-below-one-packet"}
+    assert told == {"decided here: classes.rdma.ecn.max"}
+    place = next(one.related[0].located for one in pointed.findings if one.rule == "ecn-below-one-packet")
+    assert place is not None
+    assert place.span is not None
+    assert "max: 2kB" in (pointed.line(place.file, place.span.line) or "")
