@@ -1,5 +1,6 @@
 """From what a command line names to outcomes: what is read or built is judged by the rules that were chosen."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,8 @@ class Settings:
     config: Config = field(default_factory=Config)
     declared: Declared = field(default_factory=Declared)
     """What the command line states, which counts more than what files do."""
+    statistics: bool = False
+    """Whether to count and time what each rule does."""
     whole: bool = True
     """Whether every finding gets its place, or only those that a short report shows."""
 
@@ -86,20 +89,27 @@ def judged(
     from nodrop import platforms
     from nodrop.lint.engine import judge
     from nodrop.locate import locate
-    from nodrop.report.outcome import Outcome, heads
+    from nodrop.report.outcome import Outcome, RuleWork, heads
 
+    evaluations, seconds = Counter[str](), dict[str, float]()
     verdict = judge(
         reading,
         rules,
         strictness=settings.strictness,
         severity_overrides=settings.config.severity,
         options=settings.config.options,
+        evaluations=evaluations,
+        seconds=seconds if settings.statistics else None,
         index=index,
         progress=progress,
     )
     only = None if settings.whole else heads(verdict.findings)
     pointed = locate(verdict.findings, reading, platforms.where, only=only)
-    return Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
+    outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
+    if not settings.statistics:
+        return outcome
+    work = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
+    return replace(outcome, work=tuple(work))
 
 
 def read(what: "Inputs | Text", settings: Settings, executor: "Executor | None" = None) -> "Reading":

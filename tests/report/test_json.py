@@ -192,6 +192,7 @@ def test_a_whole_report() -> None:
       "because": "PFC is on"
     }
   ],
+  "statistics": null,
   "summary": {
     "devices": 6,
     "interfaces": 192,

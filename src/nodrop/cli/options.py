@@ -139,6 +139,7 @@ _OPTIONS = (
         show_default=True,
         help="Color the text; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
     ),
+    option(OUTPUT, "--statistics", is_flag=True, help="Say how many findings each rule has, and how long it took."),
     option(OUTPUT, "-v", "--verbose", is_flag=True, help="List every finding and note instead of groups."),
     option(OUTPUT, "-q", "--quiet", is_flag=True, help="Print findings and what is wrong, and nothing else."),
     option(
@@ -175,6 +176,7 @@ def _choices(given: dict[str, Any], inputs: tuple[str, ...]) -> Choices:
         ignore=given.pop("ignore"),
         strictness=given.pop("strictness") or config.strictness or "regular",
         config=config,
+        statistics=given.pop("statistics"),
         whole=verbose or any(name not in _GROUPED for name, _ in formats),
     )
     return Choices(

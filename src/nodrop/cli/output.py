@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -15,7 +16,7 @@ from nodrop.cli.options import Choices
 from nodrop.report.escape import terminal, utf8
 
 if TYPE_CHECKING:
-    from nodrop.report.outcome import Outcome
+    from nodrop.report.outcome import Outcome, RuleWork
 
 _RANK = {"note": 1, "warning": 2, "error": 3}
 _NEEDED = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
@@ -107,8 +108,22 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
         problems=tuple(problem for one in outcomes for problem in one.problems),
         assumed=tuple(dict.fromkeys(fact for one in outcomes for fact in one.assumed)),
         crashed=any(one.crashed for one in outcomes),
+        work=_work_of_all(outcomes),
         line=line,
     )
+
+
+def _work_of_all(outcomes: Sequence["Outcome"]) -> "tuple[RuleWork, ...] | None":
+    """Return what each rule cost for all fabrics together; None where nobody asked."""
+    from nodrop.report.outcome import RuleWork
+
+    evaluations, seconds = Counter[str](), defaultdict[str, float](float)
+    given = [one.work for one in outcomes if one.work is not None]
+    for work in (work for works in given for work in works):
+        evaluations[work.rule] += work.evaluations
+        seconds[work.rule] += work.seconds
+    made = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
+    return tuple(made) if given else None
 
 
 def emit(outcome: "Outcome", choices: Choices) -> None:

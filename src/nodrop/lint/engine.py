@@ -7,6 +7,7 @@ subject; neither keeps the others from being judged.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from time import perf_counter
 from typing import Literal, TypeVar
 
 from nodrop import analyses
@@ -43,13 +44,15 @@ def judge(
     severity_overrides: Mapping[str, Override] | None = None,
     options: Mapping[str, Mapping[str, object]] | None = None,
     evaluations: Counter[str] | None = None,
+    seconds: dict[str, float] | None = None,
     index: Index | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Verdict:
     """What the rules say of a fabric: those of its mode, within `strictness`, and not `off`.
 
     Overrides and options go by a rule's name or a former one. InputProblems tells of options that a rule does not have.
-    `evaluations` counts, per rule, how often its expression was evaluated. `index` is one of the reading's fabric, for
+    `evaluations` counts, per rule, how often its expression was evaluated, and `seconds` how long the rule took: what
+    several share counts for the first of them. `index` is one of the reading's fabric, for
     who wants what the analyses have kept in it; `progress` is told the name of each rule before its turn.
     """
     overrides = severity_overrides or {}
@@ -61,7 +64,10 @@ def judge(
             progress(rule.name)
         severity = _by_name(overrides, rule, rule.severity)
         assert severity != "off"
+        began = perf_counter() if seconds is not None else 0.0
         session.judge(rule, severity, set_options[rule.name])
+        if seconds is not None:
+            seconds[rule.name] = perf_counter() - began
     return Verdict(
         findings=tuple(sorted(session.findings, key=_order)),
         unknown=session.unknowns.verdicts(rdma=reading.fabric.mode != "lossy" or bool(reading.fabric.classes)),

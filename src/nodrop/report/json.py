@@ -12,7 +12,7 @@ from nodrop.fabric.reading import Assumption, Note
 from nodrop.fabric.states import Unknown
 from nodrop.lint.finding import Change, Finding, Fix, Located, Related, UnknownVerdict
 from nodrop.report.escape import utf8
-from nodrop.report.outcome import Outcome, summary
+from nodrop.report.outcome import Outcome, statistics, summary
 
 VERSION = 1
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
@@ -28,6 +28,7 @@ def render(outcome: Outcome) -> bytes:
         "notes": [_note(note) for note in outcome.notes],
         "problems": [_problem(problem) for problem in outcome.problems],
         "assumed": [_assumption(assumption) for assumption in outcome.assumed],
+        "statistics": None if outcome.work is None else [dataclasses.asdict(each) for each in statistics(outcome)],
         "summary": dataclasses.asdict(summary(outcome)),
     }
     try:

@@ -18,6 +18,15 @@ def _no_line(_file: str, _line: int) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RuleWork:
+    """How often a rule's expression was evaluated, and how many seconds the rule took, in whichever process."""
+
+    rule: str
+    evaluations: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What was looked at and what came of it; `name` is where the files of the fabric lie.
 
@@ -40,6 +49,8 @@ class Outcome:
     baseline: int = 0
     crashed: bool = False
     """Whether a rule crashed, which is nodrop's own fault; the problems tell which."""
+    work: tuple[RuleWork, ...] | None = None
+    """What each rule that was judged cost; None where nobody asked."""
     line: LineOf = _no_line
 
     def __post_init__(self) -> None:
@@ -106,6 +117,26 @@ def summary(outcome: Outcome) -> Summary:
         suppressed=outcome.suppressed,
         baseline=outcome.baseline,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic:
+    """What a rule found, and what that cost."""
+
+    rule: str
+    findings: int
+    evaluations: int
+    seconds: float
+
+
+def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
+    """What each rule that was judged found and cost, the slowest first; nothing where nobody asked."""
+    found = Counter(finding.rule for finding in outcome.findings)
+    rows = (
+        Statistic(rule=one.rule, findings=found[one.rule], evaluations=one.evaluations, seconds=round(one.seconds, 6))
+        for one in outcome.work or ()
+    )
+    return tuple(sorted(rows, key=lambda row: (-row.seconds, row.rule)))
 
 
 def told(problem: Problem) -> str:

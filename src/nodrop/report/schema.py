@@ -24,6 +24,7 @@ def findings_schema() -> dict[str, Any]:
         notes=_list(_note()),
         problems=_list(_problem()),
         assumed=_list(_object(fact=_TEXT, value=_TEXT, because=_TEXT)),
+        statistics=_or_null(_list(_statistic())),
         summary=_object(**dict.fromkeys(_COUNTED, _COUNT)),
     )
     return {
@@ -64,6 +65,10 @@ def _change() -> _Schema:
 
 def _unknown() -> _Schema:
     return _object(rule=_TEXT, missing=_TEXT, subjects_count=_COUNT, devices=_list(_TEXT), settled_by=_TEXT)
+
+
+def _statistic() -> _Schema:
+    return _object(rule=_TEXT, findings=_COUNT, evaluations=_COUNT, seconds={"type": "number", "minimum": 0})
 
 
 def _note() -> _Schema:

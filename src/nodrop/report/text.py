@@ -9,6 +9,7 @@ from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.report.block import Page, block
 from nodrop.report.names import count, listing, name
 from nodrop.report.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
+from nodrop.report.statistics import table
 
 _NOTES_OF_A_KIND = 5
 
@@ -35,9 +36,12 @@ def render(
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
         [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
     ]
+    cost = table(outcome, verbose=verbose)
     last = [page.paint("strong", totals(outcome))]
     paragraphs = (
-        [*findings, problems] if quiet else [_assumed(outcome.assumed, page), *findings, *besides, problems, last]
+        [*findings, problems, cost]
+        if quiet
+        else [_assumed(outcome.assumed, page), *findings, *besides, problems, cost, last]
     )
     text = "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
     return text + "\n" if text else ""

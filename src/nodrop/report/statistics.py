@@ -1,0 +1,33 @@
+"""What each rule found and cost, as a table for a person."""
+
+from nodrop.report.escape import terminal
+from nodrop.report.names import count
+from nodrop.report.outcome import Outcome, Statistic, statistics
+
+SHOWN = 10
+"""How many of the slowest rules stand in the table, beside those that found something."""
+
+
+def table(outcome: Outcome, *, verbose: bool) -> list[str]:
+    """The lines of a table, the slowest rule first, then a row for those that it leaves out, and one for all.
+
+    Rules without findings that are not among the slowest are left out, unless `verbose`. No lines where nobody asked.
+    """
+    every = statistics(outcome)
+    if not every:
+        return []
+    shown = [row for place, row in enumerate(every) if verbose or place < SHOWN or row.findings]
+    rest = [row for row in every if row not in shown]
+    rows = [("rule", "findings", "evaluations", "seconds"), *(_row(row.rule, [row]) for row in shown)]
+    rows += [_row(f"({count(len(rest), 'more rule')})", rest)] if rest else []
+    rows.append(_row(f"({count(len(every), 'rule')} together)", list(every)))
+    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
+    return [
+        "  ".join([name.ljust(first), *(part.rjust(width) for part, width in zip(numbers, others, strict=True))])
+        for name, *numbers in rows
+    ]
+
+
+def _row(name: str, of: list[Statistic]) -> tuple[str, str, str, str]:
+    findings, evaluations = sum(row.findings for row in of), sum(row.evaluations for row in of)
+    return terminal(name), str(findings), str(evaluations), f"{sum(row.seconds for row in of):.3f}"
