@@ -31,8 +31,9 @@ test-slow: setup ## the longer tests
 check: setup ## ruff, mypy --strict, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py
 
-golden: setup ## write golden/, help texts, the table of README and docs/rules/ anew; read the difference before committing it
-	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py tests/test_rule_book.py --update-golden
+golden: setup ## write golden/, help texts, the table of README, docs/rules/ and schemas/ anew; read the difference before committing it
+	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py tests/test_rule_book.py \
+		tests/test_schemas.py --update-golden
 
 faults: setup ## put single faults into clean builds and print what is found of each
 	@$(BIN)/python tests/injected.py

@@ -20,7 +20,7 @@ MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"__main__"},
     {"cli"},
-    {"judging"},
+    {"judging", "schemas"},
     {"report", "validate"},
     {"plan", "locate", "config"},
     {"lint"},
@@ -36,7 +36,7 @@ LAYERS = (
 """From the top: a module imports from its own layer and those below. The package root ties the verbs together."""
 
 ONLY_IN = {
-    "pydantic": ("intent", "hardware", "lint/rule_file", "lint/rule_loader", "stated", "config"),
+    "pydantic": ("intent", "hardware", "lint/rule_file", "lint/rule_loader", "stated", "config", "schemas"),
     "jinja2": ("platforms/rendering", "lint/expression", "lint/checker", "report/html"),
     "click": ("cli",),
     "orjson": ("formats", "report"),
@@ -169,7 +169,7 @@ def test_every_rule_lies_in_an_area_and_has_examples() -> None:
 
 
 def test_shipped_data_is_found() -> None:
-    for name in ("templates", "rules", "intents", "profiles"):
+    for name in ("templates", "rules", "intents", "profiles", "schemas"):
         assert any(home(name).iterdir())
 
 

@@ -13,6 +13,7 @@ from nodrop.intent.first import first
 from nodrop.intent.load import loads
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import of_files, shipped
+from nodrop.schemas import spelt
 
 WORTH_KNOWING = {"ecn-same-at-every-speed", "watchdog-flaps-on-chip"}
 """Notes that a first intent may have for the most demanding reader: both are facts of its switches."""
@@ -55,7 +56,11 @@ def test_a_folder_gets_an_intent() -> None:
     done = run("init", "new/pod1")
     assert (done.code, done.out) == (0, "")
     assert done.err == "new/pod1/intent.yaml: written; `nodrop show new/pod1/intent.yaml` says what it means\n"
-    assert Path("new/pod1/intent.yaml").read_text() == first("sonic", "SN4700", file="intent.yaml")
+    text = Path("new/pod1/intent.yaml").read_text()
+    assert text == first("sonic", "SN4700", file="intent.yaml")
+    line, _, schema = text.splitlines()[0].partition("$schema=")
+    assert line == "# yaml-language-server: "
+    assert (Path("new/pod1") / schema).read_text() == spelt("intent")
     assert run("init").code == 0
     assert Path("intent.yaml").is_file()
     assert run("build", "intent.yaml", "-o", "build").code == 0
@@ -101,4 +106,4 @@ def test_what_is_wrong_is_told(args: list[str], said: str) -> None:
 def test_every_line_is_short_and_has_words_that_hold() -> None:
     text = first("sonic", "SN5600", file="intent.yaml")
     assert max(map(len, text.splitlines())) <= 120
-    assert "$" not in text
+    assert "$" not in text.replace("$schema=", "")

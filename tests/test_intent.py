@@ -107,7 +107,7 @@ def test_aliases_are_followed_and_faults_below_them_have_a_place() -> None:
     text = text.replace("storage: {ids: 1-2", "storage: {ids: *two")
     assert loads(text.encode(), "intent.yaml").endpoints["storage"].ids == (1, 2)
     assert said(text.replace("&two 1-2", "&two 2-1"))[1].startswith(
-        "intent.yaml:12:18: endpoints.storage.ids: 2-1 runs"
+        "intent.yaml:13:18: endpoints.storage.ids: 2-1 runs"
     )
 
 
@@ -131,11 +131,11 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_places_count_code_points_and_survive_windows_line_ends() -> None:
     text = text_of("two-by-two").replace("gpu:     {ids: 1-2", "gpu:     {ids: x").replace("\n", "\r\n")
     assert said("\ufeff# é𝄞\r\n" + text) == [
-        "intent.yaml:12:18: endpoints.gpu.ids: x; expected numbers such as 1-16 or 1-4, 7"
+        "intent.yaml:13:18: endpoints.gpu.ids: x; expected numbers such as 1-16 or 1-4, 7"
     ]
     assert said(text_of("two-by-two") + 'services: {"é𝄞": 1, ntp: x}\n') == [
-        "intent.yaml:22:12: services.é𝄞: unknown key é𝄞 (known keys: ntp, syslog, dns, snmp, telemetry)",
-        "intent.yaml:22:26: services.ntp: x; expected an address such as 192.0.2.10",
+        "intent.yaml:23:12: services.é𝄞: unknown key é𝄞 (known keys: ntp, syslog, dns, snmp, telemetry)",
+        "intent.yaml:23:26: services.ntp: x; expected an address such as 192.0.2.10",
     ]
 
 
@@ -152,7 +152,7 @@ def test_hostile_words_cannot_steer_a_terminal_or_break_a_line(
 
 def test_long_words_are_cut() -> None:
     assert said(text_of("two-by-two") + f"mtu: {'9' * 5000}\n") == [
-        f"intent.yaml:22:6: mtu: {'9' * 40}…; expected a whole number from 1280 to 9216"
+        f"intent.yaml:23:6: mtu: {'9' * 40}…; expected a whole number from 1280 to 9216"
     ]
 
 

@@ -1,4 +1,4 @@
-"""The wheel carries templates, rules, intents and profiles, and works far from the checkout."""
+"""The wheel carries templates, rules, intents, profiles and schemas, and works far from the checkout."""
 
 import os
 import subprocess
@@ -56,6 +56,6 @@ def test_all_shipped_data_is_in_it(installed: Path) -> None:
         "from nodrop.resources import home; top = home({0!r});"
         "print(*sorted(str(path.relative_to(top)) for path in top.rglob('*.*')))"
     )
-    for name in ("templates", "rules", "intents", "profiles"):
+    for name in ("templates", "rules", "intents", "profiles", "schemas"):
         there = run(installed / "python", "-c", code.format(name), cwd="/").split()
         assert there == sorted(str(path.relative_to(ROOT / name)) for path in (ROOT / name).rglob("*.*"))

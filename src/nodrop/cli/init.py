@@ -17,12 +17,13 @@ def command(path: str, platform: str, model: str) -> None:
     """Write a first intent.
 
     It has comments and builds as it is: two leaves and two spines full of GPU servers. A folder gets an intent.yaml;
-    a file that is there is never overwritten.
+    a file that is there is never overwritten. Its JSON Schema goes beside it, to .nodrop/, where editors find it.
     """
     from nodrop import platforms
     from nodrop.cli.output import tell
     from nodrop.hardware import buildable, obstacle, switch, switches
-    from nodrop.intent.first import first
+    from nodrop.intent.first import SCHEMA, first
+    from nodrop.schemas import spelt
 
     _check("--platform", platform, platforms.written())
     _check("--model", model, switches())
@@ -32,6 +33,7 @@ def command(path: str, platform: str, model: str) -> None:
         raise click.UsageError("the path is empty; expected a folder or a file")
     target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FILE
     _write(target, first(platform, model, file=target.name))
+    _write(target.parent / SCHEMA, spelt("intent"), anew=True)
     tell(f"{target}: written; `nodrop show {target}` says what it means")
 
 
@@ -42,12 +44,12 @@ def _check(option: str, word: str, known: Iterable[str]) -> None:
         raise click.BadParameter(unknown(option.removeprefix("--"), word, known), param_hint=f"'{option}'")
 
 
-def _write(target: Path, text: str) -> None:
-    """Write a file that is not there yet, and the folders above it."""
+def _write(target: Path, text: str, *, anew: bool = False) -> None:
+    """Write a file that is not there yet, or a generated one anew, and the folders above it."""
     try:
         if not target.parent.is_dir():
             target.parent.mkdir(parents=True)
-        with target.open("x", encoding="utf-8") as file:
+        with target.open("w" if anew else "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
         raise click.ClickException(f"{error.filename} is there already; it was not touched") from None

@@ -27,7 +27,11 @@ def _date(value: Any) -> Any:
     raise Misread("a day, such as 2027-06-30", "")
 
 
-Day = Annotated[date, BeforeValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
+Day = Annotated[
+    date,
+    BeforeValidator(_date),
+    WithJsonSchema({"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
+]
 
 
 class Part(BaseModel):

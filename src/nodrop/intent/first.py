@@ -13,10 +13,15 @@ _FASTEST_OF_ALL_MBPS = 800_000
 """What every release that is written can say; for more, on unused ports too, it takes the newest."""
 
 
+SCHEMA = ".nodrop/intent.schema.json"
+"""Where, from the folder of a first intent, an editor finds what it may hold."""
+
+
 def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     """Return the text of an intent that builds: a server's NIC at its fastest, uplinks at the switch's, 1:1.
 
-    `file` is how the comments call it. KeyError where the platform or the model is not known.
+    `file` is how the comments call it. KeyError where the platform or the model is not known. Its first line says
+    that its schema lies in `SCHEMA`.
     """
     box = switch(model)
     held, uplink = traits(platform), headroom_speeds_mbps(box)[0]
@@ -26,6 +31,7 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     split = uplink // speed
     servers = half * split
     return Template((home("templates") / "intent" / "first.yaml").read_text()).substitute(
+        schema=SCHEMA,
         fabric=fabric,
         file=file,
         model=model,

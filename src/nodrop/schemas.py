@@ -1,0 +1,60 @@
+"""JSON Schemas of what users write and of what nodrop prints, for editors and for programs."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+KINDS = ("intent", "fabric", "config", "profile", "rule", "findings")
+"""What there is a schema of: intents, fabric.yaml, nodrop.yaml, profiles, rule files, and the JSON report."""
+FOLDER = "schemas"
+
+
+def file_of(kind: str) -> str:
+    """Return the name of the file that holds a schema, in `schemas/` and wherever a copy of it lies."""
+    return f"{kind}.schema.json"
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """Return a new copy of a schema, draft 2020-12. KeyError where there is none of that kind."""
+    return {"$schema": DRAFT} | _of(kind)
+
+
+def spelt(kind: str) -> str:
+    """Return the text of a schema, as it is printed and as its file holds it."""
+    return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+
+
+def _of(kind: str) -> dict[str, Any]:
+    if kind == "findings":
+        from nodrop.report.schema import findings_schema
+
+        return findings_schema()
+    return model(kind).model_json_schema()
+
+
+def model(kind: str) -> "type[BaseModel]":
+    """Return the model that reads a file of a kind that users write. KeyError where there is none."""
+    if kind == "intent":
+        from nodrop.intent.schema import Intent
+
+        return Intent
+    if kind == "fabric":
+        from nodrop.stated import Stated
+
+        return Stated
+    if kind == "config":
+        from nodrop.config import ConfigFile
+
+        return ConfigFile
+    if kind == "profile":
+        from nodrop.stated.profile import ProfileFile
+
+        return ProfileFile
+    if kind == "rule":
+        from nodrop.lint.rule_file import RuleFile
+
+        return RuleFile
+    raise KeyError(kind)

@@ -1,0 +1,178 @@
+"""schemas/: the files are what `nodrop schema` prints; they take what is shipped, and refuse what loaders refuse."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
+
+from command import nodrop
+from nodrop import config, stated
+from nodrop.errors import InputProblems
+from nodrop.intent.load import loads
+from nodrop.lint.rules import load_rules
+from nodrop.resources import home
+from nodrop.schemas import FOLDER, KINDS, file_of, schema
+from nodrop.stated.profile import loads_profile
+
+SHIPPED = {
+    "intent": sorted(home("intents").rglob("*.yaml")),
+    "profile": sorted(home("profiles").glob("*.yaml")),
+    "rule": sorted(home("rules").rglob("*.yaml")),
+}
+
+
+def document(text: str) -> Any:
+    """A text as editors read it: 1 is a number, and `on` a text."""
+    return YAML(typ="safe", pure=True).load(text)
+
+
+def fits(kind: str, text: str) -> bool:
+    return Draft202012Validator(schema(kind)).is_valid(document(text))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_is_what_the_command_prints(kind: str, update_golden: bool) -> None:
+    printed = nodrop("schema", kind).out
+    path = home(FOLDER) / file_of(kind)
+    if update_golden:
+        path.write_text(printed)
+    assert path.read_text() == printed, "make golden"
+    Draft202012Validator.check_schema(schema(kind))
+
+
+def test_there_are_no_other_files() -> None:
+    assert {path.name for path in home(FOLDER).iterdir()} == {file_of(kind) for kind in KINDS}
+
+
+@pytest.mark.parametrize(("kind", "path"), [(kind, path) for kind, paths in SHIPPED.items() for path in paths])
+def test_what_is_shipped_fits(kind: str, path: Path) -> None:
+    Draft202012Validator(schema(kind)).validate(document(path.read_text()))
+
+
+@pytest.mark.parametrize("path", SHIPPED["intent"], ids=lambda path: path.stem)
+def test_an_intent_says_where_its_schema_lies(path: Path) -> None:
+    found = re.match(r"# yaml-language-server: \$schema=(\S+)\n", path.read_text())
+    assert found is not None
+    assert (path.parent / found[1]).resolve() == (home(FOLDER) / file_of("intent")).resolve()
+
+
+CONFIG = """
+version: 1
+rules: [rules/ours]
+strictness: pedantic
+fail_on: error
+severity: {ecn-at-no-probability: "off"}
+options: {watchdog-slower-than-rdma-timeout: {timeout_ms: 500}}
+profile: nvidia
+fabric: {mode: lossless, classes: {rdma: {dscp: 26, tc: 3, lossless: true, share: 60%}}, roles: {leaf1: leaf}}
+suppress:
+  - {rule: pfc-on-lossy-class, at: "leaf*/Ethernet0", reason: a pilot, until: "2027-06-30"}
+exclude: [lab, "old/*"]
+"""
+FABRIC = """
+name: pod1
+mode: lossless
+classes: {rdma: {dscp: [26], tc: 3}, default: {dscp: rest}}
+roles: {leaf1: leaf}
+models: {leaf1: SN4700}
+cables: ["leaf1:Ethernet0--spine1:Ethernet8 30m DR4"]
+hosts: {gpu1: {gpus: 8, nic: ConnectX-7, ports: {eth0: {speed: 400G, lanes: 4}}, pfc: [3], dcqcn: true}}
+policy: {watchdog: {hosts: {detection: 200ms}, fabric: "off"}, lossless_pool: 90%, max_oversubscription: 1.5}
+"""
+PROFILE = """
+about: ours
+ecn: [{speeds: [100G, 400G], min: 150kB, max: 1MB to 2MB, probability: 5%, source: us}]
+watchdog: [{side: hosts, detection: 200ms to 400ms, actions: [drop], source: us}]
+shares: [{purpose: rdma, share: 50% to 95%, source: us}]
+"""
+INTENT = (home("intents") / "two-by-two.yaml").read_text()
+RULE = (home("rules") / "pfc" / "link-pause-with-pfc.yaml").read_text()
+BASES = {"config": CONFIG, "fabric": FABRIC, "profile": PROFILE, "intent": INTENT, "rule": RULE}
+
+
+def _load_config(text: str) -> object:
+    Path("nodrop.yaml").write_text(text)
+    return config.load(Path("nodrop.yaml"))
+
+
+def _load_rule(text: str) -> object:
+    folder = Path("rules/pfc")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "link-pause-of-ours.yaml").write_text(text)
+    return load_rules([Path("rules")])
+
+
+LOADERS: dict[str, Callable[[str], object]] = {
+    "config": _load_config,
+    "fabric": lambda text: stated.loads(text.encode(), "fabric.yaml"),
+    "profile": lambda text: loads_profile(text.encode(), "ours.yaml", "ours"),
+    "intent": lambda text: loads(text.encode(), "intent.yaml"),
+    "rule": _load_rule,
+}
+
+
+@pytest.mark.parametrize("kind", BASES)
+def test_what_the_loader_takes_fits(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    LOADERS[kind](BASES[kind])
+    assert fits(kind, BASES[kind])
+
+
+FAULTS = [
+    ("config", "version: 1", "version: 2"),
+    ("config", "strictness: pedantic", "strictness: strict"),
+    ("config", "fail_on: error", "fail_on: errors"),
+    ("config", "rules: [rules/ours]", "rules: {ours: true}"),
+    ("config", "profile: nvidia", "profiles: nvidia"),
+    ("config", '"off"}', "fatal}"),
+    ("config", "reason: a pilot, ", ""),
+    ("config", "2027-06-30", "in June"),
+    ("config", "mode: lossless", "mode: lossles"),
+    ("config", "tc: 3", "tc: 16"),
+    ("fabric", "mode: lossless", "mode: none"),
+    ("fabric", "dscp: [26]", "dscp: [64]"),
+    ("fabric", "dscp: [26], ", ""),
+    ("fabric", "tc: 3", "queue: 3"),
+    ("fabric", "speed: 400G", "speed: fast"),
+    ("fabric", "dcqcn: true", "dcqcn: maybe"),
+    ("fabric", "detection: 200ms", "detection: 200"),
+    ("fabric", '"off"', '"none"'),
+    ("fabric", "lossless_pool: 90%", "lossless_pool: 90"),
+    ("fabric", "cables: [", "cables: [{}, "),
+    ("profile", "about: ours", "title: ours"),
+    ("profile", "min: 150kB", "min: 150"),
+    ("profile", "1MB to 2MB", "1MB-2MB"),
+    ("profile", "side: hosts", "side: both"),
+    ("profile", "actions: [drop]", "actions: [dorp]"),
+    ("profile", "purpose: rdma, ", ""),
+    ("profile", ", source: us}]\nwatchdog", "}]\nwatchdog"),
+    ("intent", "nodrop: 1", "nodrop: 2"),
+    ("intent", "kind: leaf-spine", "kind: leaf"),
+    ("intent", "platform: sonic", "platform: sonik"),
+    ("intent", "speed: 400G", "speed: 400"),
+    ("intent", "length: 3m", "length: 3"),
+    ("intent", "topology:", "topologie:"),
+    ("intent", "per_spine: 2", "per_spine: 0"),
+    ("intent", "probability: 100%", "probability: 200"),
+    ("intent", "routing: {asn", "routing: {asns"),
+    ("rule", "severity: error", "severity: fatal"),
+    ("rule", "scope: interface", "scope: port"),
+    ("rule", "why:", "because:"),
+    ("rule", "since:", "since: []\nfrom:"),
+]
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), FAULTS)
+def test_what_the_loader_refuses_does_not_fit(
+    kind: str, old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert old in BASES[kind]
+    text = BASES[kind].replace(old, new, 1)
+    with pytest.raises(InputProblems):
+        LOADERS[kind](text)
+    assert not fits(kind, text)
