@@ -215,6 +215,28 @@ def test_assume(assume: list[str], findings: set[str]) -> None:
     assert ("lossless (ports have PFC" in out) == (not any("mode" in each for each in assume))
 
 
+def test_standard_input_stands_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    built(home("intents") / "two-by-two.yaml", "build")
+    file = Path("build/leaf1/config_db.json")
+    config = json.loads(file.read_text())
+    del config["PFC_WD"]["Ethernet0"]
+    edited = json.dumps(config, indent=4).encode()
+    done = nodrop("lint", "-", "--stdin-filename", file, "--format", "concise", stdin=edited)
+    assert done.out.splitlines()[0].startswith(f"{file}:"), "what is typed is judged, with what lies beside it"
+    assert "pfc-without-watchdog" in done.out
+    assert nodrop("lint", file).code == 0, "and the file is what it was"
+    whole = json.loads(nodrop("lint", "build", "-", "--stdin-filename", file, "--format", "json", stdin=edited).out)
+    assert {one["subject"] for one in whole["findings"]} == {"leaf1/Ethernet0"}
+    assert whole["summary"]["devices"] == 4, "it is no device besides"
+    new = nodrop("lint", "-", "--stdin-filename", "new/leaf9/config_db.json", "--format", "json", stdin=edited)
+    assert [one["file"] for one in json.loads(new.out)["findings"]] == ["new/leaf9/config_db.json"]
+    Path("new").mkdir()
+    Path("new/nodrop.yaml").write_text("severity: {pfc-without-watchdog: off}\n")
+    assert nodrop("lint", "-", "--stdin-filename", "new/leaf9/config_db.json", stdin=edited).code == 0
+    assert "names what `-` reads" in nodrop("lint", file, "--stdin-filename", "x.json").err
+
+
 def test_standard_input() -> None:
     config = Path("small/leaf1/config_db.json").read_bytes()
     done = nodrop("lint", "-", stdin=config)

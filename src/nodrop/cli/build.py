@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Sections)
-@click.argument("intents", nargs=-1, required=True, metavar="INTENT...")
+@click.argument("intents", nargs=-1, required=True, metavar="INTENT...", type=click.Path())
 @option(
-    OUTPUT, "-o", "--output", required=True, metavar="DIR", help="Folder to write; replaced as a whole or not at all."
+    OUTPUT,
+    "-o",
+    "--output",
+    required=True,
+    metavar="DIR",
+    type=click.Path(),
+    help="Folder to write; replaced as a whole or not at all.",
 )
 @option(
     OUTPUT, "--check", "check_only", is_flag=True, help="Write nothing; exit 1 where DIR is not what would be written."

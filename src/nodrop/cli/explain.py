@@ -2,12 +2,13 @@
 
 import click
 
+from nodrop.cli import completing
 from nodrop.cli.options import unknown
 
 
 @click.command()
 @click.option("--at", metavar="SUBJECT", help="Explain what the configurations at PATH have there, and why.")
-@click.argument("name", metavar="RULE | PATH")
+@click.argument("name", metavar="RULE | PATH", shell_complete=completing.rules)
 def command(name: str, at: str | None) -> None:
     """Explain a rule, or a part of a fabric.
 

@@ -10,7 +10,7 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 @click.command()
-@click.argument("path", required=False, default=".", metavar="[DIR|FILE]")
+@click.argument("path", required=False, default=".", metavar="[DIR|FILE]", type=click.Path())
 @click.option("--platform", default="sonic", show_default=True, metavar="NAME", help="Network OS of the switches.")
 @click.option("--model", default="SN4700", show_default=True, metavar="NAME", help="Model of the switches.")
 def command(path: str, platform: str, model: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nodrop.cli import completing
 from nodrop.cli.options import INPUT, RULES, Choices, Sections, judging, option, unknown
 
 if TYPE_CHECKING:
@@ -22,24 +23,45 @@ DEVICES_OF_AN_INTENT = 25
 
 
 @click.command(cls=Sections)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@option(INPUT, "--platform", metavar="NAME", help="Read every file as this platform's instead of recognising it.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@option(
+    INPUT,
+    "--platform",
+    metavar="NAME",
+    shell_complete=completing.platforms,
+    help="Read every file as this platform's instead of recognising it.",
+)
+@option(
+    INPUT,
+    "--stdin-filename",
+    "stdin_name",
+    metavar="FILE",
+    type=click.Path(),
+    help="What stands on standard input is this file's text, be the file there or not.",
+)
 @option(
     INPUT,
     "--assume",
     multiple=True,
     metavar="KEY=VALUE",
+    shell_complete=completing.assumptions,
     help="State what no file says: mode=lossless|pfc-only|lossy|trim, rdma=DSCP; may be repeated.",
 )
 @option(
     RULES,
     "--profile",
     metavar="NAME|FILE",
+    shell_complete=completing.profiles,
     help="Hold thresholds, timers and shares against the bands of a vendor, or of a file of your own.",
 )
 @judging
 def command(
-    paths: tuple[str, ...], platform: str | None, assume: tuple[str, ...], profile: str | None, choices: Choices
+    paths: tuple[str, ...],
+    platform: str | None,
+    stdin_name: str | None,
+    assume: tuple[str, ...],
+    profile: str | None,
+    choices: Choices,
 ) -> int:
     """Judge configurations, or intents.
 
@@ -63,7 +85,8 @@ def command(
     _require_known(platform)
     settings = replace(choices.settings, declared=_declared(assume, profile))
     chosen_rules(settings)
-    inputs = find(paths, platform, exclude=settings.config.excludes)
+    named, held = _held(paths, stdin_name)
+    inputs = find(named, platform, exclude=settings.config.excludes, held=held)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
     tasks = [_Task(what=one, settings=settings) for one in fabrics]
     with working(sum(map(_devices, tasks)), choices) as executor:
@@ -74,6 +97,17 @@ def command(
     outcome = merged(outcomes)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
+
+
+def _held(paths: tuple[str, ...], stdin_name: str | None) -> tuple[list[str], dict[str, bytes]]:
+    """Return the paths with a name for standard input, if it was given one, and its text under that name."""
+    from nodrop.inputs import STDIN, standard_input
+
+    if stdin_name is None:
+        return list(paths), {}
+    if STDIN not in paths or not stdin_name:
+        raise click.UsageError("--stdin-filename names what `-` reads; expected `-` among the paths, and a name")
+    return [stdin_name if path == STDIN else path for path in paths], {stdin_name: standard_input()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

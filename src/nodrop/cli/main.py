@@ -18,8 +18,10 @@ from nodrop import cli
 from nodrop.errors import InputProblems, NodropError
 
 FOUND, WRONG, NOTHING, FAILED, INTERRUPTED = 1, 2, 3, 70, 130
-_OWN = ("main", "options", "output", "working")
+_OWN = ("completing", "main", "options", "output", "working")
 """The modules here that are no command."""
+COMPLETE = "_NODROP_COMPLETE"
+"""The variable by which a shell asks for completions."""
 
 
 class _Commands(click.Group):
@@ -61,7 +63,7 @@ def nodrop() -> None:
 def run(args: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     try:
-        result = nodrop.main(args=args, prog_name="nodrop", standalone_mode=False)
+        result = nodrop.main(args=args, prog_name="nodrop", complete_var=COMPLETE, standalone_mode=False)
         return result if isinstance(result, int) else 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         return INTERRUPTED

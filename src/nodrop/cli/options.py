@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nodrop.cli import completing
+
 if TYPE_CHECKING:
     from nodrop.config import Config
     from nodrop.judging import Settings
@@ -95,9 +97,21 @@ class Sections(click.Command):
 INPUT, RULES, OUTPUT, _RUN = "Input", "Rules", "Output", "Running"
 _OPTIONS = (
     option(
-        RULES, "--select", multiple=True, metavar="RULE,AREA", help="Run only these rules or areas; may be repeated."
+        RULES,
+        "--select",
+        multiple=True,
+        metavar="RULE,AREA",
+        shell_complete=completing.rules_and_areas,
+        help="Run only these rules or areas; may be repeated.",
     ),
-    option(RULES, "--ignore", multiple=True, metavar="RULE,AREA", help="Leave rules or areas out; may be repeated."),
+    option(
+        RULES,
+        "--ignore",
+        multiple=True,
+        metavar="RULE,AREA",
+        shell_complete=completing.rules_and_areas,
+        help="Leave rules or areas out; may be repeated.",
+    ),
     option(
         RULES,
         "--strictness",
@@ -118,6 +132,7 @@ _OPTIONS = (
         "--config",
         "config_file",
         metavar="FILE",
+        type=click.Path(),
         help="Judge as this file says.  [default: the nearest nodrop.yaml, or pyproject.toml with [tool.nodrop]]",
     ),
     option(RULES, "--no-config", is_flag=True, help="Look for no such file."),
@@ -127,6 +142,7 @@ _OPTIONS = (
         "formats",
         multiple=True,
         callback=_formats,
+        shell_complete=completing.formats,
         metavar="NAME[=FILE]",
         help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}, to standard output or a file; may be repeated."
         "  [default: text]",
@@ -158,7 +174,10 @@ def judging(function: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(function)
     def command(**given: Any) -> int:
-        return function(choices=_choices(given, given.get("paths") or given.get("intents") or ()), **given)
+        paths = given.get("paths") or given.get("intents") or ()
+        beside = given.get("stdin_name")
+        inputs = tuple(beside if beside and path == "-" else path for path in paths)
+        return function(choices=_choices(given, inputs), **given)
 
     for add in reversed(_OPTIONS):
         command = add(command)

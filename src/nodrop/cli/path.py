@@ -19,7 +19,7 @@ FOUND = 1
 @click.command()
 @click.argument("src")
 @click.argument("dst")
-@click.argument("path", default=".")
+@click.argument("path", default=".", type=click.Path())
 @click.option("--dscp", type=click.IntRange(0, 63), help="The packet's DSCP.  [default: that of RDMA]")
 @click.option(
     "--without",

@@ -6,7 +6,7 @@ from nodrop.cli.options import form_option
 
 
 @click.command()
-@click.argument("intent", metavar="INTENT")
+@click.argument("intent", metavar="INTENT", type=click.Path())
 @click.option("--headroom", is_flag=True, help="Only the headroom: what it is made of and held against.")
 @form_option("text", "json")
 def command(intent: str, headroom: bool, form: str) -> None:

@@ -6,7 +6,7 @@ from nodrop.cli.options import Choices, Sections, judging
 
 
 @click.command(cls=Sections)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @judging
 def command(paths: tuple[str, ...], choices: Choices) -> int:
     """Compute BGP sessions, routes and failures, and judge them.

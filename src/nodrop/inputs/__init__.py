@@ -2,17 +2,18 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nodrop import stated
 from nodrop.fabric.reading import Note
 from nodrop.formats.json import MAX_BYTES
+from nodrop.inputs.disk import Disk
 from nodrop.inputs.finder import Finder, is_intent, stated_beside, states
 from nodrop.inputs.model import Bundle, Inputs, Text, named
 from nodrop.paths import fault
 
-__all__ = ["STDIN", "Bundle", "Inputs", "Text", "find", "is_intent", "named"]
+__all__ = ["STDIN", "Bundle", "Inputs", "Text", "find", "is_intent", "named", "standard_input"]
 
 STDIN = "-"
 _ALONE = "says what no switch file can; name configurations too, and it is read with them"
@@ -24,27 +25,30 @@ def find(
     stdin: bytes | None = None,
     *,
     exclude: Callable[[Path], bool] = lambda _: False,
+    held: Mapping[str, bytes] | None = None,
 ) -> Inputs:
     """Look at every path: an intent, a configuration, a folder of them, or `-` for standard input.
 
     All are one fabric, unless several fabric.yaml files lie beside them, and none was named: then each has its own.
-    What `exclude` tells of is passed over in folders; what was named itself is read.
+    What `exclude` tells of is passed over in folders; what was named itself is read. Texts that are `held` stand for
+    the files at these paths, as an editor's do that have not been saved.
     """
-    finder = Finder(platform, exclude)
+    disk = Disk(held)
+    finder = Finder(disk, platform, exclude)
     found = Inputs()
     groups: dict[str, Inputs] = {}
     for text in paths:
         if text == STDIN:
-            finder.held(groups.setdefault("", Inputs()), _standard_input() if stdin is None else stdin)
-        elif (wrong := fault(text)) is not None:
+            finder.held(groups.setdefault("", Inputs()), standard_input() if stdin is None else stdin)
+        elif (wrong := None if disk.holds(text) else fault(text)) is not None:
             found.problems.append(wrong)
-        elif Path(text).name == stated.FILE and states(Path(text)):
-            found.stated.append(Text(display=text, path=Path(text)))
+        elif Path(text).name == stated.FILE and states(disk, Path(text)):
+            found.stated.append(disk.text(Path(text), text))
         else:
-            beside = stated_beside(Path(text))
+            beside = stated_beside(disk, Path(text))
             group = groups.setdefault(os.path.realpath(beside) if beside else "", Inputs())
             if beside is not None and not group.stated:
-                group.stated.append(Text(display=str(beside), path=beside))
+                group.stated.append(disk.text(beside))
             finder.path(group, Path(text))
     alone = found.stated[:1] if not groups else []
     found.notes += [Note(kind="nothing", message=_ALONE, file=text.display) for text in alone]
@@ -56,6 +60,6 @@ def find(
     return found
 
 
-def _standard_input() -> bytes:
+def standard_input() -> bytes:
     """Return what stands on standard input; of too much, a little more than may be read."""
     return sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""

@@ -8,47 +8,29 @@ from pathlib import Path
 from nodrop import platforms, stated
 from nodrop.errors import Problem
 from nodrop.fabric.reading import Note
+from nodrop.inputs.disk import HEAD_BYTES, Disk, is_folder
 from nodrop.inputs.model import Bundle, Inputs, Text
 from nodrop.paths import reason
 from nodrop.platforms import HOSTS
 from nodrop.platforms import hosts as host_files
 
-_HEAD_BYTES = 65_536
 _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
 _YAML = (".yaml", ".yml")
 _SKIPPED_FOLDERS = ("plan", "apply")
 """Folders of a build that hold no device's state."""
 
 
-def stated_beside(path: Path) -> Path | None:
+def stated_beside(disk: Disk, path: Path) -> Path | None:
     """Return the fabric.yaml beside a path, or in the folder above."""
-    here = path if _is_folder(path) else path.parent
+    here = path if is_folder(path) else path.parent
     above = here.parent if here.name not in ("", "..") else here / ".."
     beside = (folder / stated.FILE for folder in (here, above))
-    return next((candidate for candidate in beside if states(candidate)), None)
+    return next((candidate for candidate in beside if states(disk, candidate)), None)
 
 
-def states(path: Path) -> bool:
+def states(disk: Disk, path: Path) -> bool:
     """Whether a path leads to a fabric.yaml; an intent may be called so, too."""
-    return _is_file(path) and not is_intent(_head(path))
-
-
-def _is_file(path: Path) -> bool:
-    """Whether a path leads to a file; False, where Path's own method raises, in a folder that may not be entered."""
-    return os.path.isfile(path)  # noqa: PTH113
-
-
-def _is_folder(path: Path) -> bool:
-    """Whether a path leads to a folder."""
-    return os.path.isdir(path)  # noqa: PTH112
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_HEAD_BYTES)
-    except OSError:
-        return b""
+    return disk.is_file(path) and not is_intent(disk.head(path))
 
 
 def is_intent(head: bytes) -> bool:
@@ -59,7 +41,8 @@ def is_intent(head: bytes) -> bool:
 class Finder:
     """Looks at paths and adds what it finds to inputs; what was found before, whoever named it, counts once."""
 
-    def __init__(self, platform: str | None, exclude: Callable[[Path], bool]) -> None:
+    def __init__(self, disk: Disk, platform: str | None, exclude: Callable[[Path], bool]) -> None:
+        self._disk = disk
         self._excluded = exclude
         self._forced = platform
         self._platforms = (platform,) if platform else platforms.names()
@@ -69,12 +52,12 @@ class Finder:
 
     def path(self, inputs: Inputs, path: Path) -> None:
         """Look at a path that was named."""
-        if _is_folder(path):
+        if is_folder(path):
             met, faults = self._met, len(inputs.problems)
             self._tree(inputs, path)
             if (self._met, len(inputs.problems)) == (met, faults):
                 inputs.notes.append(self._nothing_in(path))
-        elif not _is_file(path):
+        elif not self._disk.is_file(path):
             found, hint = "not a regular file", "`-` reads standard input"
             inputs.problems.append(Problem(path=str(path), found=found, expected="a file or a folder", hint=hint))
         else:
@@ -83,7 +66,7 @@ class Finder:
     def held(self, inputs: Inputs, raw: bytes) -> None:
         """Look at the text of standard input."""
         text = Text(display="<stdin>", held=raw)
-        head = raw[:_HEAD_BYTES]
+        head = raw[:HEAD_BYTES]
         if is_intent(head):
             inputs.intents.append(text)
             return
@@ -108,7 +91,7 @@ class Finder:
     def _detected(self, path: Path) -> str | None:
         """Return the platform whose kind of file this is and that it shows itself to be of, whichever is forced."""
         candidates = [one for one in self._platforms if path.suffix in platforms.reader(one).SUFFIXES]
-        head = _head(path) if candidates and _is_file(path) else b""
+        head = self._disk.head(path) if candidates and self._disk.is_file(path) else b""
         return next((one for one in candidates if head and platforms.reader(one).detect(path.name, head)), None)
 
     def _platform_of_json(self) -> str:
@@ -124,7 +107,7 @@ class Finder:
         return new
 
     def _named_file(self, inputs: Inputs, path: Path) -> None:
-        head = _head(path)
+        head = self._disk.head(path)
         if path.suffix in _YAML and is_intent(head):
             self._intent(inputs, path)
             return
@@ -138,36 +121,38 @@ class Finder:
             inputs.problems.append(_unrecognised(path))
         elif path.name in (files := platforms.reader(platform).FILES):
             both = (*files, *platforms.reader(platform).BESIDE)
-            self._device(inputs, path.parent, sorted(one for one in both if _is_file(path.parent / one)), platform)
+            self._device(
+                inputs, path.parent, sorted(one for one in both if self._disk.is_file(path.parent / one)), platform
+            )
         else:
             self._other_file(inputs, path, platform)
 
     def _is_of_host(self, path: Path) -> bool:
         """Whether a file says how NICs are set."""
-        looked_at = self._forced is None and host_files.may_be(path.suffix) and _is_file(path)
-        return looked_at and host_files.detect(_head(path))
+        looked_at = self._forced is None and host_files.may_be(path.suffix) and self._disk.is_file(path)
+        return looked_at and host_files.detect(self._disk.head(path))
 
     def _host(self, inputs: Inputs, path: Path) -> None:
         if self._is_new(path):
             name = _safe(host_files.name_of(path.absolute()))
-            text = Text(display=str(path), path=path)
+            text = self._disk.text(path)
             inputs.hosts.append(Bundle(name=name, platform=HOSTS, files=((path.name, text),)))
 
     def _intent(self, inputs: Inputs, path: Path) -> None:
         if self._is_new(path):
-            inputs.intents.append(Text(display=str(path), path=path))
+            inputs.intents.append(self._disk.text(path))
 
     def _device(self, inputs: Inputs, folder: Path, names: Sequence[str], platform: str) -> None:
         """Add the canonical files of a folder as one device, called as the folder is."""
         if self._is_new(folder / names[0]):
-            files = tuple((name, Text(display=str(folder / name), path=folder / name)) for name in names)
+            files = tuple((name, self._disk.text(folder / name)) for name in names)
             name = folder.name if folder.name not in ("", "..") else folder.resolve().name
             inputs.bundles.append(Bundle(name=_safe(name), platform=platform, files=files))
 
     def _other_file(self, inputs: Inputs, path: Path, platform: str) -> None:
         """Add a file of any other name as a device of its own."""
         if self._is_new(path):
-            files = ((_canonical(platform, path), Text(display=str(path), path=path)),)
+            files = ((_canonical(platform, path), self._disk.text(path)),)
             inputs.bundles.append(Bundle(name=_safe(path.stem), platform=platform, files=files))
 
     def _tree(self, inputs: Inputs, top: Path) -> None:
@@ -177,7 +162,9 @@ class Finder:
             here, into = pending.pop()
             folders, files = _listed(into, here, self._excluded)
             self._files(into, here, files)
-            pending += reversed([(folder, own) for folder in folders if (own := _whose(folder, into)) is not None])
+            pending += reversed(
+                [(folder, own) for folder in folders if (own := _whose(self._disk, folder, into)) is not None]
+            )
 
     def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
         taken: set[str] = set()
@@ -189,9 +176,9 @@ class Finder:
                 taken |= set(canonical)
                 self._device(inputs, here, canonical, platform)
         for path in (here / name for name in files if name not in taken):
-            if path.suffix in _YAML and _is_file(path) and is_intent(_head(path)):
+            if path.suffix in _YAML and self._disk.is_file(path) and is_intent(self._disk.head(path)):
                 self._intent(inputs, path)
-            elif path.suffix == ".json" and _is_file(path):
+            elif path.suffix == ".json" and self._disk.is_file(path):
                 self._json(inputs, path)
             elif self._is_of_host(path):
                 self._host(inputs, path)
@@ -204,7 +191,7 @@ class Finder:
         return any(set(files).intersection(platforms.reader(one).BESIDE) for one in self._platforms if one != platform)
 
     def _json(self, inputs: Inputs, path: Path) -> None:
-        platform = self._platform_of(path.name, _head(path))
+        platform = self._platform_of(path.name, self._disk.head(path))
         if platform is not None:
             self._other_file(inputs, path, platform)
         else:
@@ -222,11 +209,11 @@ def _canonical(platform: str, path: Path) -> str:
     return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 
 
-def _whose(folder: Path, around: Inputs) -> Inputs | None:
+def _whose(disk: Disk, folder: Path, around: Inputs) -> Inputs | None:
     """Return the inputs to which what lies in a folder belongs; None where it is no device's state."""
     fabric = folder / stated.FILE
-    if states(fabric):
-        own = Inputs(stated=[Text(display=str(fabric), path=fabric)])
+    if states(disk, fabric):
+        own = Inputs(stated=[disk.text(fabric)])
         around.nested.append(own)
         return own
     return None if folder.name in _SKIPPED_FOLDERS else around
@@ -247,7 +234,7 @@ def _listed(inputs: Inputs, here: Path, excluded: Callable[[Path], bool]) -> tup
             continue
         if entry.is_dir(follow_symlinks=False):
             folders.append(path)
-        elif entry.is_symlink() and _is_folder(path):
+        elif entry.is_symlink() and is_folder(path):
             message = "a link to a folder, which is not followed; name it to have it read"
             inputs.notes.append(Note(kind="link", message=message, file=str(path)))
         else:

@@ -1,0 +1,64 @@
+"""What a shell offers at the tab key; looked up without loading a rule, for a tab is not waited for."""
+
+from collections.abc import Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+FILE = CompletionItem("", type="file")
+"""Says that files will do too."""
+
+
+def rules_and_areas(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer rules and areas; after a comma, the next one."""
+    before, comma, word = begun.rpartition(",")
+    return [CompletionItem(f"{before}{comma}{name}") for name in _beginning(word, (*_areas(), *_rules()))]
+
+
+def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer rules, and files."""
+    return [*map(CompletionItem, _beginning(begun, _rules())), FILE]
+
+
+def profiles(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer profiles that are shipped, and files."""
+    from nodrop.resources import home
+
+    return [*map(CompletionItem, _beginning(begun, (path.stem for path in home("profiles").glob("*.yaml")))), FILE]
+
+
+def platforms(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer platforms."""
+    from nodrop import platforms
+
+    return list(map(CompletionItem, _beginning(begun, platforms.names())))
+
+
+def assumptions(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer what can be assumed."""
+    from nodrop.fabric.fabric import MODES
+
+    return list(map(CompletionItem, _beginning(begun, ("rdma=", *(f"mode={mode}" for mode in MODES)))))
+
+
+def formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer formats."""
+    from nodrop.cli.options import FORMATS
+
+    return list(map(CompletionItem, _beginning(begun, FORMATS)))
+
+
+def _rules() -> list[str]:
+    from nodrop.resources import home
+
+    return [path.stem for path in home("rules").glob("*/*.yaml")]
+
+
+def _areas() -> list[str]:
+    from nodrop.resources import home
+
+    return [path.name for path in home("rules").iterdir() if path.is_dir()]
+
+
+def _beginning(begun: str, words: Iterable[str]) -> list[str]:
+    return sorted(word for word in words if word.startswith(begun))

@@ -1,0 +1,27 @@
+"""`nodrop completion`: what a shell needs to complete commands, options, rules and files."""
+
+import click
+
+from nodrop.cli.options import Word
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", type=Word(_SHELLS))
+def command(shell: str) -> None:
+    """Print a script by which SHELL (bash, zsh or fish) completes nodrop.
+
+    \b
+    bash   eval "$(nodrop completion bash)"                               in ~/.bashrc
+    zsh    eval "$(nodrop completion zsh)"                                in ~/.zshrc, after compinit
+    fish   nodrop completion fish > ~/.config/fish/completions/nodrop.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    from nodrop.cli.main import COMPLETE, nodrop
+    from nodrop.cli.output import say
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    say(kind(nodrop, {}, "nodrop", COMPLETE).source() + "\n")
