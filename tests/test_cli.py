@@ -23,7 +23,10 @@ from nodrop.lint.rules import of_routing, shipped
 from nodrop.resources import home
 
 HERE = Path(__file__).parent
-COMMANDS = ("build", "completion", "explain", "hardware", "init", "lint", "path", "rules", "schema", "show", "validate")
+COMMANDS = (
+    *("build", "completion", "explain", "hardware", "init", "lint", "path", "rules", "schema", "show", "test-rules"),
+    "validate",
+)
 INTENT = home("intents") / "two-by-two.yaml"
 CRASHES = """\
 severity: error

@@ -253,7 +253,7 @@ def test_a_site_states_its_own_rules(site: Path) -> None:
     (site / "nodrop.yaml").write_text("rules: [ours]\n")
     assert rules_found("build") == {"pfc-without-watchdog": "error", "our-watchdog": "error"}
     (folder / "our-watchdog.yaml").rename(folder / "pfc-without-watchdog.yaml")
-    assert "a second rule `pfc-without-watchdog`" in called("lint", "build").err
+    assert "a rule `pfc-without-watchdog`, as the shipped" in called("lint", "build").err
 
 
 def test_a_broken_file_that_is_found_is_an_error_and_not_passed_over(site: Path) -> None:

@@ -22,7 +22,7 @@ LAYERS = (
     {"cli"},
     {"judging", "schemas"},
     {"report", "validate"},
-    {"plan", "locate", "config"},
+    {"plan", "locate", "config", "rule_tests"},
     {"lint"},
     {"design"},
     {"stated", "collect", "inputs", "intent", "paths"},
@@ -163,9 +163,9 @@ def test_golden_files_are_small() -> None:
 def test_every_rule_lies_in_an_area_and_has_examples() -> None:
     for rule in shipped():
         assert rule.area in AREAS, rule.name
-        kinds = {example.name.partition("[")[0] for example in rule.examples}
+        kinds = {example.kind for example in rule.examples}
         assert kinds == {"bad", "good"}, rule.name
-        assert all(example.at for example in rule.examples if example.name.startswith("bad")), rule.name
+        assert all(example.at for example in rule.examples if example.kind == "bad"), rule.name
 
 
 def test_shipped_data_is_found() -> None:

@@ -44,8 +44,9 @@ class Settings:
 def all_rules(config: Config) -> tuple[Rule, ...]:
     """Return the rules that are shipped and the site's own."""
     from nodrop.lint import rules
+    from nodrop.lint.own import with_own
 
-    return rules.load_rules(config.rules, rules.shipped()) if config.rules else rules.shipped()
+    return with_own(config.rules) if config.rules else rules.shipped()
 
 
 def chosen_rules(settings: Settings, *, routing: bool = False) -> tuple[Rule, ...]:

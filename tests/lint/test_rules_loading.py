@@ -276,8 +276,8 @@ def test_a_name_means_one_rule_also_a_former_name(tmp_path: Path) -> None:
     with pytest.raises(InputProblems) as refused:
         load_rules([tmp_path / "own", tmp_path / "site"])
     assert [str(problem) for problem in refused.value.problems] == [
-        f"{third}: a second rule `flood` (first in {first})",
-        f"{second}: a second rule `storm` (first in {first})",
+        f"{third}:1:1: a second rule `flood` (first in {first})",
+        f"{second}:1:1: a second rule `storm` (first in {first})",
     ]
 
 

@@ -27,12 +27,12 @@ COMPLETE = "_NODROP_COMPLETE"
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         found = (module.name for module in pkgutil.iter_modules(cli.__path__))
-        return sorted(name for name in found if name not in _OWN)
+        return sorted(name.replace("_", "-") for name in found if name not in _OWN)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        module: Any = importlib.import_module(f"nodrop.cli.{cmd_name}")
+        module: Any = importlib.import_module(f"nodrop.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

@@ -46,12 +46,17 @@ def load(path: Path, display: str | None = None) -> Intent:
 def loads(raw: bytes, path: str) -> Intent:
     """Read an intent from its text; `path` is how problems name it."""
     document = parse(raw, path)
-    try:
-        intent = Intent.model_validate(document.data)
-    except ValidationError as error:
-        raise InputProblems(problems_of(document, error, Intent)) from None
+    intent = validated(document)
     intent.attach(document)
     return intent
+
+
+def validated(document: Document) -> Intent:
+    """Return the intent that a document holds, without the places of what it says."""
+    try:
+        return Intent.model_validate(document.data)
+    except ValidationError as error:
+        raise InputProblems(problems_of(document, error, Intent)) from None
 
 
 def problems_of(document: Document, error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:

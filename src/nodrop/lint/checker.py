@@ -106,7 +106,7 @@ class Checker:
         return found
 
     def _constant(self, value: object) -> Constant:
-        if isinstance(value, int | float) and (not isfinite(value) or abs(value) > MAX_NUMBER):
+        if isinstance(value, int | float) and (abs(value) > MAX_NUMBER or not isfinite(value)):
             raise self.written.fault("a huge number", "at most 2**63")
         if isinstance(value, str) and len(value) > MAX_TEXT:
             raise self.written.fault(f"a text of {len(value)} characters", f"at most {MAX_TEXT}")

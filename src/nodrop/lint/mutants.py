@@ -25,7 +25,7 @@ from nodrop.lint.nodes import (
     Negative,
     Node,
     Not,
-    text,
+    bare,
 )
 from nodrop.lint.rule import Example, Rule
 
@@ -49,6 +49,11 @@ class Mutant:
     change: str
     rule: Rule
 
+    @property
+    def key(self) -> str:
+        """The key of the rule's file that is changed: `when` or `assert`."""
+        return self.change.partition(":")[0]
+
 
 def mutants(rule: Rule) -> list[Mutant]:
     """Return all mutants of a rule, each once: true for an operand of `or` is true for the whole."""
@@ -60,18 +65,12 @@ def mutants(rule: Rule) -> list[Mutant]:
         for old, new, changed in _places(condition, whole=True):
             if (short := folded(changed)) not in seen:
                 seen.add(short)
-                change = f"{key}: {_bare(old)} -> {_bare(new)}"
+                change = f"{key}: {bare(old)} -> {bare(new)}"
                 changes[change] += 1
                 nth = f" ({changes[change]})" if changes[change] > 1 else ""
                 field = {"when": changed} if key == "when" else {"claim": changed}
                 made.append(Mutant(change + nth, replace(rule, **field)))  # type: ignore[arg-type]
     return made
-
-
-def _bare(node: Node) -> str:
-    """Return a node as one would write it, without the outermost brackets."""
-    written = text(node)
-    return written[1:-1] if isinstance(node, Compare | Logic | Arithmetic) else written
 
 
 def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, Node]]:

@@ -182,6 +182,12 @@ def text(node: Node) -> str:
             return f"{subject} {'|' if node.word.kind == 'filter' else 'is'} {node.word.name}{told}"
 
 
+def bare(node: Node) -> str:
+    """The node as one would write it where it stands alone, without the outermost brackets."""
+    written = text(node)
+    return written[1:-1] if isinstance(node, Compare | Logic | Arithmetic) else written
+
+
 def path(node: Node) -> Path | None:
     """The path that a name with attributes is: ("interface", "qos", "trust"); None for any other node."""
     if isinstance(node, Name):

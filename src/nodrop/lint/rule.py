@@ -69,6 +69,16 @@ class Example:
     model: Mapping[str, Any] | None = None
     artifact: Mapping[str, Any] | None = None
 
+    @property
+    def kind(self) -> str:
+        """`bad` or `good`."""
+        return self.name.partition("[")[0]
+
+    @property
+    def keys(self) -> tuple[str | int, ...]:
+        """Where it stands in the rule's file."""
+        return "examples", self.kind, int(self.name.partition("[")[2].rstrip("]"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
+from nodrop import platforms
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import MODES, Mode
 from nodrop.fabric.types import meant, nearest
@@ -64,12 +65,34 @@ class OptionFile(_Part):
     description: _Text
 
 
+def _files(artifact: Any) -> Any:
+    """By platform and file: its whole text, or texts of it that are replaced."""
+    for platform, files in artifact.items() if isinstance(artifact, dict) else ():
+        if platform not in (*platforms.names(), platforms.HOSTS):
+            raise ValueError(f"no platform {platform}; expected one of {', '.join(platforms.names())}, hosts")
+        if not isinstance(files, dict):
+            raise ValueError(f"{platform} without files; expected a mapping of files")
+        for name, edits in files.items():
+            whole = isinstance(edits, str) or (isinstance(edits, list) and all(map(_is_edit, edits)))
+            if not whole:
+                raise ValueError(f"another change of {name}; expected text, or a list of {{replace: text, with: text}}")
+    return artifact
+
+
+def _is_edit(edit: Any) -> bool:
+    return (
+        isinstance(edit, dict)
+        and edit.keys() == {"replace", "with"}
+        and all(isinstance(each, str) for each in edit.values())
+    )
+
+
 class ExampleFile(_Part):
     """What to change in the example fabric: the intent, the model after the build, or the artifacts of a platform."""
 
     intent: dict[str, Any] | None = None
     model: dict[str, Any] | None = None
-    artifact: dict[str, Any] | None = None
+    artifact: Annotated[dict[str, Any] | None, BeforeValidator(_files)] = None
     at: tuple[_Text, ...] = ()
 
     @model_validator(mode="after")

@@ -186,7 +186,7 @@ class _Loader:
         for name, file in self.file.options.items():
             default = _typed(file.default)
             try:
-                kind = _type_of_value(default)
+                kind = type_of_value(default)
             except TypeError:
                 written = self.written(("options", name, "default"), "")
                 expected = "a number, a text, true or false, or a list of them"
@@ -256,9 +256,10 @@ def _typed(value: Any) -> object:
     return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
 
 
-def _type_of_value(value: object) -> Type:
+def type_of_value(value: object) -> Type:
+    """The type of a value that has no schema; TypeError where it is no plain one."""
     if isinstance(value, tuple):
-        return Type(element=reduce(join, map(_type_of_value, value), Type()))
+        return Type(element=reduce(join, map(type_of_value, value), Type()))
     if value is None:
         raise TypeError
     return type_of(type(value))

@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.subject import natural
 from nodrop.fabric.types import nearest
 from nodrop.formats.places import read_limited
+from nodrop.formats.yaml import parse
 from nodrop.lint.rule import AREAS, Rule
 from nodrop.lint.rule_loader import MAX_BYTES, collecting, loads_rule
 from nodrop.resources import home
@@ -16,10 +18,10 @@ from nodrop.resources import home
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def load_rules(folders: Sequence[Path], beside: Sequence[Rule] = ()) -> tuple[Rule, ...]:
-    """The rules of all folders and those `beside` them, by name; InputProblems holds the faults of all their files."""
+def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
+    """The rules of all folders, sorted by name; InputProblems holds the faults of all their files."""
     problems: list[Problem] = []
-    rules: list[Rule] = list(beside)
+    rules: list[Rule] = []
     for path in [path for folder in folders for path in _files(folder, problems)]:
         with collecting(problems):
             raw = read_limited(path, str(path), MAX_BYTES)
@@ -33,20 +35,26 @@ def load_rules(folders: Sequence[Path], beside: Sequence[Rule] = ()) -> tuple[Ru
 def _files(folder: Path, problems: list[Problem]) -> Iterator[Path]:
     """The rule files of a folder; one that lies or is called wrong is a problem, for it would have no effect."""
     if not folder.is_dir():
-        problems.append(Problem(path=str(folder), found="no such folder", expected="a folder of rules"))
-    for path in sorted(folder.rglob("*.y*ml"), key=lambda path: natural(str(path))):
-        if (fault := _misplaced(path.relative_to(folder))) is None:
+        found = "a file" if folder.exists() else "no such folder"
+        problems.append(Problem(path=str(folder), found=found, expected="a folder of rules"))
+        return
+    paths = sorted(folder.rglob("*.y*ml"), key=lambda path: natural(str(path)))
+    if not paths:
+        problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
+    for path in paths:
+        if (fault := _misplaced(path.relative_to(folder), folder.name)) is None:
             yield path
         else:
             found, expected, hint = fault
             problems.append(Problem(path=str(path), found=found, expected=expected, hint=hint))
 
 
-def _misplaced(path: Path) -> tuple[str, str, str] | None:
+def _misplaced(path: Path, folder: str) -> tuple[str, str, str] | None:
     if path.suffix != ".yaml":
         return f"a file called `{path.name}`", "the ending .yaml", ""
     if len(path.parts) != 2:
-        return "a rule in no area", "folder/area/name.yaml", ""
+        hint = f"give the folder that {folder} is in" if len(path.parts) == 1 and folder in AREAS else ""
+        return "a rule in no area", "folder/area/name.yaml", hint
     if path.parts[0] not in AREAS:
         return f"no area `{path.parts[0]}`", "", nearest(path.parts[0], AREAS)
     if not _NAME.fullmatch(path.stem):
@@ -58,9 +66,23 @@ def _same_names(rules: Sequence[Rule]) -> Iterator[Problem]:
     """A name, former names included, means one rule."""
     first: dict[str, Rule] = {}
     for rule in rules:
-        for name in dict.fromkeys((rule.name, *rule.aliases)):
+        for keys, name in named(rule):
             if first.setdefault(name, rule) is not rule:
-                yield Problem(path=rule.path, found=f"a second rule `{name}`", hint=f"first in {first[name].path}")
+                line, column = place(rule, keys)
+                found, hint = f"a second rule `{name}`", f"first in {origin(first[name])}"
+                yield Problem(path=rule.path, line=line, column=column, found=found, hint=hint)
+
+
+def named(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """All names of a rule, each once, with the keys where it stands: its own is that of its file."""
+    yield (), rule.name
+    yield from ((("aliases", at), name) for at, name in enumerate(rule.aliases) if name != rule.name)
+
+
+def place(rule: Rule, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
+    """Line and column of a key of a rule's file, or of its value; InputProblems where the file is gone."""
+    raw = read_limited(Path(rule.path), rule.path, MAX_BYTES)
+    return parse(raw, rule.path, max_bytes=MAX_BYTES).place(keys, of=of)
 
 
 def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -71,6 +93,16 @@ def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 def of_routing(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Those that `nodrop validate` judges by: what the control plane does, and all else about routing."""
     return tuple(rule for rule in rules if rule.routed or rule.area == "routing")
+
+
+def is_shipped(rule: Rule) -> bool:
+    """Whether a rule comes with nodrop; any other is of a site's own folders."""
+    return Path(rule.path).is_relative_to(home("rules"))
+
+
+def origin(rule: Rule) -> str:
+    """Where a rule lies: of a shipped one within nodrop (rules/pfc/name.yaml), of another as its folder was given."""
+    return Path(rule.path).relative_to(home("rules").parent).as_posix() if is_shipped(rule) else rule.path
 
 
 @cache

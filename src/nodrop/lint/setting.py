@@ -23,7 +23,7 @@ from nodrop.formats.yaml import parse
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
-from nodrop.intent.schema import Intent
+from nodrop.intent.load import validated
 from nodrop.lint.examples import View
 from nodrop.lint.rule import Example
 from nodrop.platforms import HOSTS
@@ -115,11 +115,11 @@ class Setting:
 
     def _built(self, overlay: Mapping[str, Any]) -> Fabric:
         document = parse(_text(), f"{BASE}.yaml")
-        data = laid_over(laid_over(document.data, {"topology": TIERS[self.platform]}), overlay)
+        document.data = laid_over(laid_over(document.data, {"topology": TIERS[self.platform]}), overlay)
         try:
-            return nodrop.build(Intent.model_validate(data))
+            return nodrop.build(validated(document))
         except InputProblems as error:
-            raise CannotSay(str(error.problems[0])) from None
+            raise CannotSay(str(replace(error.problems[0], line=None, column=None))) from None
 
     def _view(self, reading: Reading) -> View:
         table = names(reading.fabric, EXAMPLES)

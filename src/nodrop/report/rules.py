@@ -84,7 +84,7 @@ def sheet(rule: Rule) -> Sheet:
         told = (f"{one.name} = {_plain(one.default)}: {one.description}" for one in rule.options)
         parts.append(Part(title="Options", blocks=tuple(told)))
     for kind, title in (("bad", "Found where"), ("good", "Not found where")):
-        examples = tuple(_example(example) for example in rule.examples if example.name.startswith(kind))
+        examples = tuple(_example(example) for example in rule.examples if example.kind == kind)
         parts.append(Part(title=f"{title}, in the fabric intents/two-by-two.yaml,", blocks=examples))
     parts.append(Part(title="References", blocks=rule.references))
     return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_facts(rule)), parts=tuple(parts))
@@ -132,7 +132,7 @@ def seen_on(rule: Rule) -> tuple[str, ...]:
     """The platforms whose configurations can show the fault: of those that are written all but the ones that the rule
     leaves out, of others those that an example is of; `hosts` are files of servers.
     """
-    named = [set(example.artifact or ()) for example in rule.examples if example.name.startswith("bad")]
+    named = [set(example.artifact or ()) for example in rule.examples if example.kind == "bad"]
     if all(each == {platforms.HOSTS} for each in named):
         return (platforms.HOSTS,)
     written = {platform for platform in platforms.written() if platform not in rule.unseen}

@@ -1,0 +1,39 @@
+"""`nodrop test-rules`: whether a site's own rules find what their examples say."""
+
+from pathlib import Path
+
+import click
+
+from nodrop.cli.options import form_option, unknown
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...")
+@click.option("--select", multiple=True, metavar="RULE,AREA", help="Try only these rules or areas; may be repeated.")
+@click.option(
+    "--mutants", is_flag=True, help="Also change each condition a little, and fail where no example notices that."
+)
+@form_option("text", "json", "junit")
+def command(folders: tuple[str, ...], select: tuple[str, ...], mutants: bool, form: str) -> int:
+    """Try a site's own rules by their examples.
+
+    DIR is a folder of rules, DIR/area/name.yaml; docs/own-rules.md says how to write one. Every example is laid over
+    the fabric intents/two-by-two.yaml, written as each platform that can say it, read back and judged: the rule has to
+    find its fault at exactly the subjects that the example names, and nowhere else. Rules that are called as another
+    is, that can never speak, or that ask for what no fabric has are refused with their line.
+    """
+    from nodrop.cli.main import FOUND
+    from nodrop.cli.output import say
+    from nodrop.lint.own import load_own
+    from nodrop.report.rule_tests import render
+    from nodrop.rule_tests import try_rules
+
+    rules = load_own([Path(folder) for folder in folders])
+    known = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
+    wanted = {word.strip() for value in select for word in value.split(",")}
+    if wrong := sorted(wanted - known):
+        raise click.UsageError(unknown("rule or area", wrong[0], known))
+    chosen = [rule for rule in rules if not wanted or wanted & {rule.name, rule.area, *rule.aliases}]
+    results = list(try_rules(chosen, mutants=mutants))
+    say(render(results, form))
+    return FOUND if any(each.faults for each in results) else 0

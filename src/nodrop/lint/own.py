@@ -1,0 +1,139 @@
+"""A site's own rules: folders of rule files, laid out as the shipped ones are, judged beside them and never over them.
+
+What a shipped rule is tested for by nodrop's own tests is asked of an own rule when it is loaded: that it can speak at
+all, that the remark or the facts that it names exist, that its options do something, and that its names are its own.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import get_type_hints
+
+from nodrop import analyses
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.types import nearest, type_of
+from nodrop.lint.checker import accepts
+from nodrop.lint.never import contradiction
+from nodrop.lint.nodes import reads
+from nodrop.lint.rule import FromOption, Rule
+from nodrop.lint.rule_loader import type_of_value
+from nodrop.lint.rules import load_rules, named, origin, place, shipped
+
+Keys = tuple[str | int, ...]
+
+
+def with_own(folders: Sequence[Path]) -> tuple[Rule, ...]:
+    """The shipped rules and those of the folders, sorted by name; InputProblems as `load_own` raises it."""
+    return tuple(sorted((*shipped(), *load_own(folders)), key=lambda rule: rule.name)) if folders else shipped()
+
+
+def load_own(folders: Sequence[Path]) -> tuple[Rule, ...]:
+    """The rules of a site's folders, sorted by name.
+
+    InputProblems holds the faults of all their files, each with its line: of the file itself, and where a rule is
+    called as another is, can never speak, or asks for what nobody tells it.
+    """
+    rules = load_rules(tuple({folder.resolve(): folder for folder in folders}.values()))
+    problems = [
+        problem for rule in rules for check in (_clashes, _idle, _unheard, _misled, _unused) for problem in check(rule)
+    ]
+    if problems:
+        raise InputProblems(problems)
+    return rules
+
+
+def _fault(rule: Rule, keys: Keys, found: str, expected: str = "", hint: str = "") -> Problem:
+    line, column = place(rule, keys, of="key" if keys and isinstance(keys[-1], str) else "value")
+    where = ".".join(map(str, keys))
+    return Problem(path=rule.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+
+
+def _clashes(rule: Rule) -> Iterator[Problem]:
+    """A name, former names included, means one rule; one that is shipped is never put out by another."""
+    for keys, name in named(rule):
+        if (other := _shipped_names().get(name)) is not None:
+            former = "" if other.name == name else f", which is now called `{other.name}`"
+            yield _fault(
+                rule,
+                keys,
+                f"a rule `{name}`, as the shipped {origin(other)}{former}",
+                "a name of its own",
+                f"to be without the shipped one, leave it out: `--ignore {other.name}`",
+            )
+
+
+@cache
+def _shipped_names() -> Mapping[str, Rule]:
+    return {name: rule for rule in shipped() for name in (*rule.aliases, rule.name)}
+
+
+def _idle(rule: Rule) -> Iterator[Problem]:
+    """A rule that finds nothing in any fabric has no effect, and nobody would notice."""
+    found = contradiction(rule)
+    if found is None:
+        return
+    together = " and ".join(f"`{part}`" for part in found.parts)
+    mode = any("fabric.mode" in part for part in found.parts)
+    yield _fault(
+        rule,
+        (found.key,),
+        f"the rule can never speak: {together} {'hold together nowhere' if len(found.parts) > 1 else 'never holds'}",
+        f"what a fabric can have{', in the modes ' + ', '.join(sorted(rule.modes)) if mode else ''}",
+    )
+
+
+def _unheard(rule: Rule) -> Iterator[Problem]:
+    """A remark that no reader makes, and facts that its remarks or hits do not bring."""
+    if not (rule.remark or rule.analysis):
+        return
+    known: dict[str, set[str]] = {}
+    for other in shipped():
+        if named := other.remark if rule.remark else other.analysis:
+            known.setdefault(named, set()).update(name for name, _ in other.facts)
+    if rule.remark and rule.remark not in known:
+        yield _fault(rule, ("remark",), f"no remark `{rule.remark}`", hint=nearest(rule.remark, known))
+        return
+    brought = known.get(rule.remark or rule.analysis)
+    for name, _ in rule.facts if brought is not None else ():
+        if name not in (brought or ()):
+            of = f"`{rule.remark or rule.analysis}`"
+            yield _fault(rule, ("facts",), f"{of} brings no fact `{name}`", hint=nearest(name, brought or ()))
+
+
+def _misled(rule: Rule) -> Iterator[Problem]:
+    """Arguments that an analysis cannot use, and those that it cannot do without.
+
+    The words that it takes are those of shipped rules, for each is there for one of them.
+    """
+    if not rule.analysis:
+        return
+    find: Callable[..., object] = analyses.module(rule.analysis).find
+    hints, parameters = get_type_hints(find), list(inspect.signature(find).parameters.values())[1:]
+    options = {option.name: option.type for option in rule.options}
+    for each in parameters:
+        if each.name not in rule.arguments:
+            if each.default is each.empty:
+                yield _fault(rule, ("with",), f"`{rule.analysis}` without `{each.name}`", f"the key with.{each.name}")
+            continue
+        value = rule.arguments[each.name]
+        try:
+            wanted = type_of(hints[each.name])
+            given = options[value.name] if isinstance(value, FromOption) else type_of_value(value)
+        except TypeError:
+            continue
+        known = {other.arguments.get(each.name) for other in shipped() if other.analysis == rule.analysis}
+        if not accepts(wanted, given):
+            yield _fault(rule, ("with", each.name), given.describe(), wanted.describe())
+        elif isinstance(value, str) and value not in known:
+            yield _fault(rule, ("with", each.name), f"`{value}`", hint=nearest(value, filter(None, map(str, known))))
+
+
+def _unused(rule: Rule) -> Iterator[Problem]:
+    """An option that nothing reads: whoever sets it believes that it does something."""
+    nodes = (*rule.conditions, *rule.shown, *(value for _, value in rule.changes))
+    read = {path[1] for node in nodes for path in reads(node) if path[0] == "options" and len(path) > 1}
+    read |= {value.name for value in rule.arguments.values() if isinstance(value, FromOption)}
+    for option in rule.options:
+        if option.name not in read and f"options.{option.name}" not in str(rule.intent_fix):
+            yield _fault(rule, ("options", option.name), "an option that nothing reads", f"`options.{option.name}`")

@@ -1,0 +1,130 @@
+"""Rules tried by their own examples: on every platform that can say them, exactly the subjects that they name."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nodrop import platforms
+from nodrop.fabric.reading import Reading
+from nodrop.lint.examples import View, run_example, views_of
+from nodrop.lint.finding import Finding
+from nodrop.lint.mutants import Mutant, survivors
+from nodrop.lint.mutants import mutants as mutants_of
+from nodrop.lint.rule import Example, Rule
+from nodrop.lint.rules import place
+from nodrop.lint.setting import CannotSay, Setting
+from nodrop.locate import locate
+from nodrop.platforms.examples import TIERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What is wrong with a rule's examples: the key of its file, the place there, and in words."""
+
+    where: str
+    line: int
+    column: int
+    platforms: tuple[str, ...]
+    """Where it was seen; empty where it is of no platform."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """What came of a rule's examples; it passes where there are no faults."""
+
+    rule: Rule
+    bad: int
+    good: int
+    tried_on: tuple[str, ...]
+    """The platforms that said one of its bad examples, and one of its good ones."""
+    faults: tuple[Fault, ...]
+    unsaid: tuple[tuple[str, str, str], ...]
+    """Examples that a platform cannot say: (example, platform, reason)."""
+    mutants: int = 0
+    """How many changes of its conditions were tried."""
+
+
+def try_rules(rules: Sequence[Rule], *, mutants: bool = False) -> Iterator[Tested]:
+    """Try the rules one after the other; with `mutants`, also whether an example fails for every change of a condition.
+
+    ValueError is never raised for an example that does not fit the fabric: that is a fault of the rule.
+    """
+    return (_tested(rule, mutants=mutants) for rule in rules)
+
+
+def _tested(rule: Rule, *, mutants: bool) -> Tested:
+    faults: list[Fault] = []
+    unsaid: list[tuple[str, str, str]] = []
+    said: dict[str, set[str]] = {platform: set() for platform in TIERS}
+    for example in rule.examples:
+        told: dict[str, list[str]] = {}
+        reasons: dict[str, str] = {}
+        for platform in TIERS:
+            try:
+                found = _run(rule, example, Setting(platform))
+            except CannotSay as reason:
+                reasons[platform] = str(reason)
+                continue
+            said[platform].add(example.kind)
+            for message in found:
+                told.setdefault(message, []).append(platform)
+        if len(reasons) == len(TIERS):
+            told = {f"no platform can say it: {'; '.join(f'{one}: {why}' for one, why in reasons.items())}": []}
+        else:
+            unsaid += [(example.name, platform, reason) for platform, reason in reasons.items()]
+        faults += [_fault(rule, example, message, on) for message, on in told.items()]
+    faults += _of_unseen(rule, said)
+    tries = mutants_of(rule) if mutants else ()
+    left = [] if faults or not tries else survivors(rule, TIERS, _views)
+    faults += [_unnoticed(rule, mutant) for mutant in left]
+    return Tested(
+        rule=rule,
+        bad=sum(example.kind == "bad" for example in rule.examples),
+        good=sum(example.kind == "good" for example in rule.examples),
+        tried_on=tuple(platform for platform, kinds in said.items() if len(kinds) == 2),
+        faults=tuple(faults),
+        unsaid=tuple(unsaid),
+        mutants=len(tries),
+    )
+
+
+def _run(rule: Rule, example: Example, setting: Setting) -> list[str]:
+    """What is wrong with an example on a platform; CannotSay where that lacks the words."""
+    setting.check_carried(example)
+    failures = run_example(rule, example, setting.base, setting.views, setting.artifact, _placed)
+    return [failure.message for failure in failures]
+
+
+def _placed(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
+    return locate(findings, reading, platforms.where).findings
+
+
+def _of_unseen(rule: Rule, said: dict[str, set[str]]) -> Iterator[Fault]:
+    """Platforms of which the rule says that none of their configurations has the fault, and an example shows one."""
+    for platform in rule.unseen:
+        if "bad" in said.get(platform, ()):
+            line, column = place(rule, ("unseen", platform), of="key")
+            message = f"{platform} can say a bad example, and so have the fault"
+            where = f"unseen.{platform}"
+            yield Fault(where=where, line=line, column=column, platforms=(platform,), message=message)
+
+
+def _fault(rule: Rule, example: Example, message: str, on: Iterable[str]) -> Fault:
+    line, column = place(rule, example.keys)
+    return Fault(where=example.name, line=line, column=column, platforms=tuple(on), message=message)
+
+
+def _unnoticed(rule: Rule, mutant: Mutant) -> Fault:
+    line, column = place(rule, (mutant.key,))
+    message = f"no example notices the change {mutant.change.partition(': ')[2]}"
+    return Fault(where=mutant.key, line=line, column=column, platforms=(), message=message)
+
+
+def _views(example: Example, platform: str) -> list[View]:
+    """An example as a platform says it; nothing where it cannot."""
+    setting = Setting(platform)
+    try:
+        setting.check_carried(example)
+        return views_of(example, setting.base, setting.views, setting.artifact)
+    except CannotSay:
+        return []
