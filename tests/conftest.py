@@ -27,6 +27,6 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test depends on how the terminal is set that runs it."""
-    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TERM"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TERM", "NO_HYPERLINK", "FORCE_HYPERLINK", "CI"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")

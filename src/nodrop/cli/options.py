@@ -48,12 +48,37 @@ def _formats(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ..
         if name not in FORMATS:
             raise click.BadParameter(unknown("format", name, FORMATS))
         result.append((name, file or None))
-    targets = [file for _, file in result]
-    for target in targets:
-        if targets.count(target) > 1:
-            to = "standard output" if target is None else target
-            raise click.BadParameter(f"two formats for {to}; give each a file of its own: --format json=FILE")
+    _require_apart([file for _, file in result])
     return tuple(result)
+
+
+def _require_apart(targets: list[str | None]) -> None:
+    """Refuse two formats for one file, by whichever names, or for standard output."""
+    seen: dict[object, str] = {}
+    for target in targets:
+        shown = "standard output" if target is None else target
+        before = seen.setdefault(_identity(target), shown)
+        if before != shown or targets.count(target) > 1:
+            to = shown if before == shown else f"{before} and {shown}, which are one"
+            raise click.BadParameter(f"two formats for {to}; give each a file of its own: --format json=FILE")
+
+
+def _identity(target: str | None) -> object:
+    """Return what is equal for two names of one file; standard output is the file or pipe that it was led to."""
+    import os
+    import stat
+    import sys
+
+    try:
+        status = os.fstat(sys.stdout.fileno()) if target is None else os.stat(target)  # noqa: PTH116 -- is it a path?
+        if not stat.S_ISCHR(status.st_mode):
+            return status.st_dev, status.st_ino
+    except (OSError, ValueError, AttributeError):
+        pass
+    try:
+        return target and os.path.realpath(target)
+    except ValueError:  # no name that a file can have
+        return target
 
 
 class Word(click.Choice[str]):

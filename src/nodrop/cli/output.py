@@ -13,6 +13,7 @@ import click
 
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
 from nodrop.cli.options import Choices
+from nodrop.publish.file import replace_file
 from nodrop.report.escape import terminal, utf8
 
 if TYPE_CHECKING:
@@ -39,6 +40,23 @@ def wants_color(choice: str) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (
         sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     )
+
+
+_WITHOUT_LINKS = ("", "dumb", "linux")
+"""Terminals that would show the sequence of a link, by TERM."""
+
+
+def wants_links(color: str) -> bool:
+    """Whether to link names and places on standard output: on a terminal that can, outside of CI.
+
+    NO_HYPERLINK and FORCE_HYPERLINK (0 is no) decide before that; `--color never` leaves no sequence in the text.
+    """
+    if color == "never" or os.environ.get("NO_HYPERLINK"):
+        return False
+    if forced := os.environ.get("FORCE_HYPERLINK"):
+        return forced != "0"
+    on_terminal = sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM", "") not in _WITHOUT_LINKS
+    return on_terminal and not os.environ.get("CI")
 
 
 def say(text: str | bytes) -> None:
@@ -127,22 +145,37 @@ def _work_of_all(outcomes: Sequence["Outcome"]) -> "tuple[RuleWork, ...] | None"
 
 
 def emit(outcome: "Outcome", choices: Choices) -> None:
-    """Write the outcome in every format asked for."""
+    """Write the outcome in every format asked for; a target that cannot be written keeps none of the others from it."""
+    failures = []
     for name, file in choices.formats:
-        data = _rendered(outcome, name, choices, color=file is None and wants_color(choices.color))
-        if file is None:
-            say(data)
-        else:
-            _write(Path(file), data)
+        data = _rendered(outcome, name, choices, terminal=file is None)
+        try:
+            if file is None:
+                say(data)
+            else:
+                _write(Path(file), data)
+        except click.ClickException as failure:
+            failures.append(failure.message)
+    if failures:
+        raise click.ClickException("; ".join(failures))
     if outcome.crashed:
         tell("a rule failed; this is a bug of nodrop, please report it")
 
 
-def _rendered(outcome: "Outcome", name: str, choices: Choices, *, color: bool) -> bytes:
+def _rendered(outcome: "Outcome", name: str, choices: Choices, *, terminal: bool) -> bytes:
+    """Return a report; the text has colors and links only where it may go to a terminal."""
     if name == "text":
+        from nodrop.judging import all_rules
+        from nodrop.report.links import Links
         from nodrop.report.text import render as render_text
 
-        text = render_text(outcome, color=color, verbose=choices.verbose, quiet=choices.quiet)
+        text = render_text(
+            outcome,
+            color=terminal and wants_color(choices.color),
+            verbose=choices.verbose,
+            quiet=choices.quiet,
+            links=Links(all_rules(choices.settings.config)) if terminal and wants_links(choices.color) else None,
+        )
         return utf8(text).encode()
     data: bytes = import_module(f"nodrop.report.{name}").render(outcome)
     return data
@@ -150,7 +183,7 @@ def _rendered(outcome: "Outcome", name: str, choices: Choices, *, color: bool) -
 
 def _write(path: Path, data: bytes) -> None:
     try:
-        path.write_bytes(data)
+        replace_file(path, data)
     except (OSError, ValueError) as error:
         raise click.ClickException(f"cannot write {path}: {_reason(error)}") from None
 

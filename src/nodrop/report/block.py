@@ -4,10 +4,12 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nodrop.errors import Problem
 from nodrop.fabric import subject
 from nodrop.fabric.subject import Subject
 from nodrop.lint.finding import Finding, Fix, Located, Related
 from nodrop.report.escape import terminal
+from nodrop.report.links import Links, linked
 from nodrop.report.names import count, counts, label, listing, name
 from nodrop.report.outcome import LineOf
 from nodrop.report.quote import quote
@@ -24,6 +26,7 @@ class Page:
     verbose: bool
     width: int
     line: LineOf
+    links: Links | None = None
 
     def paint(self, style: str, text: str) -> str:
         """Text in a style, escaped: what users and configurations say reaches the page through here alone."""
@@ -33,6 +36,28 @@ class Page:
     def said(self, style: str, head: str, text: str) -> str:
         """One line of a report: a head in a style, and what it says."""
         return f"{self.paint(style, head)}: {self.paint('', text)}"
+
+    def rules(self, style: str, word: str, *names: str) -> str:
+        """A word and the rules that it is about, as `error[pfc-without-watchdog]`, each linked to its page."""
+        if self.links is None:
+            return self.paint(style, f"{word}[{', '.join(names)}]")
+        shown = (linked(self.links.rule(name), self.paint(style, name)) for name in names)
+        return f"{self.paint(style, f'{word}[')}{self.paint(style, ', ').join(shown)}{self.paint(style, ']')}"
+
+    def place(self, located: Located) -> str:
+        """A place, linked to its file."""
+        span = located.span
+        text = self.paint("", f"{located.file}:{span.line}:{span.column}" if span else located.file)
+        return linked(self.links.place(located.file, span.line if span else None), text) if self.links else text
+
+    def problem(self, problem: Problem) -> str:
+        """What is wrong with the input, its place linked to its file."""
+        if self.links is None:
+            return self.said("error", "error", str(problem))
+        place = ":".join(str(part) for part in (problem.path, problem.line, problem.column) if part is not None)
+        address = self.links.place(problem.path, problem.line)
+        shown = linked(address, self.paint("", place))
+        return f"{self.paint('error', 'error')}: {shown}{self.paint('', str(problem).removeprefix(place))}"
 
     def quotable(self, located: Located | None) -> str | None:
         """The first line of a place, where it is at hand."""
@@ -44,7 +69,7 @@ def block(group: Sequence[Finding], page: Page) -> list[str]:
     first, *others = group
     related = first.related if page.verbose else first.related[:_RELATED]
     sheet = _Sheet(page=page, gutter=_gutter([first.located, *(each.located for each in related)], page))
-    lines = [f"{page.paint(first.severity, f'{first.severity}[{first.rule}]')}: {page.paint('strong', first.message)}"]
+    lines = [f"{page.rules(first.severity, first.severity, first.rule)}: {page.paint('strong', first.message)}"]
     lines += sheet.spot("-->", first.located, ("^", first.severity), subject.text(first.subject))
     for each in related:
         lines += sheet.spot(":::", each.located, ("-", "frame"), _caption(each, first))
@@ -72,7 +97,7 @@ class _Sheet:
     def spot(self, arrow: str, located: Located | None, mark: tuple[str, str], caption: str) -> list[str]:
         """A place and its line, the span underlined with the caption behind it; without a line, the caption alone."""
         page, gutter = self.page, self.gutter
-        lines = [f"{'':{gutter}}{page.paint('frame', arrow)} {page.paint('', _place(located))}"] if located else []
+        lines = [f"{'':{gutter}}{page.paint('frame', arrow)} {page.place(located)}"] if located else []
         text = page.quotable(located)
         if text is None or located is None or located.span is None:
             return [*lines, self.footer(caption)]
@@ -93,7 +118,11 @@ class _Sheet:
 
     def footers(self, first: str, rest: Iterable[str]) -> list[str]:
         """Such a line, and others that belong to it."""
-        return [self.footer(first), *(f"{'':{self.gutter + 3}}{self.page.paint('', text)}" for text in rest)]
+        return [self.footer(first), *self.under(self.page.paint("", text) for text in rest)]
+
+    def under(self, rest: Iterable[str]) -> Iterable[str]:
+        """Lines that belong to a footer, already escaped."""
+        return (f"{'':{self.gutter + 3}}{text}" for text in rest)
 
     def fix(self, fix: Fix) -> list[str]:
         """What to do, wrapped; line breaks of the rule's author stay."""
@@ -104,8 +133,13 @@ class _Sheet:
 
     def each(self, others: Sequence[Finding]) -> list[str]:
         """The others of a group, one by one."""
-        rows = (f"{_place(each.located) or subject.text(each.subject)}: {each.message}" for each in others)
-        return self.footers(f"{len(others)} more of the same:", rows) if others else []
+        page = self.page
+
+        def place(one: Finding) -> str:
+            return page.place(one.located) if one.located else page.paint("", subject.text(one.subject))
+
+        rows = (f"{place(one)}: {page.paint('', one.message)}" for one in others)
+        return [self.footer(f"{len(others)} more of the same:"), *self.under(rows)] if others else []
 
     def summed_up(self, first: Finding, others: Sequence[Finding]) -> list[str]:
         """The others of a group: by name on the device of the first, by number elsewhere, fabric by fabric."""
@@ -119,13 +153,6 @@ class _Sheet:
         elif away:
             lines.append(_more_away(away))
         return [self.footer(line) for line in lines]
-
-
-def _place(located: Located | None) -> str:
-    if located is None:
-        return ""
-    span = located.span
-    return f"{located.file}:{span.line}:{span.column}" if span else located.file
 
 
 def _caption(related: Related, of: Finding) -> str:

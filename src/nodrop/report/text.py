@@ -7,6 +7,7 @@ from itertools import groupby
 from nodrop.fabric.reading import Assumption, Note
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.report.block import Page, block
+from nodrop.report.links import Links
 from nodrop.report.names import count, listing, name
 from nodrop.report.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
 from nodrop.report.statistics import table
@@ -15,23 +16,29 @@ _NOTES_OF_A_KIND = 5
 
 
 def render(
-    outcome: Outcome, *, color: bool = False, verbose: bool = False, quiet: bool = False, width: int = 100
+    outcome: Outcome,
+    *,
+    color: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    width: int = 100,
+    links: Links | None = None,
 ) -> str:
     """Write an outcome as text.
 
     Of more than `SHOWN` groups the foremost are shown, and all are counted by rule. `verbose` adds every group, every
     finding of a group and every note, each with its place; `quiet` leaves only findings and problems. Quoted lines and
     fixes are fitted into `width` columns. Nothing but ASCII is added to what the findings say, and no colors unless
-    `color` is set.
+    `color` is set, and no links unless there are `links`.
     """
-    page = Page(color=color, verbose=verbose, width=width, line=outcome.line)
+    page = Page(color=color, verbose=verbose, width=width, line=outcome.line, links=links)
     every = groups(outcome.findings)
     shown = every if verbose else foremost(every)
     findings = [
         *(block(group, page) for group in shown),
         _by_rule(every, page) if len(shown) < len(every) else [],
     ]
-    problems = [page.said("error", "error", str(problem)) for problem in outcome.problems]
+    problems = [page.problem(problem) for problem in outcome.problems]
     besides = [
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
         [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
@@ -91,7 +98,7 @@ def _by_rule(every: Groups, page: Page) -> list[str]:
         devices = len({(finding.within, finding.device) for finding in findings if finding.device is not None})
         where = f" on {count(devices, 'device')}" if devices else ""
         kinds = f", {numbers[rule]} different" if numbers[rule] > 1 else ""
-        head = page.paint(SEVERITIES[rule[0]], f"{SEVERITIES[rule[0]]}[{rule[1]}]")
+        head = page.rules(SEVERITIES[rule[0]], SEVERITIES[rule[0]], rule[1])
         lines.append(f"  {head}: {count(len(findings), 'finding')}{where}{kinds}")
     return lines
 
@@ -110,7 +117,8 @@ def _unknown(alike: Sequence[UnknownVerdict], page: Page) -> str:
     devices = f" on {count(len(verdict.devices), 'device')} ({listing(map(name, verdict.devices))})"
     settled = f"; settled by {verdict.settled_by}" if verdict.settled_by else ""
     text = f"{subjects}{devices if verdict.devices else ''}: needs {verdict.missing}{settled}"
-    return page.said("unknown", f"unknown[{', '.join(one.rule for one in alike)}]", text)
+    head = page.rules("unknown", "unknown", *(one.rule for one in alike))
+    return f"{head}: {page.paint('', text)}"
 
 
 def _notes(notes: Sequence[Note], page: Page) -> list[str]:

@@ -1,0 +1,55 @@
+"""Links in a terminal (OSC 8): from the name of a rule to its page, from a place to the file that holds it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from socket import gethostname
+from urllib.parse import quote
+
+from nodrop.lint.rule import Rule
+from nodrop.resources import home
+
+_LONGEST = 2000
+"""Terminals cut links short, from 2083 bytes on (VTE, iTerm2); what is longer is not linked."""
+
+
+class Links:
+    """What the names of rules and places lead to: files of this machine, where there are such."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._paths = {rule.name: rule.path for rule in rules}
+        self._files: dict[str, bool] = {}
+
+    def rule(self, name: str) -> str | None:
+        """The address of a rule's page; where the pages are not at hand, that of the rule's own file, which says it."""
+        page = home("rules").parent / "docs" / "rules" / f"{name}.md"
+        path = self._paths.get(name)
+        if path is not None and Path(path).is_relative_to(home("rules")) and self._is_file(str(page)):
+            return _address(str(page))
+        return _address(path) if path is not None and self._is_file(path) else None
+
+    def place(self, file: str, line: int | None = None) -> str | None:
+        """The address of a file, and of a line in it; None where there is no such file."""
+        if not self._is_file(file):
+            return None
+        address = _address(file)
+        return address if address is None or line is None else f"{address}#{line}"
+
+    def _is_file(self, file: str) -> bool:
+        if file not in self._files:
+            try:
+                self._files[file] = Path(file).is_file()
+            except (OSError, ValueError):
+                self._files[file] = False
+        return self._files[file]
+
+
+def linked(address: str | None, text: str) -> str:
+    """Text, already escaped, as a link to an address; the text alone where there is none."""
+    return text if address is None else f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def _address(file: str) -> str | None:
+    """A file as an address: all but letters, digits and `/._-~` percent-encoded, so that it can end no sequence."""
+    path = quote(str(Path(file).absolute()).encode("utf-8", "surrogateescape"), safe="/")
+    address = f"file://{quote(gethostname(), safe='')}{path}"
+    return address if len(address) <= _LONGEST else None

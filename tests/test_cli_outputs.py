@@ -1,0 +1,169 @@
+"""Several reports of one run: each to a target of its own, whole or not at all, none lost by another's fault."""
+
+import errno
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from command import SCRIPT, built, nodrop
+from nodrop.publish import file as files
+from nodrop.resources import home
+
+FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
+
+
+@pytest.fixture(autouse=True)
+def faulty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    intent = (home("intents") / "two-by-two.yaml").read_text()
+    Path("pod.yaml").write_text(intent.replace("min: 150kB, max: 1500kB", "min: 1kB, max: 2kB"))
+    return tmp_path
+
+
+def formats(*values: str) -> list[str]:
+    return [word for value in values for word in ("--format", value)]
+
+
+def test_every_format_at_once_is_what_it_is_alone() -> None:
+    done = nodrop("lint", "pod.yaml", *formats(*(f"{name}=all.{name}" for name in FORMATS[1:]), "text"))
+    assert done.code == 1
+    for name in FORMATS[1:]:
+        assert Path(f"all.{name}").read_text() == nodrop("lint", "pod.yaml", "--format", name).out
+    assert done.out == nodrop("lint", "pod.yaml").out
+
+
+def test_a_target_that_cannot_be_written_keeps_no_other_from_it() -> None:
+    Path("folder").mkdir()
+    done = nodrop(
+        "lint", "pod.yaml", *formats("sarif=missing/x", "json=good.json", "junit=folder", "gitlab=b\0", "text")
+    )
+    assert (done.code, done.out) == (2, nodrop("lint", "pod.yaml").out)
+    assert json.loads(Path("good.json").read_text())["findings"]
+    assert done.err == (
+        "Error: cannot write missing/x: no such file or directory; cannot write folder: is a directory; "
+        "cannot write b\\x00: embedded null byte\n"
+    )
+
+
+def test_a_build_whose_report_cannot_be_written_writes_nothing_but_its_other_reports() -> None:
+    Path("sound.yaml").write_text((home("intents") / "two-by-two.yaml").read_text())
+    done = nodrop("build", "sound.yaml", "-o", "out", *formats("json=missing/x", "junit=out.xml"))
+    assert (done.code, Path("out").exists()) == (2, False)
+    assert ElementTree.fromstring(Path("out.xml").read_text()).tag == "testsuites"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("a", "a"), ("a", "./a"), ("a", "sub/../a"), ("link", "a"), ("a", "hard"), ("link", "dangling")],
+)
+def test_two_formats_for_one_file_by_whichever_names_are_refused(one: str, other: str, faulty: Path) -> None:
+    Path("sub").mkdir()
+    if "hard" in (one, other):
+        Path("a").write_text("old")
+        Path("hard").hardlink_to("a")
+    Path("link").symlink_to("a")
+    Path("dangling").symlink_to(faulty / "a")
+    done = nodrop("lint", "pod.yaml", *formats(f"json={one}", f"sarif={other}"))
+    shown = one if one == other else f"{one} and {other}, which are one"
+    assert done.code == 2
+    assert f"two formats for {shown}; give each a file of its own: --format json=FILE" in done.err
+    assert not Path("a").exists() or Path("a").read_text() == "old"
+
+
+def test_the_file_that_standard_output_leads_to_is_taken() -> None:
+    command = [sys.executable, "-c", SCRIPT, "lint", "pod.yaml", *formats("text", "json=report")]
+    with Path("report").open("w") as report:
+        done = subprocess.run(command, stdout=report, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, Path("report").read_text()) == (2, "")
+    assert b"two formats for standard output and report, which are one" in done.stderr
+
+
+def test_different_names_of_different_files_are_taken() -> None:
+    Path("sub").mkdir()
+    assert nodrop("lint", "pod.yaml", *formats("json=a", "sarif=sub/a", "junit=A")).code == 1
+    assert json.loads(Path("sub/a").read_text())["version"] == "2.1.0"
+
+
+def test_a_write_that_fails_half_way_leaves_the_old_file() -> None:
+    """A limit on the size of files stands for a disk that is full after the first bytes."""
+    Path("old.json").write_text("old")
+    before = sorted(map(str, Path().iterdir()))
+
+    def limited() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    targets = formats("json=old.json", "sarif=new.sarif", "text")
+    command = [sys.executable, "-B", "-c", SCRIPT, "lint", "pod.yaml", *targets]
+    done = subprocess.run(command, capture_output=True, check=False, preexec_fn=limited)
+    assert done.stderr == b"Error: cannot write old.json: file too large; cannot write new.sarif: file too large\n"
+    assert (done.returncode, done.stdout.decode()) == (2, nodrop("lint", "pod.yaml").out)
+    assert Path("old.json").read_text() == "old"
+    assert sorted(map(str, Path().iterdir())) == before
+
+
+def test_a_file_keeps_its_mode_and_a_link_leads_to_its_file() -> None:
+    Path("mine").write_text("old")
+    Path("mine").chmod(0o640)
+    Path("link").symlink_to("mine")
+    before = os.umask(0o027)
+    try:
+        nodrop("lint", "pod.yaml", *formats("json=link", "sarif=new"))
+    finally:
+        os.umask(before)
+    assert Path("link").is_symlink()
+    assert json.loads(Path("mine").read_text())["findings"]
+    assert [stat.S_IMODE(Path(name).stat().st_mode) for name in ("mine", "new")] == [0o640, 0o640]
+
+
+def test_what_is_no_regular_file_is_written_to() -> None:
+    os.mkfifo("pipe")
+    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
+    assert nodrop("lint", "pod.yaml", *formats("json=pipe", "sarif=/dev/null")).code == 1
+    said, _ = reader.communicate(timeout=30)
+    assert json.loads(said)["findings"]
+    assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+
+
+def test_a_file_in_a_folder_that_takes_no_new_one_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may write anywhere, so the refusal is made up."""
+    Path("old.json").write_text("old")
+
+    def refused(**_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(files.tempfile, "mkstemp", refused)
+    done = nodrop("lint", "pod.yaml", *formats("json=old.json", "sarif=new.sarif"))
+    assert (done.code, done.err) == (2, "Error: cannot write new.sarif: permission denied\n")
+    assert json.loads(Path("old.json").read_text())["findings"]
+
+
+def test_reports_of_a_build_speak_of_the_intent() -> None:
+    nodrop("build", "pod.yaml", "-o", "out", *formats("json=build.json", "sarif=build.sarif"))
+    found = next(
+        one for one in json.loads(Path("build.json").read_text())["findings"] if one["rule"] == "ecn-below-one-packet"
+    )
+    assert found["related"][0] == {
+        "subject": found["at"],
+        "message": "decided here: classes.rdma.ecn.max",
+        "file": "pod.yaml",
+        "line": 15,
+        "column": 80,
+    }
+    (run,) = json.loads(Path("build.sarif").read_text())["runs"]
+    result = next(one for one in run["results"] if one["ruleId"] == "ecn-below-one-packet")
+    place = result["relatedLocations"][0]
+    assert place["message"] == {"text": "decided here: classes.rdma.ecn.max"}
+    assert place["physicalLocation"]["artifactLocation"] == {"uri": "pod.yaml"}
+    assert place["physicalLocation"]["region"]["startLine"] == 15
+    built("pod.yaml", "out", "--write-anyway", "--fail-on", "never")
+    again = json.loads(nodrop("lint", "out", "--format", "json").out)["findings"]
+    assert not any("decided" in one["message"] for each in again for one in each["related"])
