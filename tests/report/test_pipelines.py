@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -139,8 +140,9 @@ def test_a_path_is_a_uri_in_sarif(file: str, uri: str) -> None:
 
 def hostile(text: str) -> Outcome:
     whole: dict[str, Any] = {"message": text, "rule": text, "fix": Fix(text=text), "within": text, "group": text}
+    intent = related("leaf1", f"decided here: extra.{text}", at(text, 1, 1, 2))
     return outcome(
-        finding(f"leaf1/{text.replace('/', '')}", at(text, 1, 1, 2), **whole),
+        finding(f"leaf1/{text.replace('/', '')}", at(f"{text}/x", 1, 1, 2), related=(intent,), **whole),
         problems=(Problem(path=text, line=1, column=1, where=text, found=text, expected=text),),
         unknown=(UnknownVerdict(rule=text, missing=text, subjects_count=1, devices=(), settled_by=text),),
     )
@@ -157,3 +159,33 @@ def test_hostile_text_stays_text_in_every_report(text: str) -> None:
     assert [len(suite) for suite in root] == [1, 1]
     assert len(json.loads(gitlab.render(said))) == 2
     assert len(json.loads(sarif.render(said))["runs"][0]["results"]) == 1
+
+
+INTENT = finding(
+    "leaf1/Ethernet8",
+    at("pod.yaml/leaf1/config_db.json", 812, 9, 20),
+    related=(related("leaf1/Ethernet8", "decided here: pfc.watchdog", at("pod.yaml", 14, 5, 19)),),
+)
+
+
+def test_findings_of_a_linted_intent_stand_where_they_can_be_opened() -> None:
+    """What such an intent comes to is written nowhere; no editor, and no page of a merge request, has those files."""
+    said = outcome(INTENT)
+    assert concise.render(said).decode().startswith("pod.yaml:14:5: error[")
+    assert ",file=pod.yaml,line=14,endLine=14,col=5,endColumn=19::" in github.render(said).decode()
+    assert json.loads(gitlab.render(said))[0]["location"] == {"path": "pod.yaml", "lines": {"begin": 14}}
+    ((case,),) = ElementTree.fromstring(junit.render(said))
+    assert (case.get("file"), (case[0].text or "").partition(": ")[0]) == ("pod.yaml", "pod.yaml:14")
+    (result,) = json.loads(sarif.render(said))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "pod.yaml"}
+    (other,) = result["relatedLocations"]
+    assert other["message"] == {"text": "what it comes to"}
+    assert other["physicalLocation"]["artifactLocation"] == {"uri": "pod.yaml/leaf1/config_db.json"}
+
+
+def test_findings_of_a_build_stand_where_they_were_written() -> None:
+    said = outcome(replace(INTENT, located=at("out/leaf1/config_db.json", 812, 9, 20)))
+    assert concise.render(said).decode().startswith("out/leaf1/config_db.json:812:9: ")
+    assert ",file=out/leaf1/config_db.json,line=812," in github.render(said).decode()
+    (result,) = json.loads(sarif.render(said))["runs"][0]["results"]
+    assert [one["message"]["text"] for one in result["relatedLocations"]] == ["decided here: pfc.watchdog"]

@@ -3,7 +3,7 @@
 from nodrop.fabric import subject
 from nodrop.lint.finding import Finding
 from nodrop.report.escape import terminal, utf8
-from nodrop.report.outcome import Outcome, told
+from nodrop.report.outcome import Outcome, openable, told
 
 
 def render(outcome: Outcome) -> bytes:
@@ -17,7 +17,7 @@ def render(outcome: Outcome) -> bytes:
 
 
 def _finding(finding: Finding) -> str:
-    located = finding.located
+    located = openable(finding)
     span = located.span if located else None
     said = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.text(finding.subject)})"
     return _line(located.file if located else None, span.line if span else None, span.column if span else None, said)

@@ -11,7 +11,7 @@ from nodrop.fabric import subject
 from nodrop.fabric.subject import Subject
 from nodrop.lint.finding import Finding, Located
 from nodrop.report.escape import property_of_command, text_of_command, utf8
-from nodrop.report.outcome import Outcome, groups, told
+from nodrop.report.outcome import Outcome, groups, openable, told
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 SHOWN = 3
@@ -33,7 +33,7 @@ def _finding(command: str, finding: Finding, others: list[Subject]) -> str:
     )
     lines = [finding.message, *([f"The same on {named}."] if others else [])]
     lines += [f"Fix: {finding.fix.text}"] if finding.fix else []
-    return _command(command, {"title": finding.rule} | _place(finding.located), "\n".join(lines))
+    return _command(command, {"title": finding.rule} | _place(openable(finding)), "\n".join(lines))
 
 
 def _problem(problem: Problem) -> str:

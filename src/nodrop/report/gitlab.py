@@ -13,7 +13,7 @@ from nodrop.errors import Problem
 from nodrop.fabric import subject
 from nodrop.lint.finding import Finding
 from nodrop.report.escape import terminal, utf8
-from nodrop.report.outcome import Outcome, told
+from nodrop.report.outcome import Outcome, openable, told
 
 _SEVERITIES = {"error": "critical", "warning": "major", "note": "info"}
 _NO_FILE = "."
@@ -32,7 +32,7 @@ def render(outcome: Outcome) -> bytes:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    located = finding.located
+    located = openable(finding)
     return _row(
         f"{finding.message} ({subject.text(finding.subject)})",
         finding.rule,

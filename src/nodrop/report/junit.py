@@ -13,7 +13,7 @@ from nodrop.fabric import subject
 from nodrop.fabric.subject import natural
 from nodrop.lint.finding import Finding
 from nodrop.report.escape import terminal, utf8
-from nodrop.report.outcome import Outcome, told
+from nodrop.report.outcome import Outcome, openable, told
 
 _FABRIC = "the fabric"
 
@@ -68,7 +68,7 @@ def _case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
         if failing
         else f"<system-out>{body}</system-out>"
     )
-    located = worst.located
+    located = openable(worst)
     place = {"file": located.file} if located else {}
     return [f"    <testcase {_attributes(classname=suite, name=rule, **place)}>", f"      {inside}", "    </testcase>"]
 
@@ -98,7 +98,7 @@ def _wrapped(name: str, counts: dict[str, int], cases: list[str]) -> _Suite:
 
 
 def _line(finding: Finding) -> str:
-    located = finding.located
+    located = openable(finding)
     span = located.span if located else None
     place = f"{located.file}:{span.line}: " if located and span else f"{located.file}: " if located else ""
     return f"{place}{finding.severity}: {finding.message} ({subject.text(finding.subject)})"

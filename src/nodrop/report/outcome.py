@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodrop.errors import Problem
 from nodrop.fabric.reading import Assumption, Note, Reading
 from nodrop.fabric.subject import natural, sort_key
-from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict, Verdict
+from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
 
 LineOf = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
@@ -142,6 +142,15 @@ def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
 def told(problem: Problem) -> str:
     """What is wrong with the input, in one sentence without its place: at which part of it, what was found."""
     return f"{problem.where}: {problem.message}" if problem.where else problem.message
+
+
+def openable(finding: Finding) -> Located | None:
+    """The place of a finding that can be opened: its own or, where an intent was linted and nothing written, that of
+    the key by which the intent decides it.
+    """
+    origin = finding.related[0].located if finding.related else None
+    unwritten = finding.located and origin and finding.located.file.startswith(f"{origin.file}/")
+    return origin if unwritten else finding.located
 
 
 SHOWN = 20

@@ -19,7 +19,7 @@ from nodrop.lint.finding import Finding, Located, Related, UnknownVerdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import shipped
 from nodrop.report.escape import terminal, utf8
-from nodrop.report.outcome import Outcome, told
+from nodrop.report.outcome import Outcome, openable, told
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "nodrop/v1"
@@ -69,18 +69,21 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _result(finding: Finding, at: Mapping[str, int]) -> dict[str, Any]:
+    place, related = openable(finding), finding.related
+    if place is not finding.located:
+        related = (Related(subject=finding.at, message="what it comes to", located=finding.located), *related[1:])
     result: dict[str, Any] = {"ruleId": finding.rule}
     if finding.rule in at:
         result["ruleIndex"] = at[finding.rule]
     result |= {
         "level": finding.severity,
         "message": {"text": _said(finding.message)},
-        "locations": [_location(finding.located, finding.subject)],
+        "locations": [_location(place, finding.subject)],
         "partialFingerprints": {_FINGERPRINT: _within(finding.fingerprint, finding.within)},
         "properties": {"confidence": finding.confidence},
     }
-    if finding.related:
-        result["relatedLocations"] = [_related(one) for one in finding.related]
+    if related:
+        result["relatedLocations"] = [_related(one) for one in related]
     return result
 
 
