@@ -35,8 +35,8 @@ golden: setup ## write golden/, help texts, the table of README, docs/rules/ and
 	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py tests/test_rule_book.py \
 		tests/test_schemas.py --update-golden
 
-faults: setup ## put single faults into clean builds and print what is found of each
-	@$(BIN)/python tests/injected.py
+faults: setup ## put single faults into clean builds and print what is found of each, and whether its fix repairs it
+	@$(BIN)/python tests/all_faults.py
 
 bench: setup ## speed and memory per switch, as ratios in one run
 	@$(BIN)/python benchmarks/pod.py --platform sonic

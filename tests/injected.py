@@ -1,13 +1,12 @@
-"""Puts single faults into clean builds and looks at what is found: `python tests/injected.py` prints all of it.
+"""Puts single faults into clean builds and looks at what is found: `make faults` prints all of it.
 
 The faults are those of tests/faults/*.yaml. Each platform that a fault names is built from the same intent.
 """
 
 import io
 import json
-import sys
 from ast import literal_eval
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -43,7 +42,7 @@ WORDS = {"device": "device alone", "stated": "device and what is stated", "fabri
 """What it may take to see a fault."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fault:
     """One fault of the list on one platform."""
 
@@ -63,7 +62,7 @@ class Fault:
         return clean(self.row.get("intent", "two-by-two"), self.platform, release, repr(self.row.get("overlay", {})))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What is found in a build with a fault, and whether that is what must be."""
 
@@ -168,6 +167,7 @@ def _set(tree: Any, path: list[str], value: Any, where: str) -> None:
             tree[key] = {**tree[key], **value} if merged else value
 
 
+@cache
 def outcome(fault: Fault) -> Outcome:
     """Return what is found of a fault: in the whole fabric, and in as little of it as shows the fault."""
     files = inject(fault)
@@ -230,29 +230,14 @@ def _artifacts(files: Mapping[str, str], fabric: Fabric) -> list[Artifact]:
     ]
 
 
-def table(outcomes: Iterable[Outcome]) -> str:
-    """Return what is found of each fault, a line or two each."""
+def table(outcomes: Iterable[Outcome], repaired: Callable[[Outcome], str]) -> str:
+    """Return what is found of each fault and what its fix comes to, a few lines each."""
     lines = []
     for one in sorted(outcomes, key=lambda each: (each.fault.file, natural(each.fault.row["of"]))):
         lines.append(f"{'MISSED' if one.missed else 'found '} {one.fault.name}: {one.fault.row['rule']}")
         lines += [f"         not at {missed}" for missed in one.missed]
+        lines.append(f"         {repaired(one)}")
         if one.others:
             lines.append(f"         besides: {', '.join(one.others)}")
         lines += [f"         unknown: {each.rule} for want of {each.missing}" for each in one.verdict.unknown]
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    chosen = [fault for fault in faults() if all(word in fault.name for word in sys.argv[1:])]
-    found = []
-    for fault in chosen:
-        try:
-            found.append(outcome(fault))
-        except Exception as error:  # noqa: BLE001 -- a fault that cannot be put anywhere is told beside the others
-            print("BROKEN", fault.name, repr(error)[:300])
-    print(table(found), end="")
-    for kind in dict.fromkeys(one.fault.row["of"].split()[0] for one in found):
-        of_kind = [one for one in found if one.fault.row["of"].split()[0] == kind]
-        print(
-            f"{kind}: {sum(not one.missed for one in of_kind)} of {len(of_kind)} found by the rules that must find them"
-        )

@@ -12,6 +12,7 @@ from fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, device, fabric, port
 
 from nodrop import analyses
 from nodrop.errors import InputProblems
+from nodrop.fabric.change import Change
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import End, Fabric, Link, Policy
 from nodrop.fabric.index import Index
@@ -22,7 +23,7 @@ from nodrop.fabric.subject import parse, text
 from nodrop.formats.places import Span
 from nodrop.lint import checker, vocabulary
 from nodrop.lint.engine import judge
-from nodrop.lint.finding import Change, Finding, Related, Verdict
+from nodrop.lint.finding import Finding, Related, Verdict
 from nodrop.lint.unknowns import advice
 from nodrop.lint.vocabulary import word
 

@@ -6,6 +6,7 @@ gives it arguments (`with:`), and has the words.
     RESTS_ON = frozenset({"classes"})       # where it takes the owner's statements for true
     def find(index: Index, *, tolerance_bytes: int = 0) -> Iterator[Hit | Unsettled]: ...
 
+One that sets `REPAIRS = True` says of its hits, where it can, what would end them (`Hit.changes`).
 One that sets `ROUTED = True` needs the control plane (`_plane.of`), and is left to `nodrop validate`.
 
 It yields in an order that does not change from run to run, and raises nothing for a fabric that is merely wrong.
@@ -35,6 +36,8 @@ class Hit:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     related: tuple[tuple[Subject, str], ...] = ()
     discriminator: str = ""
+    changes: tuple[tuple[Subject, object], ...] = ()
+    """What would end the fault: parts of the fabric, and what each is to become."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,24 +61,10 @@ class Kinship:
     def _members(self) -> Iterator[tuple[Family, Member]]:
         """Yield every port in use that has QoS, with its family."""
         for device in self._index.fabric.devices:
-            root = _root(device)
+            root = root_of(device)
             for port in device.interfaces:
-                qos = port.qos
-                if not isinstance(qos, QosProfile) or surely_off(port.enabled):
-                    continue
-                speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
-                kind = SERVICE if is_service(device, port) else self._side(device, port) if self._sides else ""
-                yield (*root, speed, kind), Member(device, port, qos)
-
-    def _side(self, device: Device, port: Interface) -> str | None:
-        """What a port faces: the fabric, a group of hosts, nothing (None), or what no source says."""
-        if isinstance(port.side, Unknown):
-            return UNKNOWN_SIDE
-        if port.side != "host":
-            return port.side
-        end = self._index.far_end(device.name, port.name)
-        host = self._index.hosts.get(end.node) if end else None
-        return f"host {host.group}" if host else "host"
+                if isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
+                    yield (*root, *kind_of(self._index, device, port, self._sides)), Member(device, port, port.qos)
 
     def usual(self, value: Callable[[Member], _V | None]) -> dict[Family, tuple[_V, Member, int]]:
         """The value that most switches of each family have, a port that has it, and how many ports do.
@@ -112,6 +98,23 @@ def _kind(members: Sequence[Member]) -> Kind:
     return Kind(members[0], len(members), frozenset(member.device.name for member in members))
 
 
+def kind_of(index: Index, device: Device, port: Interface, sides: bool = True) -> Family:
+    """What a port of a switch is compared with: others of its speed and, with `sides`, that face the same."""
+    speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
+    return speed, SERVICE if is_service(device, port) else _side(index, device, port) if sides else ""
+
+
+def _side(index: Index, device: Device, port: Interface) -> str | None:
+    """What a port faces: the fabric, a group of hosts, nothing (None), or what no source says."""
+    if isinstance(port.side, Unknown):
+        return UNKNOWN_SIDE
+    if port.side != "host":
+        return port.side
+    end = index.far_end(device.name, port.name)
+    host = index.hosts.get(end.node) if end else None
+    return f"host {host.group}" if host else "host"
+
+
 def is_service(device: Device, port: Interface) -> bool:
     """Whether a port is of its model's ports for management or service (to a DPU within, say), not for the fabric."""
     if isinstance(device.model, Unknown) or not isinstance(port.port, Port):
@@ -125,7 +128,7 @@ def _service_panels(model: str) -> frozenset[int]:
     return frozenset(panel for group in groups if group.service for panel in group.panels)
 
 
-def _root(device: Device) -> Family:
+def root_of(device: Device) -> Family:
     """What a switch is compared with: others of its role, platform and model, or itself alone."""
     if isinstance(device.role, Unknown) or isinstance(device.model, Unknown):
         return ("device", device.name, "")

@@ -13,6 +13,7 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown, those_known
 
 RESTS_ON = frozenset({"roles", "models"})
+REPAIRS = True
 
 GROUP, QUEUE = "priority group", "queue"
 _ROWS = {GROUP: "priority_groups", QUEUE: "queues"}
@@ -82,6 +83,7 @@ def _hit(member: Member, key: Key, own: int, expected: int, sibling: Member, cou
             "siblings": count,
         },
         related=((there, "as most of its siblings have it"),),
+        changes=((at, expected),),
     )
 
 

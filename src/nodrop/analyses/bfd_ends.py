@@ -11,6 +11,7 @@ from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
+REPAIRS = True
 
 Session = tuple[Subject, BgpNeighbor]
 
@@ -38,6 +39,7 @@ def find(index: Index) -> Iterator[Hit]:
                 subject=here[0],
                 facts={"device": here[0][0], "session": here[1].key, "far": there[0][0]},
                 related=(((*there[0], "bfd"), "the end that watches"),),
+                changes=(((*here[0], "bfd"), True),),
             )
 
 

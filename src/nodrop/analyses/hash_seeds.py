@@ -15,6 +15,7 @@ from nodrop.fabric.states import Unknown
 from nodrop.hardware import switch, switches
 
 RESTS_ON = frozenset({"cables", "roles"})
+REPAIRS = True
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
@@ -28,6 +29,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         ups[below] += count
     chooses = {above for (_, above), count in cables.items() if count > 1} | {name for name, n in ups.items() if n > 1}
     usual = _usual(index)
+    free = 1 + max((one.hash_seed for one in index.fabric.devices if isinstance(one.hash_seed, int)), default=0)
     told: set[str] = set()
     unsettled: set[str] = set()
     for below, above in cables:
@@ -56,6 +58,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                     "other": other.name,
                 },
                 related=(((other.name, "@hash_seed"), "the same seed"),),
+                changes=(((odd.name, "@hash_seed"), usual[str(odd.role)] if _is_odd(odd, usual) else free),),
             )
 
 

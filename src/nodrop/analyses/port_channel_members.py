@@ -9,6 +9,8 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import UnknownFact, known, those_known
 
+REPAIRS = True
+
 Traits = tuple[tuple[str, str], ...]
 """What a port does, in words, and the attribute of its QoS that says so."""
 
@@ -55,6 +57,7 @@ def _odd(
                     "usual": theirs,
                 },
                 related=(((device.name, like, "qos", place), "another member"),),
+                changes=(((device.name, port.name, "qos", place), _held(members, like, place)),),
                 discriminator=aspect,
             )
 
@@ -65,6 +68,11 @@ def _read(port: Interface, read: Callable[[QosProfile], Traits]) -> Traits:
         return read(port.qos) if isinstance(port.qos, QosProfile) else ()
     except UnknownFact:
         return ()
+
+
+def _held(members: Sequence[Interface], name: str, place: str) -> object:
+    """What the QoS of a member has at a place."""
+    return next(getattr(port.qos, place) for port in members if port.name == name)
 
 
 def _numbers(numbers: Sequence[int], of: str) -> str:

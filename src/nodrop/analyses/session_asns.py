@@ -4,6 +4,7 @@ Where a session leads, the address of the far end says, or the cable where it go
 no switch that was read, or to an address that several have, is not looked at: nothing says what the far end has.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from nodrop.analyses import Hit
@@ -11,8 +12,10 @@ from nodrop.fabric.fabric import Device, Interface, Loopback
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import BgpNeighbor
 from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
+REPAIRS = True
 
 Speaker = tuple[str, int]
 """A switch that speaks BGP, and its AS number."""
@@ -22,16 +25,13 @@ def find(index: Index) -> Iterator[Hit]:
     """Yield, for each pair of switches, the first session with such a fault; of two external ends with one AS, one."""
     speakers = dict(_speakers(index))
     owners = _owners(index, speakers)
+    wrong = _Wrong(index, speakers, owners)
     told: set[tuple[str, str, str]] = set()
     for device in index.fabric.devices:
         if isinstance(device.bgp, Unknown) or device.bgp is None:
             continue
         own = device.bgp.asn
-        for session in those_known(device.bgp.neighbors):
-            address = session.address
-            far = owners.get(address) if address is not None else _over(index, speakers, device, session)
-            if far is None or far[1] == session.remote_asn or not session.enabled:
-                continue
+        for session, far in wrong.of.get(device.name, ()):
             expected = _expected(session, own, far[1])
             first, second = sorted((device.name, far[0])) if expected == "another" else (device.name, far[0])
             if expected and (first, second, expected) not in told:
@@ -47,8 +47,37 @@ def find(index: Index) -> Iterator[Hit]:
                         "found": far[1],
                         "expected": expected,
                     },
+                    changes=tuple(wrong.mended(device.name, far)),
                     related=(((far[0], "@bgp", "asn"), f"AS {far[1]}"),),
                 )
+
+
+class _Wrong:
+    """All sessions that are up for another AS number than their far end has, by switch, and what that end has."""
+
+    def __init__(self, index: Index, speakers: Mapping[str, Speaker], owners: Mapping[str, Speaker | None]) -> None:
+        self.of: dict[str, list[tuple[BgpNeighbor, Speaker]]] = {}
+        self._wanted: defaultdict[str, dict[str, int | str | None]] = defaultdict(dict)
+        for device in index.fabric.devices:
+            bgp = None if isinstance(device.bgp, Unknown) else device.bgp
+            for session in () if bgp is None else those_known(bgp.neighbors):
+                address = session.address
+                far = owners.get(address) if address is not None else _over(index, speakers, device, session)
+                if far is not None and session.enabled:
+                    self._wanted[far[0]][device.name] = session.remote_asn
+                    if far[1] != session.remote_asn:
+                        self.of.setdefault(device.name, []).append((session, far))
+
+    def mended(self, device: str, far: Speaker) -> Iterator[tuple[Subject, object]]:
+        """Yield what would end the fault: where several switches want one number of the far end, that end has it."""
+        name, asn = far
+        wanted = self._wanted[name]
+        if len(wanted) > 1 and len(set(wanted.values())) == 1:
+            yield from (((name, "@bgp", "asn"), one) for one in set(wanted.values()) if isinstance(one, int))
+            return
+        for session, there in self.of[device]:
+            if there == far and isinstance(session.remote_asn, int):
+                yield (device, "@neighbors", session.key, "remote_asn"), asn
 
 
 def _speakers(index: Index) -> Iterator[tuple[str, Speaker]]:

@@ -11,12 +11,14 @@ from nodrop import units
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import UNKNOWN_SIDE, Kinship, Member
 from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.edit import part_of
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile, Queue, Scheduler, WredProfile
 from nodrop.fabric.states import UnknownFact, known
 from nodrop.fabric.subject import Subject
 
 RESTS_ON = frozenset({"cables", "roles", "models"})
+REPAIRS = True
 
 SHOWN = 3
 """How many differences a message spells out."""
@@ -97,7 +99,16 @@ def _told(
         },
         related=(((sibling.device.name, sibling.port.name, *place), "as most of its siblings have it"),),
         discriminator=aspect,
+        changes=tuple(_usually((device, port), sibling, place) for _, place in differences),
     )
+
+
+def _usually(port: Subject, sibling: Member, place: Subject) -> tuple[Subject, object]:
+    """A part of a port, and what its sibling has there: None where it has nothing."""
+    try:
+        return (*port, *place), part_of(sibling.port, place)
+    except ValueError:
+        return (*port, *place), None
 
 
 def _differences(own: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:

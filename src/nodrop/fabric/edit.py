@@ -37,12 +37,16 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 
 def get_value(fabric: Fabric, subject: Subject) -> object:
     """What stands at `subject`, properties included; ValueError where there is no such part."""
-    node: Any = fabric
     try:
-        for step in _steps(subject, {}):
-            node = _inside(node, step)
+        return part_of(fabric, _steps(subject, {}))
     except ValueError as error:
         raise ValueError(f"{spelt(subject)}: {error}") from None
+
+
+def part_of(node: Any, steps: Subject) -> Any:
+    """What attributes and keys lead to from a part of the model; ValueError where there is nothing."""
+    for step in steps:
+        node = _inside(node, step)
     return node
 
 

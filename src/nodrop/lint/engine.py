@@ -23,6 +23,7 @@ from nodrop.fabric.types import nearest
 from nodrop.lint.cells import EACH, Case, Cells, alike
 from nodrop.lint.emit import Outcome
 from nodrop.lint.finding import Finding, Severity, Verdict
+from nodrop.lint.remedies import with_siblings
 from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.lint.scopes import Gap
 from nodrop.lint.telling import Evidence, Teller
@@ -107,6 +108,8 @@ class _Session:
             self._hits(rule, teller)
         else:
             self._remarks(rule, teller)
+        if rule.as_siblings:
+            self.findings[before:] = with_siblings(rule, self.findings[before:], self.index)
         for finding in self.findings[before:]:
             self.told.setdefault(finding.subject[:2], set()).add((rule.area, rule.name))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nodrop.errors import Problem
+from nodrop.fabric.change import Change
 from nodrop.fabric.reading import Note
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
@@ -33,21 +34,17 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A change of the model that would end the finding."""
-
-    subject: Subject
-    old: object
-    new: object
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """What to do, in words; `changes` say it in terms of the model where the rule can."""
+    """What to do, in words; `changes` say it in terms of the model where the rule can.
+
+    `safe` changes cannot make anything worse, whatever was meant: what they set is the owner's own policy, or nothing
+    else is ever right. `intent` says what to set in the intent that such a fabric is built from, by its path there.
+    """
 
     text: str
     safe: bool = False
     changes: tuple[Change, ...] = ()
+    intent: tuple[tuple[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

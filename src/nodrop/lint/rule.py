@@ -104,6 +104,8 @@ class Rule:
     """What the analysis takes from the owner's statements."""
     routed: bool
     """Whether the analysis needs the control plane, which `nodrop validate` computes and `nodrop lint` does not."""
+    gives_changes: bool
+    """Whether the analysis says what would end a fault."""
     remark: str
     facts: tuple[tuple[str, Type], ...]
     at: Attribute | Name | None
@@ -115,6 +117,10 @@ class Rule:
     aliases: tuple[str, ...]
     options: tuple[Option, ...]
     changes: tuple[tuple[Attribute, Node], ...]
+    as_siblings: tuple[Path, ...]
+    """What a fix makes as most sound siblings have it; of an analysis, nothing but the part that it points at: ()."""
+    fix_safe: bool
+    """Whether `changes`, or those of the analysis, cannot make anything worse."""
     intent_fix: Mapping[str, object]
     unseen: Mapping[str, str]
     """Platforms of which no configuration shows the fault, and why."""
@@ -124,6 +130,11 @@ class Rule:
         """Leave out what is made on first use, for functions do not travel between processes."""
         stored = self.__dataclass_fields__
         return {name: value for name, value in self.__dict__.items() if name in stored}
+
+    @property
+    def repairs(self) -> bool:
+        """Whether its fix says what to change, where that is known."""
+        return bool(self.changes or self.as_siblings or self.gives_changes or self.intent_fix)
 
     @property
     def conditions(self) -> tuple[Node, ...]:

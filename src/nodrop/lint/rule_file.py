@@ -12,6 +12,7 @@ from nodrop.formats.yaml import Document
 from nodrop.lint.finding import Confidence, Severity
 from nodrop.lint.rule import Strictness
 
+FixSafety = Literal["safe", "unsafe"]
 FactType = Literal["str", "int", "float", "bool"]
 ScopeName = Literal[
     "fabric", "device", "interface", "link", "traffic_class", "queue", "priority_group", "neighbor", "buffer_pool"
@@ -138,6 +139,8 @@ class RuleFile(_Part):
     fix: _Text
     options: dict[_Name, OptionFile] = {}
     set: dict[_Text, _Text] = {}
+    as_siblings: tuple[_Text, ...] = ()
+    fix_safety: FixSafety = "unsafe"
     intent_fix: dict[_Text, Any] = {}
     references: Annotated[tuple[_Text, ...], Field(min_length=1)]
     since: _Text
@@ -151,8 +154,13 @@ class RuleFile(_Part):
         chosen = [name for name, way in ways.items() if way is not None]
         if len(chosen) != 1:
             raise ValueError(f"{' and '.join(chosen) or 'no way to see the fault'}; expected one of {', '.join(ways)}")
-        keys = {"with": self.arguments, "facts": self.facts, "at": self.at, "set": self.set}
-        allowed = {"assert": {"at", "set"}, "analysis": {"with", "facts"}, "remark": {"facts"}}[chosen[0]]
+        keys: dict[str, object] = {"with": self.arguments, "facts": self.facts, "at": self.at, "set": self.set}
+        keys["as_siblings"] = self.as_siblings
+        allowed = {
+            "assert": {"at", "set", "as_siblings"},
+            "analysis": {"with", "facts", "as_siblings"},
+            "remark": {"facts"},
+        }[chosen[0]]
         if extra := [key for key, given in keys.items() if given and key not in allowed]:
             raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")
         return self

@@ -31,6 +31,8 @@ _WHOLE = re.compile(r"-?\d{1,18}")
 _DECIMAL = re.compile(r"-?\d{1,18}\.\d{1,9}")
 _FACT_TYPES: Mapping[str, Type] = {kind.__name__: type_of(kind) for kind in (str, int, float, bool)}
 
+_WITH_SIBLINGS = ("device", "interface", "queue", "priority_group", "buffer_pool", "a", "b")
+
 Keys = tuple[str | int, ...]
 Names = Mapping[str, Type]
 
@@ -92,6 +94,7 @@ class _Loader:
             arguments=self.arguments(options, module),
             rests_on=frozenset(getattr(module, "RESTS_ON", ())),
             routed=bool(getattr(module, "ROUTED", False)),
+            gives_changes=bool(getattr(module, "REPAIRS", False)),
             remark=file.remark or "",
             facts=facts,
             at=self.at(names),
@@ -103,6 +106,8 @@ class _Loader:
             aliases=file.aliases,
             options=options,
             changes=tuple(self.changes(names, surely)),
+            as_siblings=tuple(self.as_siblings(names)),
+            fix_safe=file.fix_safety == "safe",
             intent_fix=file.intent_fix,
             unseen=self.unseen(),
             examples=_examples(file.examples),
@@ -179,6 +184,21 @@ class _Loader:
                 if not accepts(target.type, value.type) or (may_be_none(value, surely) and not target.type.none):
                     raise written.fault(f"`{key}` set to {value.type.describe()}", target.type.describe())
                 yield target, value
+
+    def as_siblings(self, names: Names) -> Iterator[tuple[str, ...]]:
+        """The paths that a fix sets as siblings have them; an analysis has no item, but points at a part: `at`."""
+        analysis = self.file.claim is None
+        known = names_of(SCOPES["interface"].parts) if analysis else names
+        for position, text in enumerate(self.file.as_siblings):
+            written = self.written(("as_siblings", position), text)
+            with self.collecting():
+                if analysis and text == "at":
+                    yield ()
+                    continue
+                target = path(expression.parse_path(written, known, "interface" if analysis else self.file.scope)) or ()
+                if target[0] not in _WITH_SIBLINGS or len(target) < 2:
+                    raise written.fault(f"`{text}`", "a field of a device, a port or a row of it")
+                yield target
 
     def options(self) -> tuple[Option, ...]:
         """The options, each with the type of its default; without one, expressions cannot be checked."""

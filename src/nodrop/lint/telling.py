@@ -3,10 +3,11 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nodrop.analyses import Hit
+from nodrop.fabric.change import Change
 from nodrop.fabric.fabric import End
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading, Remark
@@ -14,8 +15,9 @@ from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.cells import Case, alike
-from nodrop.lint.finding import Change, Confidence, Fact, Finding, Fix, Located, Related, Severity
+from nodrop.lint.finding import Confidence, Fact, Finding, Fix, Located, Related, Severity
 from nodrop.lint.nodes import Node, path, text
+from nodrop.lint.remedies import changed_to, parted
 from nodrop.lint.rule import Rule
 from nodrop.lint.scopes import Item
 
@@ -71,7 +73,9 @@ class Teller:
         """The finding of an analysis."""
         at = hit.at or hit.subject
         related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
-        return self._told(hit.subject, at, hit.facts, related, hit.discriminator)
+        found = self._told(hit.subject, at, hit.facts, related, hit.discriminator)
+        changes = tuple(each for subject, new in hit.changes for each in changed_to(self.index, subject, new))
+        return replace(found, fix=self._fix(changes))
 
     def of_remark(self, remark: Remark) -> Finding:
         """The finding of what a reader noticed, at its place."""
@@ -97,7 +101,11 @@ class Teller:
             pieces=tuple(pieces),
             group=_digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
             facts={name: fact for name, value in facts.items() for fact in _fact(value)},
-            changes=tuple((where, old, new) for where, old, new in changes if _differ(old, new)),
+            changes=tuple(
+                ((*where, *below), old, new)
+                for where, whole, wanted in changes
+                for below, old, new in parted(whole, wanted)
+            ),
         )
 
     def _finding(self, item: Item, shared: "_Shared") -> Finding:
@@ -125,7 +133,7 @@ class Teller:
             group=shared.group,
             fingerprint=_digest(rule.name, spelt(subject), ""),
             facts=shared.facts,
-            fix=Fix(text=rule.fix, changes=changes),
+            fix=self._fix(changes),
         )
 
     def _told(
@@ -165,9 +173,14 @@ class Teller:
             fingerprint=_digest(rule.name, spelt(subject), discriminator),
             facts=dict(facts),
             related=related,
-            fix=Fix(text=rule.fix),
+            fix=self._fix(),
             located=located,
         )
+
+    def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
+        rule = self.rule
+        intent = tuple(rule.intent_fix.items())
+        return Fix(text=rule.fix, safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
 
     def _value(self, node: Node, names: Sequence[Any]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
@@ -218,11 +231,6 @@ def _fact(value: object) -> Iterator[Fact]:
         isinstance(value, tuple) and all(each is None or isinstance(each, str | int | float) for each in value)
     ):
         yield shown(value)
-
-
-def _differ(old: object, new: object) -> bool:
-    """Whether there is a change to make: to something known, and other than what is there."""
-    return new is not UNKNOWN and (old is UNKNOWN or old != new)
 
 
 def _digest(*parts: str) -> str:

@@ -90,6 +90,19 @@ class State:
         yield from self.make(changes[:middle])
         yield from self.make(changes[middle:])
 
+    def made(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
+        """Make changes as far as they can be; return what is left, without what follows from those that were made."""
+        return tuple(each for each in tuple(self.make(changes)) if not self._is_there(each.change))
+
+    def _is_there(self, change: Change) -> bool:
+        """Whether the files say now what a change was to make them say, and did not before."""
+        before, now = (Fabric(name="", mode="lossless", devices=(one.device,)) for one in (self.first, self.reading))
+        try:
+            wanted = get_value(set_value(now, change.subject, change.new), change.subject)
+            return same(get_value(now, change.subject), wanted) and not same(_held(before, change.subject), wanted)
+        except ValueError:
+            return False
+
     def _take(self, changes: Sequence[Change]) -> str | None:
         """Make the changes, all or none; return why they cannot be made."""
         old = self.reading.device
@@ -153,12 +166,16 @@ def wanted(device: Device, changes: Sequence[Change], means: Means) -> Device:
 def _check_old(fabric: Fabric, change: Change) -> None:
     if isinstance(change.old, Unknown):
         return
-    try:
-        found = get_value(fabric, change.subject)
-    except ValueError:
-        found = None
+    found = _held(fabric, change.subject)
     if not same(found, change.old):
         raise ValueError(f"it is {said(found)}, not {said(change.old)}, for which the change was made")
+
+
+def _held(fabric: Fabric, subject: Subject) -> object:
+    try:
+        return get_value(fabric, subject)
+    except ValueError:
+        return None
 
 
 def same(old: object, new: object) -> bool:

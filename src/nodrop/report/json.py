@@ -8,9 +8,10 @@ import orjson
 
 from nodrop.errors import Problem
 from nodrop.fabric import subject
+from nodrop.fabric.change import Change
 from nodrop.fabric.reading import Assumption, Note
 from nodrop.fabric.states import Unknown
-from nodrop.lint.finding import Change, Finding, Fix, Located, Related, UnknownVerdict
+from nodrop.lint.finding import Finding, Fix, Located, Related, UnknownVerdict
 from nodrop.report.escape import utf8
 from nodrop.report.outcome import Outcome, statistics, summary
 

@@ -78,7 +78,7 @@ def sheet(rule: Rule) -> Sheet:
     """All there is to say of a rule."""
     parts = [
         Part(title="Why", blocks=(rule.why,), prose=True),
-        Part(title="What to do", blocks=(rule.fix,), prose=True),
+        Part(title="What to do", blocks=(rule.fix, *_by_itself(rule)), prose=True),
     ]
     if rule.options:
         told = (f"{one.name} = {_plain(one.default)}: {one.description}" for one in rule.options)
@@ -88,6 +88,19 @@ def sheet(rule: Rule) -> Sheet:
         parts.append(Part(title=f"{title}, in the fabric intents/two-by-two.yaml,", blocks=examples))
     parts.append(Part(title="References", blocks=rule.references))
     return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_facts(rule)), parts=tuple(parts))
+
+
+def _by_itself(rule: Rule) -> Iterator[str]:
+    """What nodrop can do of a fix."""
+    if rule.repairs:
+        flag = "" if rule.fix_safe else " --unsafe"
+        why = "; look at its changes first, for it cannot know what was meant" if flag else ""
+        yield f"`nodrop fix{flag}` changes this{_where(rule)}{why}."
+
+
+def _where(rule: Rule) -> str:
+    """Where the values of a fix come from, where nothing else of the page tells."""
+    return " to what most ports or switches alike have" if rule.as_siblings and not rule.changes else ""
 
 
 def finds(rule: Rule) -> str:
@@ -262,6 +275,7 @@ def _record(rule: Rule) -> dict[str, object]:
         "platforms": list(seen_on(rule)),
         "why": rule.why,
         "fix": rule.fix,
+        "fixed_by": ("safe" if rule.fix_safe else "unsafe") if rule.repairs else None,
         "references": list(rule.references),
         "since": rule.since,
         "aliases": list(rule.aliases),

@@ -76,7 +76,7 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
         meaning=_OF_MEANING,
     )
     state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), means)
-    by_hand = tuple(state.make(wanted))
+    by_hand = state.made(wanted)
     file = _file(bundle)
     if file is None or state.bundle[file] == bundle[file]:
         return Edit(by_hand=by_hand)

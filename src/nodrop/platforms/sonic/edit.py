@@ -57,7 +57,7 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
     """
     wanted = list(changes)
     state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), _MEANS)
-    by_hand = tuple(state.make(wanted))
+    by_hand = state.made(wanted)
     new = state.bundle.get(FILE, b"")
     if new == bundle.get(FILE, b""):
         return Edit(by_hand=by_hand)

@@ -83,6 +83,12 @@ def _switch(draft: Draft, old: Device, new: Device) -> None:
             draft.remove("PFC_WD", "GLOBAL")
         else:
             draft.update("PFC_WD", "GLOBAL", {"POLL_INTERVAL": str(new.watchdog_polling_ms)})
+    if not same(old.hash_fields, new.hash_fields) and not isinstance(new.hash_fields, Unknown):
+        hashed = [field.upper().replace("-", "_") for field in new.hash_fields or ()]
+        if hashed:
+            draft.data.setdefault("SWITCH_HASH", {}).setdefault("GLOBAL", {})["ecmp_hash"] = hashed
+        else:
+            draft.update("SWITCH_HASH", "GLOBAL", {"ecmp_hash": None})
     if not same(old.gnmi_port, new.gnmi_port) and not isinstance(new.gnmi_port, Unknown):
         draft.update("GNMI", "gnmi", {"port": text(new.gnmi_port)})
 

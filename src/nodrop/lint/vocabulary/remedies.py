@@ -1,0 +1,159 @@
+"""Words for fixes: what a part ought to be, from what the owner states, the cables, the hardware and the port itself.
+
+What is not known is UNKNOWN, and no change.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from nodrop.fabric import effects
+from nodrop.fabric.buffers import BufferProfile
+from nodrop.fabric.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField, HostPort, Interface
+from nodrop.fabric.index import Index
+from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile, WatchdogConditions
+from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, known
+from nodrop.fabric.values import changed
+from nodrop.lint.vocabulary import word
+from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
+from nodrop.lint.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
+from nodrop.lint.vocabulary.watchdog import POLLS, WATCHDOG_COUNTERS
+from nodrop.platforms.traits import known_traits
+
+
+@word("function", rests_on=("policy", "cables"))
+def own_watchdog(fabric: Fabric, platform: str, side: str | None | Unknown) -> PfcWatchdog | None | Unknown:
+    """The watchdog that the owner wants at a port of that side, where every port has timers of its own.
+
+    UNKNOWN where no policy is stated, and where a switch has one set of timers for all of its ports: they are what its
+    other ports have.
+    """
+    held = known_traits(platform)
+    one_set = held is not None and held.watchdog is not None and held.watchdog.robustness is not None
+    return UNKNOWN if one_set else policy_watchdog(fabric, side)
+
+
+@word("function", rests_on=("cables",))
+def true_length(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
+    """The stated length of a port's cable, m; UNKNOWN where no cable or no length is stated."""
+    link = index.link(device.name, interface.name)
+    return UNKNOWN if link is None or link.length_m is None else link.length_m
+
+
+@word("function", rests_on=("cables",))
+def far_speed(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
+    """The speed of the port at the other end of a port's cable, Mb/s."""
+    far = index.far(device.name, interface.name)
+    if not isinstance(far, Interface | HostPort) or far.speed_mbps is None:
+        return UNKNOWN
+    return far.speed_mbps
+
+
+@word("function", rests_on=("cables",))
+def wide_enough(
+    device: Device, interface: Interface, buffer: BufferProfile, *, index: Index
+) -> BufferProfile | Unknown:
+    """A buffer with headroom enough for the port's cable, the rest of it as it is.
+
+    UNKNOWN where the switch computes it. What it reserves grows by as much as its headroom.
+    """
+    headroom = known(buffer.headroom, "priority_group.buffer.headroom")
+    if headroom is None or headroom.computed or isinstance(headroom.xoff_bytes, Unknown):
+        return UNKNOWN
+    more = headroom_needed_bytes(device, interface, index=index) - headroom.xoff_bytes
+    if more <= 0:
+        return UNKNOWN
+    size = buffer.size_bytes if isinstance(buffer.size_bytes, Unknown) else buffer.size_bytes + more
+    return changed(buffer, size_bytes=size, headroom=changed(headroom, xoff_bytes=headroom.xoff_bytes + more))
+
+
+@word("function", rests_on=("classes",))
+def with_rdma(fabric: Fabric, qos: QosProfile | None) -> Map | Unknown:
+    """A port's map of DSCPs with those of RDMA in the traffic class that is stated for them, where the port pauses it.
+
+    Where none is stated it is the only one that the port pauses.
+    """
+    table = UNKNOWN if qos is None else qos.dscp_to_tc
+    if qos is None or isinstance(table, Unknown) or table is None:
+        return UNKNOWN
+    paused = [tc for tc in range(8) if effects.is_lossless(qos, tc)]
+    wanted = dict(enumerate(table))
+    for one in effects.rdma_classes(fabric):
+        tc = paused[0] if isinstance(one.tc, Unknown) and len(paused) == 1 else one.tc
+        if known(one.lossless, "traffic_class.lossless") and not isinstance(tc, Unknown) and tc in paused:
+            wanted |= dict.fromkeys(one.dscp, tc)
+    return tuple(wanted[dscp] for dscp in sorted(wanted))
+
+
+@word("function", rests_on=("classes",))
+def intended_pause(fabric: Fabric, qos: QosProfile | None, priorities: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Those of priorities that lossless classes have."""
+    astray = unintended_priorities(fabric, qos)
+    return tuple(priority for priority in priorities or () if priority not in astray)
+
+
+@word("function", rests_on=("classes",))
+def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
+    """A port's watchdog, of the priorities alone that lossless classes have."""
+    if qos is None or isinstance(qos.pfc_watchdog, Unknown) or qos.pfc_watchdog is None:
+        return UNKNOWN
+    left = intended_pause(fabric, qos, paused_priorities(qos))
+    mask = qos.pfc_watchdog.priorities
+    if isinstance(mask, Unknown):
+        return UNKNOWN
+    return changed(qos.pfc_watchdog, priorities=tuple(one for one in mask if one in left)) if left else None
+
+
+@word("function")
+def with_source_port(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
+    """Fields of a packet by which paths are chosen, and the source port with them."""
+    return tuple(field for field in HASH_FIELDS if field in {*fields, "l4-src-port"})
+
+
+@word("function")
+def common_fec(fec_a: str | None, fec_b: str | None) -> Literal["rs", "fc"]:
+    """The stronger of two FECs: RS corrects more than Fire code, and either more than none."""
+    return "rs" if "rs" in (fec_a, fec_b) else "fc"
+
+
+@word("function")
+def larger(a: int | None, b: int | None) -> int | Unknown:
+    """The larger of two numbers; UNKNOWN where there is neither."""
+    return max((each for each in (a, b) if each is not None), default=UNKNOWN)
+
+
+@word("function")
+def default_conditions(platform: str) -> WatchdogConditions | None | Unknown:
+    """By what a platform's watchdog goes that is told nothing."""
+    held = known_traits(platform)
+    return UNKNOWN if held is None or held.watchdog is None else held.watchdog.conditions
+
+
+@word("function")
+def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
+    """A polling that every watchdog of a switch has two of within its detection, ms: half of the shortest, at most."""
+    times = list(_detections(device.interfaces))
+    held = known_traits(device.platform)
+    least = held.watchdog.polling_ms[0] if held is not None and held.watchdog is not None else 1
+    wanted = min((polling_ms, *(ms // POLLS for ms in times if ms >= POLLS * least)))
+    return UNKNOWN if not times or wanted < least else wanted
+
+
+def _detections(interfaces: Iterable[Interface]) -> Iterable[int]:
+    for port in interfaces:
+        watchdog = port.qos.pfc_watchdog if isinstance(port.qos, QosProfile) else None
+        if isinstance(watchdog, PfcWatchdog) and isinstance(watchdog.detection_ms, int):
+            yield watchdog.detection_ms
+
+
+@word("function")
+def counted_for_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
+    """The counters of a switch, with those on that its watchdog looks at."""
+    return tuple(changed(one, enabled=True) if one.group == WATCHDOG_COUNTERS else one for one in counters)
+
+
+@word("function")
+def filled(table: Map | None | Unknown) -> Map | Unknown:
+    """A map in which every entry is stated: what it did not name goes to 0, where it went without a word."""
+    if isinstance(table, Unknown) or table is None:
+        raise UnknownFact("interface.qos.dscp_to_tc")
+    return tuple(each or 0 for each in table)

@@ -1,0 +1,78 @@
+"""Fixes of findings: what they change ends the fault and nothing else, or it is said why no file is changed.
+
+Each fault of tests/faults is put into a clean build, its findings' changes are made in the device's files, and the
+files are read and linted again. What is not repaired is listed in tests/not_repaired.txt; rules for errors that have no
+fix are in tests/no_fix.yaml, with the reasons.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from injected import Fault, faults, outcome, read_faults
+from nodrop.lint.rules import shipped
+from repaired import NOTHING, Repair, repair
+
+HERE = Path(__file__).parent
+TABLE = HERE / "not_repaired.txt"
+ALIKE = "nothing is alike in all else and without the fault"
+REPAIRS: dict[str, Repair] = {}
+"""What became of each fault, for the tests that look at all of them."""
+
+
+def repaired(fault: Fault) -> Repair:
+    if fault.name not in REPAIRS:
+        REPAIRS[fault.name] = repair(outcome(fault))
+    return REPAIRS[fault.name]
+
+
+def why_not(rule: str) -> str:
+    """Why a rule has no fix, as the table of those says; nothing where it has one."""
+    return {name: row["because"] for row in read_faults("no_fix.yaml") for name in row["rules"]}.get(rule, "")
+
+
+@pytest.mark.parametrize("fault", faults(), ids=lambda fault: fault.name)
+def test_a_fix_ends_the_fault_and_changes_nothing_else(fault: Fault) -> None:
+    made = repaired(fault)
+    assert made.left == () or not made.changes or made.by_hand
+    assert made.new == ()
+    assert made.astray == ()
+    if not made.done:
+        assert f"{fault.name}: " in TABLE.read_text()
+
+
+def test_what_is_not_repaired_is_listed_with_its_reason(update_golden: bool) -> None:
+    lines = []
+    for fault in faults():
+        made = repaired(fault)
+        if not made.done:
+            why = why_not(fault.row["rule"]) or ALIKE
+            lines.append(f"{fault.name}: {fault.row['rule']}: {made.word if made.word != NOTHING else why}\n")
+    if update_golden:
+        TABLE.write_text("".join(lines))
+    assert TABLE.read_text() == "".join(lines)
+
+
+def test_every_rule_for_errors_has_a_fix_or_a_reason() -> None:
+    without = {rule.name for rule in shipped() if rule.severity == "error" and not rule.repairs}
+    known = {rule.name for rule in shipped() if not rule.repairs}
+    listed = [name for row in read_faults("no_fix.yaml") for name in row["rules"]]
+    assert without - set(listed) == set()
+    assert set(listed) - known == set()
+    assert len(listed) == len(set(listed))
+    assert all(row["because"] for row in read_faults("no_fix.yaml"))
+
+
+def test_every_fault_without_a_change_has_a_reason() -> None:
+    fixed = {rule.name for rule in shipped() if rule.repairs}
+    silent = {fault.row["rule"] for fault in faults() if not repaired(fault).changes}
+    assert {rule for rule in silent - fixed if not why_not(rule)} == set()
+
+
+def test_changes_come_from_rules_that_say_so() -> None:
+    by_name = {rule.name: rule for rule in shipped()}
+    for fault in faults():
+        for one in outcome(fault).verdict.findings:
+            assert one.fix is not None
+            assert not one.fix.changes or by_name[one.rule].repairs, one.rule
+            assert not one.fix.safe or by_name[one.rule].fix_safe, one.rule
