@@ -26,7 +26,8 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test depends on how the terminal is set that runs it."""
+    """No test depends on how the terminal is set that runs it, or on what another has left behind."""
     for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TERM", "NO_HYPERLINK", "FORCE_HYPERLINK", "CI"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NODROP_NO_CACHE", "1")

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.collect import digest, read_artifacts, read_bundle, read_inputs
+from nodrop.collect import read_artifacts, read_inputs
 from nodrop.errors import InputProblems
 from nodrop.fabric.declared import Declared
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Inputs, Text, find
+from nodrop.opening import digest, read_bundle
 from nodrop.platforms.artifact import Artifact
 from nodrop.resources import home
 

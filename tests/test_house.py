@@ -25,12 +25,12 @@ LAYERS = (
     {"plan", "locate", "config", "rule_tests"},
     {"lint"},
     {"design"},
-    {"stated", "collect", "inputs", "intent", "paths"},
+    {"stated", "collect", "inputs", "intent", "opening", "paths", "rereading"},
     {"analyses", "routing"},
     {"platforms"},
     {"hardware"},
     {"fabric"},
-    {"formats", "publish", "parallel", "units"},
+    {"cache", "formats", "publish", "parallel", "units"},
     {"errors", "resources"},
 )
 """From the top: a module imports from its own layer and those below. The package root ties the verbs together."""

@@ -1,6 +1,5 @@
 """From inputs to readings: each device by its platform's reader, then all of a fabric together."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -8,26 +7,26 @@ from itertools import count
 from pathlib import Path
 
 from nodrop import platforms, stated
-from nodrop.errors import InputProblems, Problem
+from nodrop.errors import InputProblems
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.reading import DeviceReading, HostReading, Note, Reading, Source
-from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Inputs, Text
-from nodrop.parallel import map_chunks
+from nodrop.opening import opened
 from nodrop.platforms import hosts
 from nodrop.platforms.artifact import Artifact
-
-
-def digest(raw: bytes) -> str:
-    """Return the digest by which a changed file is told."""
-    return hashlib.blake2b(raw, digest_size=16).hexdigest()
+from nodrop.rereading import Runs
 
 
 def read_inputs(
-    inputs: Inputs, declared: Declared, executor: Executor | None = None, *, otherwise: Declared | None = None
+    inputs: Inputs,
+    declared: Declared,
+    executor: Executor | None = None,
+    *,
+    otherwise: Declared | None = None,
+    runs: Runs | None = None,
 ) -> Reading:
-    """Read the bundles of one fabric, with an executor in its processes.
+    """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs`.
 
     `declared` is stronger than what lies beside the files, and `otherwise` weaker.
     """
@@ -41,7 +40,8 @@ def read_inputs(
         declared = declared.over(otherwise)
     readings = []
     notes = list(inputs.notes)
-    for bundle, reading in zip(inputs.bundles, map_chunks(read_bundle, inputs.bundles, executor=executor), strict=True):
+    runs = runs or Runs(inputs.bundles, executor)
+    for bundle, reading in zip(inputs.bundles, runs.all(), strict=True):
         if reading.problems and not reading.device.interfaces:
             problems.extend(reading.problems)
             continue
@@ -56,27 +56,6 @@ def read_inputs(
         problems=(*problems, *found.problems),
         assumed=found.assumed if readings or inputs.hosts else (),
     )
-
-
-def read_bundle(bundle: Bundle) -> DeviceReading:
-    """Read one device; a file that cannot be opened is a problem of the reading."""
-    opened, problems = _opened(bundle.files, MAX_BYTES)
-    reading = platforms.reader(bundle.platform).read(bundle.name, opened)
-    return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
-
-
-def _opened(files: Iterable[tuple[str, Text]], max_bytes: int) -> tuple[list[tuple[Source, bytes]], list[Problem]]:
-    opened: list[tuple[Source, bytes]] = []
-    problems: list[Problem] = []
-    for name, text in files:
-        try:
-            raw = text.read(max_bytes)
-        except InputProblems as error:
-            problems.extend(error.problems)
-            continue
-        held = raw if text.path is None else None
-        opened.append((Source(name=name, display=text.display, path=text.path, held=held, digest=digest(raw)), raw))
-    return opened, problems
 
 
 def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:
@@ -95,8 +74,8 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
-    opened, problems = _opened(files.items(), hosts.MAX_BYTES)
-    reading = hosts.read(host, opened)
+    read, problems = opened(files.items(), hosts.MAX_BYTES)
+    reading = hosts.read(host, read)
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
 
 

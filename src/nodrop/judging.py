@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nodrop.cache import Store
 from nodrop.config import Config
 from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.fabric.declared import Declared
@@ -39,6 +40,8 @@ class Settings:
     """Whether to count and time what each rule does."""
     whole: bool = True
     """Whether every finding gets its place, or only those that a short report shows."""
+    store: Store | None = None
+    """What was worked out before, if anything is kept."""
 
 
 def all_rules(config: Config) -> tuple[Rule, ...]:
@@ -120,10 +123,12 @@ def read(what: "Inputs | Text", settings: Settings, executor: "Executor | None" 
     """
     from nodrop.collect import read_inputs
     from nodrop.inputs import Inputs
+    from nodrop.rereading import Runs
 
     otherwise = settings.config.declared
     if isinstance(what, Inputs):
-        return read_inputs(what, settings.declared, executor, otherwise=otherwise)
+        runs = Runs(what.bundles, executor, settings.store)
+        return read_inputs(what, settings.declared, executor, otherwise=otherwise, runs=runs)
     _, reading = built(intent_of(what)[1], what.display, what.display)
     return profiled(reading, settings)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import INPUT, RULES, Choices, Sections, judging, option, unknown
+from nodrop.cli.options import INPUT, RULES, Choices, Sections, judging, no_cache, option, unknown
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -55,12 +55,14 @@ DEVICES_OF_AN_INTENT = 25
     help="Hold thresholds, timers and shares against the bands of a vendor, or of a file of your own.",
 )
 @judging
+@no_cache
 def command(
     paths: tuple[str, ...],
     platform: str | None,
     stdin_name: str | None,
     assume: tuple[str, ...],
     profile: str | None,
+    no_cache: bool,
     choices: Choices,
 ) -> int:
     """Judge configurations, or intents.
@@ -76,10 +78,9 @@ def command(
     of your own has. Without one, the rules about profiles are silent.
     """
     from nodrop.cli.output import calm_collector, emit, exit_code, merged
-    from nodrop.cli.working import working
+    from nodrop.cli.working import keeping
     from nodrop.inputs import find
     from nodrop.judging import chosen_rules
-    from nodrop.parallel import map_chunks
 
     calm_collector()
     _require_known(platform)
@@ -88,15 +89,22 @@ def command(
     named, held = _held(paths, stdin_name)
     inputs = find(named, platform, exclude=settings.config.excludes, held=held)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
-    tasks = [_Task(what=one, settings=settings) for one in fabrics]
-    with working(sum(map(_devices, tasks)), choices) as executor:
-        if len(tasks) == 1:
-            outcomes = [_done(tasks[0], executor)]
-        else:
-            outcomes = list(map_chunks(_done, tasks, executor=executor, chunk=1))
-    outcome = merged(outcomes)
+    with keeping(choices, nothing=no_cache) as store:
+        tasks = [_Task(what=one, settings=replace(settings, store=store)) for one in fabrics]
+        outcome = merged(_all_done(tasks, choices))
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
+
+
+def _all_done(tasks: "list[_Task]", choices: Choices) -> "list[Outcome]":
+    """Judge fabrics: one with all processes for its devices, several each in a process."""
+    from nodrop.cli.working import working
+    from nodrop.parallel import map_chunks
+
+    with working(sum(map(_devices, tasks)), choices) as executor:
+        if len(tasks) == 1:
+            return [_done(tasks[0], executor)]
+        return list(map_chunks(_done, tasks, executor=executor, chunk=1))
 
 
 def _held(paths: tuple[str, ...], stdin_name: str | None) -> tuple[list[str], dict[str, bytes]]:

@@ -119,7 +119,7 @@ class Sections(click.Command):
                 formatter.write_dl(records)
 
 
-INPUT, RULES, OUTPUT, _RUN = "Input", "Rules", "Output", "Running"
+INPUT, RULES, OUTPUT, RUNNING = "Input", "Rules", "Output", "Running"
 _OPTIONS = (
     option(
         RULES,
@@ -184,7 +184,7 @@ _OPTIONS = (
     option(OUTPUT, "-v", "--verbose", is_flag=True, help="List every finding and note instead of groups."),
     option(OUTPUT, "-q", "--quiet", is_flag=True, help="Print findings and what is wrong, and nothing else."),
     option(
-        _RUN,
+        RUNNING,
         "-j",
         "--jobs",
         type=click.IntRange(1, 1024),
@@ -192,6 +192,16 @@ _OPTIONS = (
         help="Work in N processes from 100 devices on.  [default: one for each processor]",
     ),
 )
+
+no_cache = option(
+    RUNNING,
+    "--no-cache",
+    is_flag=True,
+    envvar="NODROP_NO_CACHE",
+    show_envvar=True,
+    help="Work everything out anew, and keep nothing of it for the next run.",
+)
+"""The option of commands that keep what they work out."""
 
 
 def judging(function: Callable[..., int]) -> Callable[..., int]:

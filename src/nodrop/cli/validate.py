@@ -2,13 +2,14 @@
 
 import click
 
-from nodrop.cli.options import Choices, Sections, judging
+from nodrop.cli.options import Choices, Sections, judging, no_cache
 
 
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @judging
-def command(paths: tuple[str, ...], choices: Choices) -> int:
+@no_cache
+def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
     """Compute BGP sessions, routes and failures, and judge them.
 
     PATH is as for `nodrop lint`. What every switch will learn is worked out from the configurations alone: which
@@ -18,7 +19,7 @@ def command(paths: tuple[str, ...], choices: Choices) -> int:
     from dataclasses import replace
 
     from nodrop.cli.output import Progress, calm_collector, emit, exit_code, merged
-    from nodrop.cli.working import working
+    from nodrop.cli.working import keeping, working
     from nodrop.fabric.index import Index
     from nodrop.fabric.reading import Note
     from nodrop.judging import chosen_rules, collecting, judged, reading_at
@@ -28,13 +29,14 @@ def command(paths: tuple[str, ...], choices: Choices) -> int:
     calm_collector()
     rules = chosen_rules(choices.settings, routing=True)
     outcomes: list[Outcome] = []
-    with working(0, choices), Progress() as progress:
+    with keeping(choices, nothing=no_cache) as store, working(0, choices), Progress() as progress:
+        settings = replace(choices.settings, store=store)
         for path in paths:
             with collecting(outcomes):
                 progress(f"reading {path}")
-                reading = reading_at(path, choices.settings)
+                reading = reading_at(path, settings)
                 index = Index(reading.fabric)
-                found = judged(reading, rules, choices.settings, index=index, progress=progress)
+                found = judged(reading, rules, settings, index=index, progress=progress)
                 notes = tuple(Note(kind="routing", message=text) for text in summary(index))
                 outcomes.append(replace(found, name=path, notes=(*found.notes, *notes)))
     outcome = merged(outcomes)

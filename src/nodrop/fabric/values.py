@@ -51,6 +51,11 @@ def value(cls: _C) -> _C:
     return made  # type: ignore[return-value]
 
 
+def classes() -> tuple[type[Any], ...]:
+    """Return the classes of this package that were made here, in the order in which they were."""
+    return tuple(one for one in _COPIERS if one.__module__.startswith(__package__))
+
+
 def _copier(made: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any], Any]:
     """Return a function that copies a value of a class; written out, it takes a quarter of the time of a loop."""
     sets = "".join(f"    set_{name}(new, old.{name})\n" for name in setters)

@@ -1,0 +1,237 @@
+"""What was worked out before, in files of the user's own cache folder: bytes by a key, or nothing, and never an error.
+
+A key names all that an answer depends on, so nothing here ever goes stale. Whatever is wrong with an entry (cut short,
+altered, of another version, put there by somebody else, no file at all) makes it one that is not there. Processes
+share the folder without a lock: an entry appears whole under its name, and who comes second writes the same again.
+"""
+
+import hashlib
+import os
+import secrets
+import stat
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from nodrop.resources import home
+
+MAX_BYTES = 256 << 20
+"""How much all entries together may hold; the oldest go first. Readings of 10,000 switches are 8 MB (measured)."""
+
+MAX_ENTRY_BYTES = 64 << 20
+"""How much one entry may hold, compressed, and eight times as much when it is not."""
+
+_FORM = b"nodrop 1"
+_DIGEST_BYTES = 32
+_UNFINISHED = ".new-"
+_UNFINISHED_S = 3600.0
+"""After how long a file that a process began and did not finish is taken away."""
+_USED_S = 3600.0
+"""How often an entry is marked as used, at most, so that the oldest are those of which nobody makes use."""
+_LIBRARIES = ("jinja2", "netaddr", "orjson", "pydantic", "ruamel.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of entries, and the digest of the code that makes them; it travels between processes."""
+
+    folder: Path
+    code: bytes
+
+    def key(self, kind: str, *parts: bytes) -> str:
+        """Return the name of the entry of a kind that depends on these parts, in this order, and on the code."""
+        return digest_of(_FORM, self.code, kind.encode(), *parts).hex()
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was kept under a key; None where nothing was, or nothing that can be trusted."""
+        raw = _contents(self.folder, key)
+        if raw is None or not raw.startswith(_FORM):
+            return None
+        head = len(_FORM) + _DIGEST_BYTES
+        if raw[len(_FORM) : head] != _sealed(key, raw[head:]):
+            return None
+        unpacking = zlib.decompressobj()
+        try:
+            data = unpacking.decompress(raw[head:], 8 * MAX_ENTRY_BYTES)
+        except (zlib.error, MemoryError):
+            return None
+        return data if unpacking.eof else None
+
+    def has(self, key: str) -> bool:
+        """Whether there is an entry under a key; that it can be trusted is not said."""
+        descriptor = _descriptor(self.folder)
+        try:
+            return descriptor is not None and stat.S_ISREG(
+                os.stat(key, dir_fd=descriptor, follow_symlinks=False).st_mode
+            )
+        except OSError:
+            return False
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep bytes under a key; where that is not to be had, nothing is kept."""
+        squeezed = zlib.compress(data, 1)
+        descriptor = _descriptor(self.folder)
+        if descriptor is None or len(squeezed) > MAX_ENTRY_BYTES or len(data) > 8 * MAX_ENTRY_BYTES:
+            return
+        new = f"{_UNFINISHED}{secrets.token_hex(8)}"
+        try:
+            file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=descriptor)
+            try:
+                with os.fdopen(file, "wb") as writing:
+                    writing.write(_FORM + _sealed(key, squeezed) + squeezed)
+                os.rename(new, key, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+            except OSError:
+                os.unlink(new, dir_fd=descriptor)
+        except OSError:  # no room, no right, or the folder is gone
+            return
+
+    def drop(self, key: str) -> None:
+        """Forget what was kept under a key, so that it is made anew."""
+        descriptor = _descriptor(self.folder)
+        try:
+            if descriptor is not None:
+                os.unlink(key, dir_fd=descriptor)
+        except OSError:
+            return
+
+    def prune(self, most: int = MAX_BYTES) -> None:
+        """Take away the entries that were used longest ago until no more than `most` bytes are left."""
+        entries = sorted(_entries(self.folder), key=lambda one: (-one[0], one[2]))
+        begun_before, held = time.time() - _UNFINISHED_S, 0
+        for used, size, name in entries:
+            unfinished = name.startswith(_UNFINISHED)
+            held += size
+            if held > most or (unfinished and used < begun_before):
+                self.drop(name)
+
+
+def digest_of(*parts: bytes) -> bytes:
+    """Return the digest of some texts, each told from the next by its length."""
+    found = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    for part in parts:
+        found.update(len(part).to_bytes(8))
+        found.update(part)
+    return found.digest()
+
+
+def opened() -> Store | None:
+    """Return the user's own store; None where there can be none, which `why_not` explains."""
+    folder = _place()
+    if folder is None or _descriptor(folder) is None:
+        return None
+    return Store(folder, code())
+
+
+def why_not() -> str:
+    """Return why nothing is kept, in words for the user."""
+    folder = _place()
+    if folder is None:
+        return "nothing is kept for the next run: no home folder to keep it in"
+    return f"nothing is kept for the next run: {_fault(folder)}"
+
+
+def _place() -> Path | None:
+    """Return where entries lie, as the XDG Base Directory Specification says; a relative path there is ignored."""
+    stated = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        base = Path(stated) if Path(stated).is_absolute() else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return base / "nodrop" if base.is_absolute() else None
+
+
+@cache
+def _descriptor(folder: Path) -> int | None:
+    """Return the folder, open, made where there was none; None where it is not safe, or not to be had.
+
+    What is done in it goes by this descriptor, so that putting another folder in its place gains nothing.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        if _unsafe(os.fstat(descriptor)) is None:
+            return descriptor
+        os.close(descriptor)
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _fault(folder: Path) -> str:
+    """Return what is wrong with a folder, in words."""
+    try:
+        status = folder.lstat()
+    except (OSError, ValueError) as error:
+        return f"{folder}: {getattr(error, 'strerror', None) or error}".lower()
+    return f"{folder} {_unsafe(status) or 'cannot be opened'}"
+
+
+def _unsafe(status: os.stat_result) -> str | None:
+    """Return why what lies in a folder is not to be believed; None where only the user can have put it there."""
+    if not stat.S_ISDIR(status.st_mode):
+        return "is not a folder"
+    if status.st_uid != os.geteuid():
+        return "belongs to somebody else"
+    return "can be written by others" if status.st_mode & 0o022 else None
+
+
+def _contents(folder: Path, name: str) -> bytes | None:
+    """Return the bytes of an entry; None where it is no file of the user's own of a possible size."""
+    descriptor = _descriptor(folder)
+    if descriptor is None:
+        return None
+    try:
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=descriptor)
+        with os.fdopen(file, "rb") as reading:
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_size > MAX_ENTRY_BYTES:
+                return None
+            if time.time() - status.st_mtime > _USED_S:
+                os.utime(file)
+            return reading.read(MAX_ENTRY_BYTES)
+    except (OSError, MemoryError):
+        return None
+
+
+def _sealed(key: str, data: bytes) -> bytes:
+    """Return the digest by which an entry shows that it is whole, and kept under this key."""
+    return digest_of(key.encode(), data)
+
+
+def _entries(folder: Path) -> Iterator[tuple[float, int, str]]:
+    """Yield when each entry was used, how large it is and what it is called."""
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:  # gone in between
+                    continue
+                yield status.st_mtime, status.st_size, entry.name
+    except OSError:
+        return
+
+
+@cache
+def code() -> bytes:
+    """Return a digest of everything that decides what comes of an input: nodrop's code and data, Python, libraries."""
+    package = Path(__file__).parent
+    parts = [repr((sys.implementation.name, sys.version_info[:2])).encode()]
+    parts += [f"{name} {metadata.version(name)}".encode() for name in _LIBRARIES]
+    for top in map(str, (package, home("rules"), home("profiles"))):
+        for path in sorted(_files(top)):
+            with open(path, "rb") as file:  # noqa: PTH123 -- seven hundred files, at every start
+                parts += [path[len(top) :].encode(), file.read()]
+    return digest_of(*parts)
+
+
+def _files(top: str) -> Iterator[str]:
+    """Yield the files of code and data below a folder, not what Python makes of them."""
+    for here, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        yield from (f"{here}/{name}" for name in names)

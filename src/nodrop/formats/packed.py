@@ -1,0 +1,242 @@
+"""Values of a few known classes as bytes and back: JSON, column by column; what reads it can build nothing else.
+
+A million ports have a thousand different values between them: a column that is the same all the way down is stored
+once, equal objects stay one object, and a port of 20 fields comes back in about a microsecond. Nothing is called by
+name and nothing is looked up but the classes of the `Table`; a text that says anything unforeseen is `Unreadable`.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise, repeat
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+MOST = 100_000_000
+"""The most values that what is unpacked may come to, shared ones counted each time that somebody meets them.
+
+A few bytes can say a billion laughs. Fifty switches of 64 ports come to three million.
+"""
+
+_DEEPEST = 60
+"""How many columns may lie in each other; those of a finding, the deepest, are 20."""
+
+_PLAIN = frozenset({str, int, bool, type(None)})
+
+
+class Unreadable(Exception):
+    """The bytes were not made by `pack` with this table."""
+
+
+class Unpackable(Exception):
+    """A value holds something that has no form here: a class that is not in the table, a number beyond 64 bits."""
+
+
+class Table:
+    """The classes that may be packed: slotted dataclasses and named tuples, each by its name, and constants."""
+
+    def __init__(self, classes: Iterable[type[Any]], constants: Sequence[object] = ()) -> None:
+        """Take classes, of which no two are called alike, and objects that stand for themselves, one of each kind."""
+        self._ways = {one: _Way(one) for one in classes}
+        self._named = {one.__name__: way for one, way in self._ways.items()}
+        self._constants = {type(one): (number, one) for number, one in enumerate(constants)}
+        self._numbered = list(constants)
+        assert len(self._named) == len(self._ways)
+
+    def pack(self, value: object) -> bytes:
+        """Return the bytes of a value; raises Unpackable."""
+        try:
+            column = self._packed([value], 0)
+            data = orjson.dumps(column)
+        except (TypeError, RecursionError) as error:  # orjson's own errors are TypeErrors
+            raise Unpackable(str(error)) from None
+        return data
+
+    def unpack(self, data: bytes) -> Any:
+        """Return the value that bytes stand for; raises Unreadable."""
+        try:
+            (value,), _ = self._unpacked(orjson.loads(data), 1, 0)
+        except (ValueError, TypeError, LookupError, RecursionError, MemoryError, OverflowError) as error:
+            raise Unreadable(f"{type(error).__name__}: {error}") from None
+        return value
+
+    def _packed(self, values: Sequence[Any], depth: int) -> list[Any]:
+        """Return the column of some values: how they are stored, then what with."""
+        if depth > _DEEPEST:
+            raise Unpackable("values lie too deep in each other")
+        if len(values) > 1 and len(set(map(id, values))) == 1:
+            return ["same", self._packed(values[:1], depth + 1)]
+        kinds = set(map(type, values))
+        if kinds <= _PLAIN:
+            return _words(values) if kinds == {str} else ["plain", values]
+        if len(kinds) > 1:
+            return self._mixed(values, kinds, depth)
+        (kind,) = kinds
+        if kind in self._ways:
+            return self._objects(kind, values, depth)
+        if kind is tuple:
+            return ["tuples", list(map(len, values)), self._packed(list(chain.from_iterable(values)), depth + 1)]
+        if kind is dict or kind is MappingProxyType:
+            keys, held = list(chain.from_iterable(values)), list(chain.from_iterable(one.values() for one in values))
+            return ["maps", list(map(len, values)), self._packed(keys, depth + 1), self._packed(held, depth + 1)]
+        if kind in self._constants:
+            return ["constant", self._constants[kind][0]]
+        if kind is float and all(map(math.isfinite, values)):
+            return ["plain", values]
+        raise Unpackable(f"{kind.__name__} has no form")
+
+    def _mixed(self, values: Sequence[Any], kinds: set[type[Any]], depth: int) -> list[Any]:
+        """Return the column of values of several kinds: of which each is, and the columns of these."""
+        groups: dict[Any, list[Any]] = {}
+        of = {kind: "plain" if kind in _PLAIN else kind for kind in kinds}
+        for value in values:
+            groups.setdefault(of[type(value)], []).append(value)
+        numbers = {kind: number for number, kind in enumerate(groups)}
+        columns = [[len(group), self._packed(group, depth + 1)] for group in groups.values()]
+        return ["mixed", [numbers[of[type(value)]] for value in values], columns]
+
+    def _objects(self, kind: type[Any], values: Sequence[Any], depth: int) -> list[Any]:
+        distinct = {id(value): value for value in values}
+        if len(distinct) < len(values):
+            numbers = {key: number for number, key in enumerate(distinct)}
+            inner = self._packed(list(distinct.values()), depth + 1)
+            return ["shared", len(distinct), [numbers[id(value)] for value in values], inner]
+        fields = self._ways[kind].fields
+        return ["objects", kind.__name__, [self._packed(list(map(field, values)), depth + 1) for field in fields]]
+
+    def _unpacked(self, column: Any, count: int, depth: int) -> tuple[Sequence[Any], int]:
+        """Return so many values of a column, and how many values the largest of them comes to, at most."""
+        if depth > _DEEPEST:
+            raise Unreadable("columns lie too deep in each other")
+        form, *parts = column
+        return _FORMS[form](self, count, depth + 1, *parts)
+
+    def _same(self, count: int, depth: int, column: Any) -> tuple[Sequence[Any], int]:
+        (value,), size = self._unpacked(column, 1, depth)
+        _within(count)
+        return [value] * count, size
+
+    def _plain(self, count: int, _depth: int, values: Any) -> tuple[Sequence[Any], int]:
+        _require(type(values) is list and len(values) == count and not _nested(values))
+        return values, 1
+
+    def _constant(self, count: int, _depth: int, number: Any) -> tuple[Sequence[Any], int]:
+        _require(type(number) is int and number >= 0)
+        _within(count)
+        return [self._numbered[number]] * count, 1
+
+    def _tuples(self, count: int, depth: int, lengths: Any, inner: Any) -> tuple[Sequence[Any], int]:
+        cut, (values,), most = self._cut(count, depth, lengths, inner)
+        return [tuple(values[start:end]) for start, end in cut], most
+
+    def _maps(self, count: int, depth: int, lengths: Any, keys: Any, values: Any) -> tuple[Sequence[Any], int]:
+        cut, (names, held), most = self._cut(count, depth, lengths, keys, values)
+        return [dict(zip(names[start:end], held[start:end], strict=True)) for start, end in cut], most
+
+    def _cut(
+        self, count: int, depth: int, lengths: Any, *inner: Any
+    ) -> tuple[list[tuple[int, int]], list[Sequence[Any]], int]:
+        """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
+        _require(type(lengths) is list and len(lengths) == count and all(type(one) is int for one in lengths))
+        _require(not lengths or min(lengths) >= 0)
+        total = _within(sum(lengths))
+        columns = [self._unpacked(one, total, depth) for one in inner]
+        most = _within(1 + max(lengths, default=0) * sum(size for _, size in columns))
+        ends = [0]
+        for length in lengths:
+            ends.append(ends[-1] + length)
+        return list(pairwise(ends)), [values for values, _ in columns], most
+
+    def _mix(self, count: int, depth: int, kinds: Any, columns: Any) -> tuple[Sequence[Any], int]:
+        _require(type(kinds) is list and len(kinds) == count and _within(sum(held for held, _ in columns)) == count)
+        groups = [self._unpacked(column, held, depth) for held, column in columns]
+        following = [iter(values).__next__ for values, _ in groups]
+        try:
+            return [following[kind]() for kind in kinds], max((size for _, size in groups), default=1)
+        except StopIteration:
+            raise Unreadable("more values of a kind than there are") from None
+
+    def _share(self, count: int, depth: int, distinct: Any, numbers: Any, inner: Any) -> tuple[Sequence[Any], int]:
+        _require(type(numbers) is list and len(numbers) == count and type(distinct) is int and distinct >= 0)
+        values, size = self._unpacked(inner, _within(distinct), depth)
+        return [values[number] for number in numbers], size
+
+    def _objects_of(self, count: int, depth: int, name: Any, columns: Any) -> tuple[Sequence[Any], int]:
+        way = self._named[name]
+        _require(type(columns) is list and len(columns) == len(way.fields))
+        _within(count * (1 + len(columns)))
+        found = [self._unpacked(column, count, depth) for column in columns]
+        rows = zip(*(values for values, _ in found), strict=True) if found else repeat((), count)
+        return way.made(rows), _within(1 + sum(size for _, size in found))
+
+
+_FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
+    "same": Table._same,
+    "plain": Table._plain,
+    "constant": Table._constant,
+    "tuples": Table._tuples,
+    "maps": Table._maps,
+    "mixed": Table._mix,
+    "shared": Table._share,
+    "objects": Table._objects_of,
+}
+
+
+class _Way:
+    """How objects of one class are taken apart and made."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._kind = kind
+        self._make: Callable[[Any], Any] | None = getattr(kind, "_make", None)
+        names = getattr(kind, "_fields", ()) if self._make else [one.name for one in dataclasses.fields(kind)]
+        self.fields = tuple(map(attrgetter, names))
+        self._fill = None if self._make else _filler(kind, names)
+
+    def made(self, rows: Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Return an object for each row of its fields."""
+        if self._fill is None:
+            return list(map(self._make or tuple, rows))
+        kind, new, fill, made = self._kind, object.__new__, self._fill, []
+        for row in rows:
+            one = new(kind)
+            fill(one, row)
+            made.append(one)
+        return made
+
+
+def _filler(kind: type[Any], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:
+    """Return a function that sets the slots of a frozen object, written out, for a loop over them takes twice as long.
+
+    Slots of the class are set by themselves: what is packed was an object, and what its class checks has been checked.
+    """
+    sets = "".join(f"    set_{name}(one, row[{number}])\n" for number, name in enumerate(names)) or "    pass\n"
+    bound: dict[str, Any] = {f"set_{name}": getattr(kind, name).__set__ for name in names}
+    exec(f"def fill(one, row):\n{sets}", bound)  # noqa: S102 -- the source is ours, made of names of fields
+    fill: Callable[[Any, tuple[Any, ...]], None] = bound["fill"]
+    return fill
+
+
+def _words(values: Sequence[str]) -> list[Any]:
+    """Return a column of texts, each stored once where they repeat themselves."""
+    distinct = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    if len(distinct) * 2 > len(values):
+        return ["plain", values]
+    return ["shared", len(distinct), [distinct[value] for value in values], ["plain", list(distinct)]]
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise Unreadable("a column that nobody packed")
+
+
+def _within(count: int) -> int:
+    if count > MOST:
+        raise Unreadable("more values than anybody packs")
+    return count
+
+
+def _nested(values: list[Any]) -> bool:
+    return not set(map(type, values)) <= _PLAIN | {float}
