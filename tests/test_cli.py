@@ -68,7 +68,7 @@ def without_watchdogs(device: Path) -> None:
 
 @pytest.fixture
 def crashing_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = loads_rule(CRASHES.encode(), "rules/pfc/crashes.yaml", name="crashes", area="pfc")
+    rule = loads_rule(CRASHES.encode(), str(home("rules") / "pfc" / "crashes.yaml"), name="crashes", area="pfc")
     rules = (*shipped(), rule)
     monkeypatch.setattr(rule_files, "shipped", lambda: rules)
 

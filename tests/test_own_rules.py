@@ -1,15 +1,18 @@
 """A site's own rules: what is wrong with their files, and whether they find what their examples say."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from command import nodrop
+from command import built, nodrop
 from nodrop.errors import InputProblems
 from nodrop.lint.own import load_own, with_own
 from nodrop.lint.rules import shipped
+from nodrop.resources import home
 
 RULE = """\
 severity: warning
@@ -299,3 +302,100 @@ def test_a_rule_that_cannot_be_loaded_is_exit_code_2() -> None:
     assert (done.code, done.out) == (2, "")
     assert "ours/links/site-mtu.yaml:1:11: severity: `wrning`" in done.err
     assert nodrop("test-rules", "nowhere").code == 2
+
+
+def listed(*options: str) -> dict[str, dict[str, Any]]:
+    """Return what `nodrop rules` says of each rule."""
+    return {each["name"]: each for each in json.loads(nodrop("rules", "--format", "json", *options).out)}
+
+
+def test_the_list_says_what_is_on_and_why_not() -> None:
+    write("links/site-mtu")
+    plain = listed()
+    assert list(plain) == [rule.name for rule in shipped()]
+    off = {name: each["off_because"] for name, each in plain.items() if not each["on"]}
+    assert set(off.values()) == {
+        "strictness pedantic",
+        "strictness auditor",
+        "only possible, so strictness pedantic",
+    }
+    assert {name for name, why in off.items() if why == "strictness auditor"} == {
+        rule.name for rule in shipped() if rule.strictness == "auditor"
+    }
+    assert all(each["on"] for each in listed("--strictness", "auditor").values())
+    chosen = listed("--select", "links,pfc-one-sided", "--ignore", "mtu-mismatch", "--rules", "ours")
+    assert {name for name, each in chosen.items() if each["off_because"] != "not selected"} == {
+        "pfc-one-sided",
+        "site-mtu",
+        *(rule.name for rule in shipped() if rule.area == "links"),
+    }
+    assert chosen["mtu-mismatch"]["off_because"] == "ignored"
+    assert chosen["site-mtu"] == plain["mtu-mismatch"] | {
+        "name": "site-mtu",
+        "severity": "warning",
+        "default_severity": "warning",
+        "scope": "interface",
+        "fixable": "no",
+        "finds": "[port] has an MTU of [mtu bytes]",
+        "why": "storage mounts expect it",
+        "fix": "set it",
+        "references": ["handbook"],
+        "since": "2026",
+        "options": {"mtu_bytes": {"type": "a number", "default": 9100, "value": 9100, "description": "the site's MTU"}},
+        "file": "ours/links/site-mtu.yaml",
+        "shipped": False,
+    }
+    assert (plain["mtu-mismatch"]["file"], plain["mtu-mismatch"]["shipped"]) == ("rules/links/mtu-mismatch.yaml", True)
+
+
+def test_the_list_is_that_of_the_configuration() -> None:
+    write("links/site-mtu")
+    Path("nodrop.yaml").write_text(
+        "rules: [ours]\nseverity: {site-mtu: error, mtu-mismatch: 'off'}\noptions: {site-mtu: {mtu_bytes: 9000}}\n"
+    )
+    here = listed()
+    assert (here["site-mtu"]["severity"], here["site-mtu"]["default_severity"]) == ("error", "warning")
+    assert here["site-mtu"]["options"]["mtu_bytes"]["value"] == 9000
+    assert here["mtu-mismatch"]["off_because"] == "severity off in nodrop.yaml"
+    assert "site-mtu" not in listed("--no-config")
+    lines = nodrop("rules", "--select", "site-mtu,mtu-mismatch").out.splitlines()
+    assert lines[0].startswith("mtu-mismatch  links  off    (severity off in nodrop.yaml) ")
+    assert lines[-1] == "site-mtu      links  error  storage mounts expect it."
+    table = nodrop("rules", "--select", "site-mtu,mtu-mismatch", "--format", "markdown").out.splitlines()
+    assert table[2].startswith("| `mtu-mismatch` | links | off: severity off in nodrop.yaml | all | ")
+    assert table[3:] == ["| `site-mtu` | links | error | all | storage mounts expect it. |"]
+    done = nodrop("test-rules")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "1 rule: 1 ok, 0 failed")
+
+
+def test_own_rules_judge_beside_the_shipped_ones_in_every_report() -> None:
+    write("links/site-mtu")
+    built(home("intents") / "two-by-two.yaml", "build")
+    path = Path("build/leaf1/config_db.json")
+    config = json.loads(path.read_text())
+    config["PORT"]["Ethernet0"]["mtu"] = "1500"
+    path.write_text(json.dumps(config, indent=4))
+    assert "site-mtu" not in nodrop("lint", "build").out
+    done = nodrop("lint", "build", "--rules", "ours", "--select", "site-mtu", "--format", "sarif")
+    assert done.code == 1
+    (run,) = json.loads(done.out)["runs"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["site-mtu"]
+    assert [(one["ruleId"], one["ruleIndex"]) for one in run["results"]] == [("site-mtu", 0)]
+    report = nodrop("lint", "build", "--rules", "ours").out
+    assert "warning[site-mtu]: Ethernet0 has an MTU of 1.5 kB" in report
+    assert rules_counted(report) == rules_counted(nodrop("lint", "build").out) + 1
+
+
+def rules_counted(report: str) -> int:
+    """Return how many rules a report says to have judged by."""
+    found = re.search(r"(\d+) rules: ", report)
+    assert found is not None
+    return int(found[1])
+
+
+def test_an_own_rule_that_crashes_is_its_author_s_fault() -> None:
+    write("links/site-mtu", RULE, (">= options.mtu_bytes", "/ (options.mtu_bytes - 9100) > 1"))
+    done = nodrop("lint", home("intents") / "two-by-two.yaml", "--rules", "ours", "--select", "site-mtu")
+    assert done.code == 2
+    assert "rule site-mtu failed: ZeroDivisionError" in done.out
+    assert "bug" not in done.err

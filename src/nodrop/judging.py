@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
     from nodrop.platforms.artifact import Artifact
     from nodrop.report.outcome import Outcome
+    from nodrop.report.rule_list import Listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,41 @@ def chosen_rules(settings: Settings, *, routing: bool = False) -> tuple[Rule, ..
     return tuple(rule for rule in rules if (not wanted or wanted & _words(rule)) and not unwanted & _words(rule))
 
 
+def listed(settings: Settings) -> "tuple[Listed, ...]":
+    """Return every rule, those of routing too, as it stands by the settings: whether it is on, and why it is not.
+
+    InputProblems as of `chosen_rules`. In which modes a rule speaks is no reason: that depends on the fabric.
+    """
+    from nodrop.lint.engine import options_of, severity_of
+    from nodrop.lint.rule import STRICTNESSES
+    from nodrop.report.rule_list import NOT_SELECTED, Listed
+
+    every, config = all_rules(settings.config), settings.config
+    config.check(every)
+    known = {word for rule in every for word in _words(rule)}
+    wanted, unwanted = (_named(option, known, getattr(settings, option)) for option in ("select", "ignore"))
+    allowed = STRICTNESSES.index(settings.strictness)
+
+    def why_off(rule: Rule) -> str:
+        if wanted and not wanted & _words(rule):
+            return NOT_SELECTED
+        if unwanted & _words(rule):
+            return "ignored"
+        if severity_of(rule, config.severity) == "off":
+            return f"severity off in {config.path}"
+        if STRICTNESSES.index(rule.strictness) > allowed:
+            return f"strictness {rule.strictness}"
+        return "only possible, so strictness pedantic" if rule.confidence == "possible" and not allowed else ""
+
+    def stands(rule: Rule) -> Listed:
+        severity = severity_of(rule, config.severity)
+        options = options_of(rule, config.options)
+        own = rule.severity if severity == "off" else severity
+        return Listed(rule=rule, off=why_off(rule), severity=own, options=options)
+
+    return tuple(map(stands, every))
+
+
 def _words(rule: Rule) -> set[str]:
     return {rule.name, rule.area, *rule.aliases}
 
@@ -92,6 +128,7 @@ def judged(
     """Return what the rules say of a reading, with the places that the reports will show."""
     from nodrop import platforms
     from nodrop.lint.engine import judge
+    from nodrop.lint.rules import is_shipped
     from nodrop.locate import locate
     from nodrop.report.outcome import Outcome, RuleWork, heads
 
@@ -110,6 +147,8 @@ def judged(
     only = None if settings.whole else heads(verdict.findings)
     pointed = locate(verdict.findings, reading, platforms.where, only=only)
     outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
+    if settings.config.rules:
+        outcome = replace(outcome, own=tuple(rule for rule in rules if not is_shipped(rule.path)))
     if not settings.statistics:
         return outcome
     work = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -120,7 +120,7 @@ class Sections(click.Command):
 
 
 INPUT, RULES, OUTPUT, RUNNING = "Input", "Rules", "Output", "Running"
-_OPTIONS = (
+_CHOOSING = (
     option(
         RULES,
         "--select",
@@ -146,10 +146,11 @@ _OPTIONS = (
     ),
     option(
         RULES,
-        "--fail-on",
-        type=Word(THRESHOLDS),
-        help="Exit 1 from this severity up; unknown: from warning up, and where a rule lacks a fact."
-        "  [default: warning]",
+        "--rules",
+        multiple=True,
+        metavar="DIR",
+        type=click.Path(),
+        help="Judge by the rules of this folder too, as by those that `rules` of nodrop.yaml names; may be repeated.",
     ),
     option(
         RULES,
@@ -161,6 +162,18 @@ _OPTIONS = (
         help="Judge as this file says.  [default: the nearest nodrop.yaml, or pyproject.toml with [tool.nodrop]]",
     ),
     option(RULES, "--no-config", is_flag=True, help="Look for no such file."),
+)
+"""What says by which rules is judged, and how."""
+
+_OPTIONS = (
+    *_CHOOSING,
+    option(
+        RULES,
+        "--fail-on",
+        type=Word(THRESHOLDS),
+        help="Exit 1 from this severity up; unknown: from warning up, and where a rule lacks a fact."
+        "  [default: warning]",
+    ),
     option(
         OUTPUT,
         "--format",
@@ -219,23 +232,46 @@ def judging(function: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def _choices(given: dict[str, Any], inputs: tuple[str, ...]) -> Choices:
-    """Take the options out of what was given; flags win over the configuration that is found above the inputs."""
+def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that choose rules to a command; it gets what they say as `settings`."""
+
+    @functools.wraps(function)
+    def command(**given: Any) -> Any:
+        return function(settings=_settings(given, given.get("paths") or ()), **given)
+
+    for add in reversed(_CHOOSING):
+        command = add(command)
+    return command
+
+
+def _settings(given: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
+    """Take what chooses rules out of what was given; flags win over the configuration found above the inputs."""
+    from pathlib import Path
+
     from nodrop.judging import Settings
 
     config = _config(given.pop("config_file"), inputs, none=given.pop("no_config"))
-    formats, verbose = given.pop("formats"), given.pop("verbose")
-    settings = Settings(
+    own = tuple(map(Path, given.pop("rules")))
+    return Settings(
         select=given.pop("select"),
         ignore=given.pop("ignore"),
         strictness=given.pop("strictness") or config.strictness or "regular",
-        config=config,
+        config=replace(config, rules=(*config.rules, *own)),
+    )
+
+
+def _choices(given: dict[str, Any], inputs: tuple[str, ...]) -> Choices:
+    """Take the options out of what was given."""
+    settings = _settings(given, inputs)
+    formats, verbose = given.pop("formats"), given.pop("verbose")
+    settings = replace(
+        settings,
         statistics=given.pop("statistics"),
         whole=verbose or any(name not in _GROUPED for name, _ in formats),
     )
     return Choices(
         settings=settings,
-        fail_on=given.pop("fail_on") or config.fail_on or "warning",
+        fail_on=given.pop("fail_on") or settings.config.fail_on or "warning",
         formats=formats,
         color=given.pop("color"),
         verbose=verbose,

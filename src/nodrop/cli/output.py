@@ -126,6 +126,7 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
         problems=tuple(problem for one in outcomes for problem in one.problems),
         assumed=tuple(dict.fromkeys(fact for one in outcomes for fact in one.assumed)),
         crashed=any(one.crashed for one in outcomes),
+        own=next((one.own for one in outcomes if one.own), ()),
         work=_work_of_all(outcomes),
         line=line,
     )

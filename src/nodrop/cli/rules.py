@@ -1,19 +1,35 @@
-"""`nodrop rules`: the list of rules."""
+"""`nodrop rules`: the list of rules, and which are on."""
+
+from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import form_option
+from nodrop.cli.options import OUTPUT, Sections, Word, choosing, option
+
+if TYPE_CHECKING:
+    from nodrop.judging import Settings
 
 
-@click.command()
-@form_option("text", "json", "markdown")
-def command(form: str) -> None:
+@click.command(cls=Sections)
+@choosing
+@option(
+    OUTPUT,
+    "--format",
+    "form",
+    type=Word(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="How to print it.",
+)
+def command(settings: "Settings", form: str) -> None:
     """List the rules.
 
-    Name, area, severity, and why it matters; --select and --ignore take names and areas.
+    Name, area, severity, and why it matters: of the rules that are shipped, and of a site's own. A rule that is off
+    says why: it was ignored, a nodrop.yaml turns it off, or it waits for a stricter reader. JSON has all of them, the
+    others only those that were selected.
     """
     from nodrop.cli.output import say
-    from nodrop.lint.rules import shipped
-    from nodrop.report.rules import rule_list
+    from nodrop.judging import listed
+    from nodrop.report.rule_list import render
 
-    say(rule_list(shipped(), form) + "\n")
+    say(render(listed(settings), form))

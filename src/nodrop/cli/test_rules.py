@@ -4,12 +4,19 @@ from pathlib import Path
 
 import click
 
+from nodrop.cli import completing
 from nodrop.cli.options import form_option, unknown
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, metavar="DIR...")
-@click.option("--select", multiple=True, metavar="RULE,AREA", help="Try only these rules or areas; may be repeated.")
+@click.argument("folders", nargs=-1, metavar="[DIR]...", type=click.Path())
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULE,AREA",
+    shell_complete=completing.rules_and_areas,
+    help="Try only these rules or areas; may be repeated.",
+)
 @click.option(
     "--mutants", is_flag=True, help="Also change each condition a little, and fail where no example notices that."
 )
@@ -17,10 +24,12 @@ from nodrop.cli.options import form_option, unknown
 def command(folders: tuple[str, ...], select: tuple[str, ...], mutants: bool, form: str) -> int:
     """Try a site's own rules by their examples.
 
-    DIR is a folder of rules, DIR/area/name.yaml; docs/own-rules.md says how to write one. Every example is laid over
-    the fabric intents/two-by-two.yaml, written as each platform that can say it, read back and judged: the rule has to
-    find its fault at exactly the subjects that the example names, and nowhere else. Rules that are called as another
-    is, that can never speak, or that ask for what no fabric has are refused with their line.
+    DIR is a folder of rules, DIR/area/name.yaml; without one, those folders are tried that the nearest nodrop.yaml
+    names under `rules`. docs/own-rules.md says how to write a rule.
+
+    Every example is laid over the fabric intents/two-by-two.yaml, written as each platform that can say it, read back
+    and judged: the rule has to find its fault at exactly the subjects that the example names, and nowhere else. Rules
+    that are called as another is, that can never speak, or that ask for what no fabric has are refused with their line.
     """
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import say
@@ -28,7 +37,7 @@ def command(folders: tuple[str, ...], select: tuple[str, ...], mutants: bool, fo
     from nodrop.report.rule_tests import render
     from nodrop.rule_tests import try_rules
 
-    rules = load_own([Path(folder) for folder in folders])
+    rules = load_own(tuple(map(Path, folders)) or _configured())
     known = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
     wanted = {word.strip() for value in select for word in value.split(",")}
     if wrong := sorted(wanted - known):
@@ -37,3 +46,14 @@ def command(folders: tuple[str, ...], select: tuple[str, ...], mutants: bool, fo
     results = list(try_rules(chosen, mutants=mutants))
     say(render(results, form))
     return FOUND if any(each.faults for each in results) else 0
+
+
+def _configured() -> tuple[Path, ...]:
+    """Return the folders of rules that the nearest configuration names."""
+    from nodrop.config import find, load
+
+    path = find(())
+    folders = load(path).rules if path is not None else ()
+    if not folders:
+        raise click.UsageError("no folder of rules; expected DIR, or `rules: [DIR]` in nodrop.yaml")
+    return folders

@@ -58,12 +58,12 @@ def judge(
     """
     overrides = severity_overrides or {}
     chosen = [rule for rule in rules if _speaks(rule, reading, strictness, overrides)]
-    set_options = {rule.name: _options(rule, _by_name(options or {}, rule, {})) for rule in chosen}
+    set_options = {rule.name: options_of(rule, options or {}) for rule in chosen}
     session = _Session(reading, evaluations if evaluations is not None else Counter(), index or Index(reading.fabric))
     for rule in sorted(chosen, key=lambda rule: rule.last):
         if progress is not None:
             progress(rule.name)
-        severity = _by_name(overrides, rule, rule.severity)
+        severity = severity_of(rule, overrides)
         assert severity != "off"
         began = perf_counter() if seconds is not None else 0.0
         session.judge(rule, severity, set_options[rule.name])
@@ -214,16 +214,22 @@ def _speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Map
         reading.fabric.mode in rule.modes
         and STRICTNESSES.index(rule.strictness) <= allowed
         and (rule.confidence != "possible" or allowed > 0)
-        and _by_name(overrides, rule, rule.severity) != "off"
+        and severity_of(rule, overrides) != "off"
     )
+
+
+def severity_of(rule: Rule, overrides: Mapping[str, Override]) -> Override:
+    """The severity that a rule has where some are set otherwise, by name or former name."""
+    return _by_name(overrides, rule, rule.severity)
 
 
 def _by_name(table: Mapping[str, _T], rule: Rule, otherwise: _T) -> _T:
     return next((table[name] for name in (rule.name, *rule.aliases) if name in table), otherwise)
 
 
-def _options(rule: Rule, given: Mapping[str, object]) -> Mapping[str, object]:
-    """The options of a rule, those that were given over the defaults."""
+def options_of(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
+    """The options of a rule, those that were given over the defaults; InputProblems tells of one that it has not."""
+    given = _by_name(options, rule, {})
     known = {option.name: option for option in rule.options}
     values = {name: option.default for name, option in known.items()}
     for name, value in given.items():

@@ -95,14 +95,15 @@ def of_routing(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if rule.routed or rule.area == "routing")
 
 
-def is_shipped(rule: Rule) -> bool:
-    """Whether a rule comes with nodrop; any other is of a site's own folders."""
-    return Path(rule.path).is_relative_to(home("rules"))
+def is_shipped(path: str) -> bool:
+    """Whether the file of a rule comes with nodrop; any other is of a site's own folders."""
+    return Path(path).is_relative_to(home("rules"))
 
 
 def origin(rule: Rule) -> str:
     """Where a rule lies: of a shipped one within nodrop (rules/pfc/name.yaml), of another as its folder was given."""
-    return Path(rule.path).relative_to(home("rules").parent).as_posix() if is_shipped(rule) else rule.path
+    path = Path(rule.path)
+    return path.relative_to(home("rules").parent).as_posix() if is_shipped(rule.path) else rule.path
 
 
 @cache

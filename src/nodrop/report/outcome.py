@@ -8,6 +8,8 @@ from nodrop.errors import Problem
 from nodrop.fabric.reading import Assumption, Note, Reading
 from nodrop.fabric.subject import natural, sort_key
 from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
+from nodrop.lint.rule import Rule
+from nodrop.lint.rules import is_shipped
 
 LineOf = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
@@ -48,9 +50,11 @@ class Outcome:
     suppressed: int = 0
     baseline: int = 0
     crashed: bool = False
-    """Whether a rule crashed, which is nodrop's own fault; the problems tell which."""
+    """Whether a shipped rule crashed, which is nodrop's own fault; the problems tell which."""
     work: tuple[RuleWork, ...] | None = None
     """What each rule that was judged cost; None where nobody asked."""
+    own: tuple[Rule, ...] = ()
+    """The site's own rules among those that were judged by."""
     line: LineOf = _no_line
 
     def __post_init__(self) -> None:
@@ -83,7 +87,7 @@ class Outcome:
             notes=tuple(dict.fromkeys((*reading.notes, *verdict.notes, *notes))),
             problems=(*reading.problems, *verdict.problems),
             assumed=reading.assumed,
-            crashed=bool(verdict.problems),
+            crashed=any(is_shipped(problem.path) for problem in verdict.problems),
             line=line,
         )
 

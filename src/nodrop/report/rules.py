@@ -13,8 +13,8 @@ from nodrop.lint.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.lint.rule import Example, Rule
 from nodrop.report.escape import markdown, terminal
 
-WIDTH, PAGE = 110, 96
-"""Columns of the list and of a page."""
+PAGE = 96
+"""Columns of a page."""
 
 STRICTNESSES: Mapping[str, str] = {
     "regular": "what an operator would want mended",
@@ -243,52 +243,11 @@ def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
     )
 
 
-def rule_list(rules: Sequence[Rule], form: str) -> str:
-    """Return the rules as text, JSON or Markdown."""
-    if form == "json":
-        return json.dumps([_record(rule) for rule in rules], indent=2, ensure_ascii=False)
-    if form == "markdown":
-        rows = [
-            f"| `{rule.name}` | {rule.area} | {rule.severity} | {spoken_modes(rule)} | {in_short(rule)} |"
-            for rule in rules
-        ]
-        return "\n".join(("| rule | area | severity | modes | why |", "|---|---|---|---|---|", *rows))
-    heads = [(rule.name, rule.area, rule.severity) for rule in rules]
-    widths = [max(map(len, column)) for column in zip(*heads, strict=True)]
-    indent = " " * (sum(widths) + 2 * len(widths))
-    lines = []
-    for head, rule in zip(heads, rules, strict=True):
-        first = "".join(f"{cell:{width}}  " for cell, width in zip(head, widths, strict=True))
-        lines.append(textwrap.fill(_first(rule.why), WIDTH, initial_indent=first, subsequent_indent=indent))
-    return "\n".join(lines)
-
-
-def _record(rule: Rule) -> dict[str, object]:
-    return {
-        "name": rule.name,
-        "area": rule.area,
-        "severity": rule.severity,
-        "confidence": rule.confidence,
-        "strictness": rule.strictness,
-        "modes": [mode for mode in MODES if mode in rule.modes],
-        "scope": rule.scope.name,
-        "platforms": list(seen_on(rule)),
-        "why": rule.why,
-        "fix": rule.fix,
-        "fixed_by": ("safe" if rule.fix_safe else "unsafe") if rule.repairs else None,
-        "references": list(rule.references),
-        "since": rule.since,
-        "aliases": list(rule.aliases),
-        "options": {
-            option.name: {"default": option.default, "description": option.description} for option in rule.options
-        },
-    }
-
-
 def in_short(rule: Rule) -> str:
     """The first sentence of why, as a cell of a table in Markdown."""
-    return markdown(_first(rule.why), cell=True)
+    return markdown(first_sentence(rule.why), cell=True)
 
 
-def _first(text: str) -> str:
+def first_sentence(text: str) -> str:
+    """The first sentence of a text."""
     return text.partition(". ")[0].rstrip(".") + "."

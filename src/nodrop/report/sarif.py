@@ -28,7 +28,7 @@ _FINGERPRINT = "nodrop/v1"
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as SARIF in UTF-8, with the rules that have findings or lack a fact."""
     named = {one.rule for one in outcome.findings} | {one.rule for one in outcome.unknown}
-    rules = [rule for rule in shipped() if rule.name in named]
+    rules = sorted((rule for rule in (*shipped(), *outcome.own) if rule.name in named), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
     run = {
         "tool": {"driver": _driver(rules)},

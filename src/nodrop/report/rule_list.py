@@ -1,0 +1,98 @@
+"""The list of rules that `nodrop rules` prints: those that are shipped and a site's own, and which of them are off."""
+
+import json
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nodrop.fabric.fabric import MODES
+from nodrop.lint.finding import Severity
+from nodrop.lint.rule import Rule
+from nodrop.lint.rules import is_shipped, origin
+from nodrop.report.rules import finds, first_sentence, in_short, seen_on, spoken_modes
+
+WIDTH = 110
+"""Columns of the text."""
+
+NOT_SELECTED = "not selected"
+"""Why a rule is off of which nobody asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A rule as it stands here."""
+
+    rule: Rule
+    off: str
+    """Why it is not run; empty where it is."""
+    severity: Severity
+    """What it has here; of a rule that is off, its own."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Those that are set otherwise than the rule has them."""
+
+
+def render(rules: Sequence[Listed], form: str) -> str:
+    """Write the rules as text, JSON or Markdown; of those that were not selected only JSON speaks."""
+    if form == "json":
+        return json.dumps([_record(each) for each in rules], indent=2, ensure_ascii=False) + "\n"
+    rules = [each for each in rules if each.off != NOT_SELECTED]
+    return "".join(f"{line}\n" for line in (_markdown(rules) if form == "markdown" else _text(rules)))
+
+
+def _text(rules: Sequence[Listed]) -> Iterator[str]:
+    heads = [(each.rule.name, each.rule.area, "off" if each.off else each.severity) for each in rules]
+    widths = [max(map(len, column)) for column in zip(*heads, strict=True)]
+    indent = " " * (sum(widths) + 2 * len(widths))
+    for head, each in zip(heads, rules, strict=True):
+        first = "".join(f"{cell:{width}}  " for cell, width in zip(head, widths, strict=True))
+        said = f"({each.off}) {first_sentence(each.rule.why)}" if each.off else first_sentence(each.rule.why)
+        yield textwrap.fill(said, WIDTH, initial_indent=first, subsequent_indent=indent)
+
+
+def _markdown(rules: Sequence[Listed]) -> Iterator[str]:
+    yield "| rule | area | severity | modes | why |"
+    yield "|---|---|---|---|---|"
+    for each in rules:
+        rule, severity = each.rule, f"off: {each.off}" if each.off else each.severity
+        yield f"| `{rule.name}` | {rule.area} | {severity} | {spoken_modes(rule)} | {in_short(rule)} |"
+
+
+def fixable(rule: Rule) -> str:
+    """Whether `nodrop fix` can end what the rule finds: `safe`, `unsafe` or `no`."""
+    return ("safe" if rule.fix_safe else "unsafe") if rule.repairs else "no"
+
+
+def _record(listed: Listed) -> dict[str, object]:
+    rule = listed.rule
+    return {
+        "name": rule.name,
+        "area": rule.area,
+        "severity": listed.severity,
+        "default_severity": rule.severity,
+        "confidence": rule.confidence,
+        "strictness": rule.strictness,
+        "on": not listed.off,
+        "off_because": listed.off or None,
+        "judged_by": "validate" if rule.routed else "lint",
+        "modes": [mode for mode in MODES if mode in rule.modes],
+        "scope": rule.scope.name,
+        "platforms": list(seen_on(rule)),
+        "fixable": fixable(rule),
+        "finds": finds(rule),
+        "why": rule.why,
+        "fix": rule.fix,
+        "references": list(rule.references),
+        "since": rule.since,
+        "aliases": list(rule.aliases),
+        "options": {
+            option.name: {
+                "type": option.type.describe(),
+                "default": option.default,
+                "value": listed.options.get(option.name, option.default),
+                "description": option.description,
+            }
+            for option in rule.options
+        },
+        "file": origin(rule),
+        "shipped": is_shipped(rule.path),
+    }
