@@ -44,6 +44,7 @@ bench: setup ## speed and memory per switch, as ratios in one run
 	@$(BIN)/python benchmarks/site.py
 	@$(BIN)/python benchmarks/lint.py
 	@$(BIN)/python benchmarks/routing.py
+	@$(BIN)/python benchmarks/editor.py
 
 wheelhouse: $(VENV)/.wheelhouse
 

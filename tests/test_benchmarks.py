@@ -58,3 +58,13 @@ def test_linting_a_site_with_faults_is_measured(tmp_path: Path) -> None:
     assert many["lines"] < 60
     for site in (one, many):
         assert 0 < site["parsing_cpu_s"] < site["cpu_s"] < 120
+
+
+def test_an_editor_is_measured_on_a_large_file(tmp_path: Path) -> None:
+    pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
+    command = [sys.executable, BENCHMARKS / "editor.py", "--changes", "2", "--json", tmp_path / "editor.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    report = json.loads((tmp_path / "editor.json").read_text())
+    assert report["kilobytes"] > 250
+    assert report["times_parsing"] > 1

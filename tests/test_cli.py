@@ -24,7 +24,20 @@ from nodrop.resources import home
 
 HERE = Path(__file__).parent
 COMMANDS = (
-    *("build", "completion", "explain", "hardware", "init", "lint", "path", "rules", "schema", "show", "test-rules"),
+    *(
+        "build",
+        "completion",
+        "explain",
+        "hardware",
+        "init",
+        "lint",
+        "lsp",
+        "path",
+        "rules",
+        "schema",
+        "show",
+        "test-rules",
+    ),
     "validate",
 )
 INTENT = home("intents") / "two-by-two.yaml"

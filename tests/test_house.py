@@ -19,7 +19,7 @@ MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 
 LAYERS = (
     {"__main__"},
-    {"cli"},
+    {"cli", "lsp"},
     {"judging", "schemas"},
     {"report", "validate"},
     {"plan", "locate", "config", "rule_tests"},
@@ -43,6 +43,8 @@ ONLY_IN = {
     "netaddr": ("intent", "design"),
     "ruamel": ("formats",),
     "_ruamel_yaml": ("formats",),
+    "pygls": ("lsp/server", "lsp/texts"),
+    "lsprotocol": ("lsp",),
 }
 
 VENDOR_WORDS = {

@@ -16,6 +16,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import ModuleType
 
 from nodrop.fabric.subject import Subject
@@ -55,6 +56,7 @@ class Unsettled:
 Find = Callable[..., Iterator[Hit | Unsettled]]
 
 
+@cache
 def names() -> tuple[str, ...]:
     """The analyses that there are."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))

@@ -1,6 +1,6 @@
 """nodrop.yaml: how the configurations below a folder are judged; in a pyproject.toml, the table [tool.nodrop]."""
 
-from nodrop.config.reading import FILE, Config, find, load
+from nodrop.config.reading import FILE, Config, find, load, loads
 from nodrop.config.schema import ConfigFile, FailOn
 
-__all__ = ["FILE", "Config", "ConfigFile", "FailOn", "find", "load"]
+__all__ = ["FILE", "Config", "ConfigFile", "FailOn", "find", "load", "loads"]

@@ -139,8 +139,13 @@ def _counts(path: Path) -> bool:
 
 def load(path: Path) -> Config:
     """Read a configuration; InputProblems holds every fault of its text and schema."""
+    return loads(read_limited(path, str(path), MAX_BYTES), path)
+
+
+def loads(raw: bytes, path: Path) -> Config:
+    """Read a configuration from its text, as if it lay at `path`."""
     shown = str(path)
-    document = _document(read_limited(path, shown, MAX_BYTES), path)
+    document = _document(raw, path)
     data = {} if document.data is None else document.data
     if not isinstance(data, dict):
         raise InputProblems([Problem(path=shown, line=1, column=1, found="no mapping", expected="keys with values")])

@@ -1,0 +1,251 @@
+"""Judges one open text with what lies around it: the files of its device, fabric.yaml, nodrop.yaml, rules of the site.
+
+What it says is in the words of the model (`Mark`), not of the protocol. A text alone is judged alone: of a switch, its
+folder; of an intent, what that comes to. Nothing else of the site is read.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from nodrop import config, judging, stated
+from nodrop.config import Config
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.reading import Reading
+from nodrop.formats.places import Span
+from nodrop.inputs import Inputs, Text, find
+from nodrop.intent.load import loads as loads_intent
+from nodrop.judging import Settings
+from nodrop.lint.finding import Finding, Located, Severity
+from nodrop.lint.rule import Rule, Strictness
+from nodrop.lint.rule_loader import loads_rule
+from nodrop.lint.rules import of_files, shipped
+from nodrop.lsp.kinds import Kind, kind_of
+from nodrop.report.outcome import Outcome, groups, told
+from nodrop.resources import home
+from nodrop.stated.profile import loads_profile
+
+Held = Mapping[str, bytes]
+"""The texts that are open, by absolute path."""
+SYNTAX, CRASH = "input", "crash"
+"""Codes of marks that are no rule's: what cannot be read, and rules that failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Something to show at a place of a file; without a span, at the whole file."""
+
+    severity: Severity
+    message: str
+    code: str
+    span: Span | None = None
+    point: tuple[int, int] | None = None
+    """Line and column from 1, where only the beginning is known."""
+    related: tuple[tuple[Located, str], ...] = ()
+    finding: Finding | None = None
+
+
+_SMALL = "two-by-two.yaml"
+Marks = dict[str, list[Mark]]
+"""By the absolute path of the file that they are in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """How the site judges: its configuration and rules, and what is wrong with them."""
+
+    settings: Settings = field(default_factory=Settings)
+    rules: tuple[Rule, ...] = ()
+    every: tuple[Rule, ...] = ()
+    """All rules there are, whatever was chosen."""
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What was seen: marks of each file that belongs to the text, and what hovers and fixes need of it."""
+
+    kind: Kind
+    marks: Marks
+    site: Site
+    inputs: Inputs | None = None
+    reading: Reading | None = None
+    log: tuple[str, ...] = ()
+    """What the editor's user should know of, and no file shows."""
+
+
+class Desk:
+    """Judges texts; what does not change between two looks is worked out once."""
+
+    def __init__(self, strictness: Strictness | None = None) -> None:
+        """`strictness` is the editor's, where the site states none."""
+        self._strictness: Strictness = strictness or "regular"
+        self._sites: dict[str, tuple[object, Site]] = {}
+        self.judged = 0
+        """How many fabrics were judged."""
+
+    def warm(self) -> None:
+        """Load what looks need, rules and platforms and all, by a first look at something small."""
+        kind_of(Path("any.txt"), b"")
+        path = home("intents") / _SMALL
+        self.look(path, {str(path): path.read_bytes()})
+
+    def look(self, path: Path, held: Held) -> Look:
+        """Judge the text that is held for a path."""
+        site = self.site(path, held)
+        text = held[str(path)]
+        kind = kind_of(path, text, site.settings.config.rules)
+        if kind == "device":
+            return self._device(path, held, site)
+        if kind == "intent":
+            return self._intent(path, text, site)
+        marks: Marks = {str(path): []}
+        if kind != "other":
+            marks[str(path)] = [_of_problem(one) for one in self._problems(kind, path, text, site) if _is_of(one, path)]
+        return Look(kind=kind, marks=marks, site=site)
+
+    def site(self, path: Path, held: Held) -> Site:
+        """Return how what lies at a path is judged; a configuration with faults counts as none."""
+        found = config.find((str(path),))
+        where = None if found is None else Path(os.path.abspath(found))  # noqa: PTH100
+        if where is None:
+            return self._known("", None, lambda: self._made(Config()))
+        try:
+            raw = Text(display=str(where), path=None if str(where) in held else where, held=held.get(str(where), b""))
+            text = raw.read(config.reading.MAX_BYTES)
+            made = config.loads(text, where)
+        except InputProblems as error:
+            return replace(self._known("", None, lambda: self._made(Config())), problems=error.problems)
+        stamps = tuple(_stamp(one) for folder in made.rules for one in sorted(folder.rglob("*.yaml")))
+        return self._known(str(where), (text, stamps), lambda: self._made(made))
+
+    def _known(self, name: str, key: object, make: Callable[[], Site]) -> Site:
+        if name not in self._sites or self._sites[name][0] != key:
+            self._sites[name] = (key, make())
+        return self._sites[name][1]
+
+    def _made(self, made: Config) -> Site:
+        settings = Settings(config=made, strictness=made.strictness or self._strictness)
+        try:
+            return Site(settings=settings, rules=judging.chosen_rules(settings), every=judging.all_rules(made))
+        except InputProblems as error:
+            alone = Settings(config=replace(made, rules=(), severity={}, options={}), strictness=settings.strictness)
+            return Site(settings=alone, rules=of_files(shipped()), every=shipped(), problems=error.problems)
+
+    def _device(self, path: Path, held: Held, site: Site) -> Look:
+        inputs = find((str(path),), held=held).only()
+        files = {text.display for bundle in (*inputs.bundles, *inputs.hosts) for _, text in bundle.files}
+        marks: Marks = {file: [] for file in sorted({*files, str(path)})}
+        try:
+            reading = judging.read(inputs, site.settings)
+            outcome = self._judged(reading, site)
+        except InputProblems as error:
+            reading, outcome = None, Outcome(problems=error.problems)
+        for finding in outcome.findings:
+            file = finding.located.file if finding.located else str(path)
+            if file in marks and getattr(finding, "suppressed", None) is None:
+                marks[file].append(_of_finding(finding))
+        for problem in outcome.problems:
+            crashed = problem.path not in files
+            if problem.path in marks or (crashed and outcome.crashed):
+                marks[str(path) if crashed else problem.path].append(_of_problem(problem, crashed=crashed))
+        return Look(kind="device", marks=marks, site=site, inputs=inputs, reading=reading, log=_log(site, outcome))
+
+    def _intent(self, path: Path, text: bytes, site: Site) -> Look:
+        shown = str(path)
+        try:
+            intent = loads_intent(text, shown)
+            reading = judging.profiled(judging.built(intent, shown, shown)[1], site.settings)
+        except InputProblems as error:
+            marks = {shown: [_of_problem(one) for one in error.problems if _is_of(one, path)]}
+            return Look(kind="intent", marks=marks, site=site, log=_log(site))
+        outcome = self._judged(reading, site)
+        around = intent.entries.span(("fabric",)) if intent.entries is not None else None
+        found = [_of_group(group, shown, around) for group in groups(outcome.findings)]
+        found += [_of_problem(one, crashed=True) for one in outcome.problems]
+        return Look(kind="intent", marks={shown: found}, site=site, reading=reading, log=_log(site, outcome))
+
+    def _judged(self, reading: Reading, site: Site) -> Outcome:
+        self.judged += 1
+        return judging.judged(reading, site.rules, site.settings)
+
+    def _problems(self, kind: Kind, path: Path, text: bytes, site: Site) -> tuple[Problem, ...]:
+        """Return what is wrong with a file that is no fabric."""
+        read: dict[Kind, Callable[[], object]] = {
+            "fabric": partial(stated.loads, text, str(path)),
+            "config": partial(_check_config, text, path),
+            "profile": partial(loads_profile, text, str(path), path.stem),
+            "rule": partial(loads_rule, text, str(path), name=path.stem, area=path.parent.name),
+        }
+        try:
+            read[kind]()
+        except InputProblems as error:
+            return error.problems
+        return ()
+
+
+def _check_config(text: bytes, path: Path) -> None:
+    """Raise what is wrong with a configuration itself, and with what it says of rules."""
+    made = config.loads(text, path)
+    made.check(judging.all_rules(made))
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    status = path.stat()
+    return str(path), status.st_mtime_ns, status.st_size
+
+
+def _is_of(problem: Problem, path: Path) -> bool:
+    return problem.path == str(path)
+
+
+def _log(site: Site, outcome: Outcome | None = None) -> tuple[str, ...]:
+    crashes = outcome.problems if outcome is not None and outcome.crashed else ()
+    return tuple(dict.fromkeys(str(one) for one in (*site.problems, *crashes)))
+
+
+def _of_problem(problem: Problem, *, crashed: bool = False) -> Mark:
+    if crashed:
+        return Mark(severity="error", message=f"nodrop itself failed: {problem}", code=CRASH)
+    point = None if problem.line is None else (problem.line, problem.column or 1)
+    return Mark(severity="error", message=told(problem), code=SYNTAX, point=point)
+
+
+def _of_finding(finding: Finding) -> Mark:
+    related = tuple((one.located, one.message) for one in finding.related if one.located is not None)
+    return Mark(
+        severity=finding.severity,
+        message=_message(finding),
+        code=finding.rule,
+        span=finding.located.span if finding.located else None,
+        related=related,
+        finding=finding,
+    )
+
+
+def _message(finding: Finding, others: int = 0) -> str:
+    more = f" (and {others} more of the same)" if others else ""
+    fix = f"\nfix: {finding.fix.text}" if finding.fix else ""
+    return f"{finding.message}{more}{fix}"
+
+
+def _of_group(group: Iterable[Finding], intent: str, around: Span | None) -> Mark:
+    """Return one mark for findings with one cause, at the key of the intent that decided the first of them."""
+    first, *others = group
+    decided = next((one for one in _located(first) if one[0].file == intent), None)
+    return Mark(
+        severity=first.severity,
+        message=_message(first, len(others)),
+        code=first.rule,
+        span=decided[0].span if decided else around,
+        related=tuple(one for one in _located(first) if one[0].file == intent and one is not decided),
+        finding=first,
+    )
+
+
+def _located(finding: Finding) -> Iterator[tuple[Located, str]]:
+    for one in finding.related:
+        if one.located is not None:
+            yield one.located, one.message

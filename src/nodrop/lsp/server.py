@@ -1,0 +1,239 @@
+"""The server: what an editor asks and is told over the protocol, and when a text is judged."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any, cast
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from nodrop.lsp.desk import Desk, Held, Look
+from nodrop.lsp.rows import Encoding, Rows, raw
+from nodrop.lsp.texts import Opened, keep_right
+from nodrop.lsp.told import diagnostic
+
+LEAST_S, MOST_S = 0.02, 0.15
+"""How long a text must have been left alone before it is judged: as long as half of the last judgment, within these."""
+_log = logging.getLogger(__name__)
+
+
+class Server(LanguageServer):
+    """A language server that judges what is open, one text at a time and each only as it is last."""
+
+    def __init__(self) -> None:
+        super().__init__("nodrop", version("nodrop"))
+        self.desk = Desk()
+        self.looks: dict[str, Look] = {}
+        """What was last seen of each file that is open, by path."""
+        self.shown: dict[str, list[types.Diagnostic]] = {}
+        """What is shown of each file, by path."""
+        self._uris: dict[str, str] = {}
+        self._worker = ThreadPoolExecutor(1)
+        self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._last_s: dict[str, float] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._told: set[str] = set()
+        self._running: set[str] = set()
+        self._again: set[str] = set()
+
+    def begin(self, params: types.InitializeParams) -> None:
+        """Take what the editor says of itself, and load rules in the background."""
+        keep_right(self.workspace)
+        options = params.initialization_options
+        strictness = options.get("strictness") if isinstance(options, dict) else None
+        if strictness in ("regular", "pedantic", "auditor"):
+            self.desk = Desk(strictness)
+        self._worker.submit(self._warmed)
+
+    def _warmed(self) -> None:
+        try:
+            self.desk.warm()
+        except Exception:  # noqa: BLE001 -- what cannot be loaded now is told when it is needed
+            _log.exception("the rules could not be loaded")
+
+    @property
+    def held(self) -> Held:
+        """The texts that are open, by path."""
+        return {path: raw(self.opened(path).source) for path in self._uris}
+
+    def opened(self, path: str) -> Opened:
+        """Return an open text."""
+        return cast("Opened", self.workspace.get_text_document(self._uris[path]))
+
+    def path_of(self, uri: str) -> str | None:
+        """Return the path of a file that is open; None for what lies in no file."""
+        path = to_fs_path(uri)
+        return None if path is None or not uri.startswith("file:") else os.path.abspath(path)  # noqa: PTH100
+
+    def uri_of(self, path: str) -> str:
+        """Return the name of a file as the editor gave it, or as it would."""
+        return self._uris.get(path) or from_fs_path(path) or ""
+
+    def rows_of(self, path: str) -> Rows | None:
+        """Return the lines of a file, open or on the disk."""
+        if path in self._uris:
+            return self.opened(path).rows
+        try:
+            text = Path(path).read_text("utf-8", "replace")
+        except OSError:
+            return None
+        return Rows(text, cast("Encoding", self.workspace.position_encoding))
+
+    def open(self, uri: str) -> None:
+        """Judge a file that was opened, at once."""
+        if (path := self.path_of(uri)) is not None:
+            self._uris[path] = uri
+            self.later(path, 0.0)
+
+    def change(self, uri: str) -> None:
+        """Judge a file that was changed as soon as it is left alone, and what it says of others."""
+        path = self.path_of(uri)
+        if path is None or path not in self._uris:
+            return
+        self.later(path, min(max(self._last_s.get(path, 0.0) / 2, LEAST_S), MOST_S))
+        look = self.looks.get(path)
+        if look is not None and look.kind in ("fabric", "config", "rule", "profile"):
+            self.others(path)
+
+    def close(self, uri: str) -> None:
+        """Show nothing any more of a file that was closed, and judge the others as it is on the disk."""
+        path = self.path_of(uri)
+        if path is None or path not in self._uris:
+            return
+        del self._uris[path]
+        for kept in (self.looks, self._last_s):
+            kept.pop(path, None)
+        if (timer := self._waiting.pop(path, None)) is not None:
+            timer.cancel()
+        self.shown.pop(path, None)
+        self._publish(uri, [], None)
+        self.others(path)
+
+    def others(self, path: str = "") -> None:
+        """Judge all other open files anew, soon."""
+        for other in self._uris:
+            if other != path:
+                self.later(other, MOST_S)
+
+    def later(self, path: str, delay_s: float) -> None:
+        """Judge a file after a while, and only once however often this is said before."""
+        if (timer := self._waiting.pop(path, None)) is not None:
+            timer.cancel()
+        self._waiting[path] = asyncio.get_running_loop().call_later(delay_s, self._begun, path)
+
+    def _begun(self, path: str) -> None:
+        self._waiting.pop(path, None)
+        if path in self._running:
+            self._again.add(path)
+            return
+        task = asyncio.get_running_loop().create_task(self._judged(path))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _judged(self, path: str) -> None:
+        """Judge a file and show what was found; once more where that was asked for in the meantime."""
+        self._running.add(path)
+        try:
+            if path in self._uris:
+                await self._looked(path)
+        finally:
+            self._running.discard(path)
+            if path in self._again:
+                self._again.discard(path)
+                self.later(path, 0.0)
+
+    async def _looked(self, path: str) -> None:
+        held, before = self.held, self._versions()
+        try:
+            look, seconds = await asyncio.get_running_loop().run_in_executor(self._worker, self._timed, path, held)
+        except Exception as error:  # noqa: BLE001 -- one look that fails must not end the server
+            _log.exception("looking at %s failed", path)
+            self.tell(f"nodrop failed on {path}: {error!r}")
+            return
+        self._last_s[path] = seconds
+        if path in self._uris:
+            self.looks[path] = look
+            self._show(look, before)
+        for line in look.log:
+            self.tell(line)
+
+    def _timed(self, path: str, held: Held) -> tuple[Look, float]:
+        began = perf_counter()
+        look = self.desk.look(Path(path), held)
+        return look, perf_counter() - began
+
+    def _versions(self) -> dict[str, int | None]:
+        return {path: self.opened(path).version for path in self._uris}
+
+    def _show(self, look: Look, before: dict[str, int | None]) -> None:
+        """Show the marks of files that are open and still as they were when they were judged."""
+        for file, marks in look.marks.items():
+            if file not in self._uris or file not in before or self.opened(file).version != before[file]:
+                continue
+            rows = self.opened(file).rows
+            found = [diagnostic(mark, rows, self.rows_of, self.uri_of) for mark in marks]
+            self.shown[file] = found
+            self._publish(self._uris[file], found, before[file])
+
+    def _publish(self, uri: str, found: list[types.Diagnostic], number: int | None) -> None:
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=number)
+        )
+
+    def tell(self, line: str) -> None:
+        """Write a line to the editor's log, once."""
+        if line not in self._told:
+            self._told.add(line)
+            self.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=line))
+
+    def end(self) -> None:
+        """Begin nothing any more."""
+        for timer in self._waiting.values():
+            timer.cancel()
+        self._waiting.clear()
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+def make() -> Server:
+    """Return a server that knows what to do with whatever an editor sends."""
+    server = Server()
+
+    def on(method: str, options: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        return server.feature(method, options)
+
+    @on(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.begin(params)
+
+    @on(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        server.open(params.text_document.uri)
+
+    @on(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        server.change(params.text_document.uri)
+
+    @on(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        server.change(params.text_document.uri)
+
+    @on(types.TEXT_DOCUMENT_DID_CLOSE)
+    def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        server.close(params.text_document.uri)
+
+    @on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_files(params: types.DidChangeWatchedFilesParams) -> None:
+        server.others()
+
+    @on(types.SHUTDOWN)
+    def shutdown(*_: Any) -> None:
+        server.end()
+
+    return server

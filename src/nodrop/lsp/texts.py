@@ -1,0 +1,47 @@
+"""The texts that an editor has open, kept as its changes say."""
+
+from functools import partial
+from typing import Any, cast
+
+from lsprotocol import types
+from pygls.workspace import TextDocument, Workspace
+
+from nodrop.lsp.rows import Encoding, Rows
+
+
+class Opened(TextDocument):
+    """A text whose lines end where the protocol says, and where every position is brought into the text."""
+
+    @property
+    def rows(self) -> Rows:
+        """The lines as they are now."""
+        return Rows(self.source, cast("Encoding", self.position_codec.encoding))
+
+    @property
+    def source(self) -> str:
+        """The text, which is never read from the disk."""
+        return self._source or ""
+
+    def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
+        rows, of = self.rows, change.range
+        ends = [rows.offset((one.line, one.character)) for one in (of.start, of.end)]
+        start, end = min(ends), max(ends)
+        self._source = f"{rows.text[:start]}{change.text}{rows.text[end:]}"
+
+
+def keep_right(workspace: Workspace) -> None:
+    """Have a workspace make its documents of this kind."""
+    make: Any = partial(_opened, workspace)
+    setattr(workspace, "_create_text_document", make)  # noqa: B010 -- it has no other seam for this
+
+
+def _opened(
+    workspace: Workspace,
+    doc_uri: str,
+    source: str | None = None,
+    version: int | None = None,
+    language_id: str | None = None,
+) -> Opened:
+    return Opened(
+        doc_uri, source=source, version=version, language_id=language_id, position_codec=workspace.position_codec
+    )
