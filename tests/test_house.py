@@ -20,6 +20,7 @@ MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"__main__"},
     {"cli", "lsp"},
+    {"fixing"},
     {"judging", "schemas"},
     {"report", "validate"},
     {"plan", "locate", "config", "rule_tests"},

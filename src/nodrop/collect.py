@@ -1,6 +1,6 @@
 """From inputs to readings: each device by its platform's reader, then all of a fabric together."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import count
@@ -25,10 +25,12 @@ def read_inputs(
     *,
     otherwise: Declared | None = None,
     runs: Runs | None = None,
+    held: Sequence[DeviceReading] | None = None,
 ) -> Reading:
     """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs`.
 
-    `declared` is stronger than what lies beside the files, and `otherwise` weaker.
+    `declared` is stronger than what lies beside the files, and `otherwise` weaker. `held` is what the bundles say,
+    where they have been read before.
     """
     problems = list(inputs.problems)
     for text in inputs.stated:
@@ -40,8 +42,8 @@ def read_inputs(
         declared = declared.over(otherwise)
     readings = []
     notes = list(inputs.notes)
-    runs = runs or Runs(inputs.bundles, executor)
-    for bundle, reading in zip(inputs.bundles, runs.all(), strict=True):
+    devices = (runs or Runs(inputs.bundles, executor)).all() if held is None else held
+    for bundle, reading in zip(inputs.bundles, devices, strict=True):
         if reading.problems and not reading.device.interfaces:
             problems.extend(reading.problems)
             continue

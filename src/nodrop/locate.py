@@ -64,7 +64,7 @@ def locate(
 
     def filled(finding: Finding) -> Finding:
         made = _filled(finding, aim, atlas.places)
-        decision = _decision(finding, reading)
+        decision = decision_of(finding, reading)
         if decision is None:
             return made
         lines[decision.file, decision.span.line] = decision.line
@@ -85,7 +85,7 @@ def decided(intent: Intent, part: Subject) -> tuple[Keys, Located] | None:
     return None if found is None else (found.keys, Located(file=found.file, span=found.span))
 
 
-def _decision(finding: Finding, reading: Reading) -> Decision | None:
+def decision_of(finding: Finding, reading: Reading) -> Decision | None:
     """Return where the intent decides what a finding points at: of a switch or port as such, what its fix changes."""
     if reading.decided is None:
         return None

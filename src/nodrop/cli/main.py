@@ -18,7 +18,7 @@ from nodrop import cli
 from nodrop.errors import InputProblems, NodropError
 
 FOUND, WRONG, NOTHING, FAILED, INTERRUPTED = 1, 2, 3, 70, 130
-_OWN = ("completing", "main", "options", "output", "working")
+_OWN = ("completing", "main", "options", "output", "reading", "working")
 """The modules here that are no command."""
 COMPLETE = "_NODROP_COMPLETE"
 """The variable by which a shell asks for completions."""

@@ -223,7 +223,7 @@ def judging(function: Callable[..., int]) -> Callable[..., int]:
     @functools.wraps(function)
     def command(**given: Any) -> int:
         paths = given.get("paths") or given.get("intents") or ()
-        beside = given.get("stdin_name")
+        beside = given.pop("stdin_name", None)
         inputs = tuple(beside if beside and path == "-" else path for path in paths)
         return function(choices=_choices(given, inputs), **given)
 

@@ -154,7 +154,7 @@ def emit(outcome: "Outcome", choices: Choices) -> None:
             if file is None:
                 say(data)
             else:
-                _write(Path(file), data)
+                save(file, data)
         except click.ClickException as failure:
             failures.append(failure.message)
     if failures:
@@ -182,11 +182,12 @@ def _rendered(outcome: "Outcome", name: str, choices: Choices, *, terminal: bool
     return data
 
 
-def _write(path: Path, data: bytes) -> None:
+def save(file: str, data: bytes) -> None:
+    """Write a report to a file."""
     try:
-        replace_file(path, data)
+        replace_file(Path(file), data)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {path}: {_reason(error)}") from None
+        raise click.ClickException(f"cannot write {file}: {_reason(error)}") from None
 
 
 def _reason(error: Exception) -> str:

@@ -194,7 +194,7 @@ def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
     `alike` is how much they have to be alike, as difflib counts.
     """
     words = sorted(known)
-    shown = ", ".join(words[:12]) + (", …" if len(words) > 12 else "")
+    shown = ", ".join(words[:24]) + (", …" if len(words) > 24 else "")
     return meant(word, words, alike) or (f"known: {shown}" if words else "")
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 from nodrop.publish.compare import Compared, Comparison, Drift, check, comparison, recover
 from nodrop.publish.disk import DISK, Disk
 from nodrop.publish.draft import Draft, Part, Published, Put, drafting, require_relative
+from nodrop.publish.inplace import Built, Replacement, built_from, replace_files
 from nodrop.publish.tree import MANIFEST, digest, require_plain
 
 __all__ = [
     "DISK",
     "MANIFEST",
+    "Built",
     "Compared",
     "Comparison",
     "Disk",
@@ -19,12 +21,15 @@ __all__ = [
     "Part",
     "Published",
     "Put",
+    "Replacement",
+    "built_from",
     "check",
     "comparison",
     "digest",
     "drafting",
     "publish",
     "recover",
+    "replace_files",
 ]
 
 

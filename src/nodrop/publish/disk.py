@@ -33,6 +33,14 @@ class Disk:
                 file.flush()
                 os.fsync(file.fileno())
 
+    def take_after(self, path: Path, source: Path) -> None:
+        """Give a file the owner, mode and attributes of another; PermissionError where only root could."""
+        now, found = path.stat(), source.stat()
+        if (now.st_uid, now.st_gid) != (found.st_uid, found.st_gid):
+            os.chown(path, found.st_uid, found.st_gid)
+        shutil.copystat(source, path)
+        os.utime(path, ns=(now.st_atime_ns, now.st_mtime_ns))
+
     def link(self, source: Path, path: Path) -> None:
         """Let `path` be a second name of the file `source`."""
         path.hardlink_to(source)

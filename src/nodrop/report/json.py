@@ -24,14 +24,19 @@ def render(outcome: Outcome) -> bytes:
     """Write an outcome as JSON in UTF-8, every finding on its own, two columns a level, with a line feed at the end."""
     document = {
         "version": VERSION,
-        "findings": [_finding(finding) for finding in outcome.findings],
+        "findings": [of_finding(finding) for finding in outcome.findings],
         "unknown": [_unknown(verdict) for verdict in outcome.unknown],
         "notes": [_note(note) for note in outcome.notes],
-        "problems": [_problem(problem) for problem in outcome.problems],
+        "problems": [of_problem(problem) for problem in outcome.problems],
         "assumed": [_assumption(assumption) for assumption in outcome.assumed],
         "statistics": None if outcome.work is None else [dataclasses.asdict(each) for each in statistics(outcome)],
         "summary": dataclasses.asdict(summary(outcome)),
     }
+    return dumped(document)
+
+
+def dumped(document: Mapping[str, Any]) -> bytes:
+    """A document in UTF-8, two columns a level, with a line feed at the end."""
     try:
         return orjson.dumps(document, option=_OPTIONS)
     except orjson.JSONEncodeError:
@@ -62,7 +67,8 @@ def plain(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} is not a type of the model")
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def of_finding(finding: Finding) -> dict[str, Any]:
+    """A finding, as contract 9.13 has it."""
     return {
         "rule": finding.rule,
         "severity": finding.severity,
@@ -118,7 +124,8 @@ def _assumption(assumption: Assumption) -> dict[str, Any]:
     return dataclasses.asdict(assumption)
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
+def of_problem(problem: Problem) -> dict[str, Any]:
+    """What is wrong with the input."""
     return {
         "file": problem.path,
         "line": problem.line,

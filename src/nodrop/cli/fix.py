@@ -1,0 +1,172 @@
+"""`nodrop fix`: what rules know how to change is changed in the files at hand, and nothing new comes of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from nodrop.cli.options import Choices, Sections, judging, option
+from nodrop.cli.reading import Stated, stating
+
+if TYPE_CHECKING:
+    from nodrop.errors import Problem
+    from nodrop.inputs import Inputs, Text
+    from nodrop.judging import Settings
+    from nodrop.report.fixed import Fixed
+
+_FIX = "Fixing"
+
+
+@click.command(cls=Sections)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@option(_FIX, "--unsafe", is_flag=True, help="Make also fixes that change what traffic meets.")
+@option(_FIX, "--diff", is_flag=True, help="Write nothing; print what would change, and exit 1 where something would.")
+@option(
+    _FIX, "--edit-generated", is_flag=True, help="Change files of a build too, which then are not its own any more."
+)
+@stating
+@judging
+def command(
+    paths: tuple[str, ...], unsafe: bool, diff: bool, edit_generated: bool, stated: Stated, choices: Choices
+) -> int:
+    """Fix findings in configurations, where a rule says how.
+
+    PATH is what `nodrop lint` takes; of `-`, the fixed text goes to standard output.
+
+    A fix is made in the files as they are, whoever wrote them, and all else in them stays. All files are then read and
+    judged again by every rule: a fix that brings something new about is left out, and told with what it would bring.
+    A file is replaced in one step, and not at all where it has changed since it was read. What only a person can
+    change is printed as lines to type.
+
+    What nodrop has built is not changed, since the next build would undo it: change the intent.
+    """
+    from nodrop.cli.output import calm_collector, say, wants_color
+    from nodrop.report.difference import diff as difference
+    from nodrop.report.difference import painted
+
+    calm_collector()
+    settings = stated.settings(choices.settings)
+    inputs = stated.inputs(paths, settings)
+    fixed = _fixed(inputs, settings, choices, unsafe=unsafe, edit_generated=edit_generated)
+    alone = ("text", None) in choices.formats
+    if diff and alone:
+        text = "".join(difference(file) for one in fixed for file in one.rewritten)
+        say(painted(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
+    if not diff:
+        fixed = [_written(one) for one in fixed]
+    if not diff and alone:
+        say(b"".join(_held(inputs, fixed)))
+    _report(fixed, choices, written=not diff, aside=diff or any(_held(inputs, fixed)))
+    return _code(fixed, choices, diff=diff)
+
+
+def _held(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
+    """Yield the text that standard input comes to, if it was read."""
+    new = {name: text for one in fixed for name, text in one.files.items()}
+    bundles = (text for one in inputs.fabrics() for bundle in one.bundles for _, text in bundle.files)
+    for text in (*bundles, *inputs.all_intents()):
+        if text.path is None:
+            yield new.get(text.display, text.held)
+
+
+def _fixed(
+    inputs: "Inputs", settings: "Settings", choices: Choices, *, unsafe: bool, edit_generated: bool
+) -> list["Fixed"]:
+    """Fix every fabric that the inputs are, each by itself."""
+    from nodrop.cli.working import working
+    from nodrop.errors import InputProblems
+    from nodrop.fixing import fix
+    from nodrop.report.fixed import Fixed
+    from nodrop.report.outcome import Outcome
+
+    quick = replace(settings, whole=choices.verbose or settings.whole)
+    fixed = []
+    with working(sum(len(one.bundles) for one in inputs.fabrics()), choices) as executor:
+        every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
+        for what in every:
+            try:
+                guard = _anything if edit_generated else _guard
+                fixed.append(fix(what, quick, unsafe=unsafe, executor=executor, guard=guard))
+            except InputProblems as error:
+                fixed.append(Fixed(outcome=Outcome(problems=error.problems)))
+    return fixed
+
+
+def _anything(_text: "Text") -> str:
+    return ""
+
+
+def _guard(text: "Text") -> str:
+    """Say why a file may not be changed that a build has written."""
+    from nodrop.publish import built_from
+
+    built = None if text.path is None else built_from(text.path)
+    if built is None:
+        return ""
+    sources = ", ".join(built.inputs) or "an intent"
+    return f"built from {sources}, which the next build would go by: change that, or --edit-generated"
+
+
+def _written(one: "Fixed") -> "Fixed":
+    """Write what was fixed, device by device; what cannot be written is a problem, and its findings are left."""
+    from nodrop.errors import InputProblems
+    from nodrop.publish import Replacement, replace_files
+    from nodrop.report.fixed import Left
+
+    problems: list[Problem] = []
+    failed: set[str] = set()
+    for device in dict.fromkeys(file.device for file in one.rewritten):
+        files = [
+            Replacement(path=file.path, display=file.display, old=file.old, new=file.new)
+            for file in one.rewritten
+            if file.device == device and file.path is not None
+        ]
+        try:
+            replace_files(files)
+        except InputProblems as error:
+            problems += error.problems
+            failed.add(device)
+    if not failed:
+        return one
+    lost = [finding for finding in one.made if (finding.device or "") in failed]
+    return replace(
+        one,
+        outcome=replace(one.outcome, problems=(*one.outcome.problems, *problems)),
+        made=tuple(finding for finding in one.made if (finding.device or "") not in failed),
+        left=(*one.left, *(Left(finding=each, why="refused", text="its file was not written") for each in lost)),
+        rewritten=tuple(file for file in one.rewritten if file.device not in failed),
+        patches=tuple(patch for patch in one.patches if patch.device not in failed),
+    )
+
+
+def _report(fixed: Sequence["Fixed"], choices: Choices, *, written: bool, aside: bool) -> None:
+    """Tell what came of it in every format asked for; `aside`, the text goes to standard error."""
+    from nodrop.cli.output import emit, merged, save, say, wants_color
+    from nodrop.report import fixes, fixes_json
+
+    for name, file in choices.formats:
+        if name == "text":
+            color = file is None and not aside and wants_color(choices.color)
+            data = fixes.render(fixed, written=written, color=color, verbose=choices.verbose).encode()
+        elif name == "json":
+            data = fixes_json.render(fixed, written=written)
+        else:
+            emit(merged([one.outcome for one in fixed]), replace(choices, formats=((name, file),)))
+            continue
+        if file is not None:
+            save(file, data)
+        elif name == "text" and aside:
+            click.echo(data, err=True, nl=False)
+        else:
+            say(data)
+
+
+def _code(fixed: Sequence["Fixed"], choices: Choices, *, diff: bool) -> int:
+    """Return the exit code: where nothing is written, 1 also for what would change."""
+    from nodrop.cli.main import FAILED, FOUND, WRONG
+    from nodrop.cli.output import exit_code, merged
+
+    code = exit_code(merged([one.outcome for one in fixed]), choices.fail_on)
+    changes = diff and any(one.rewritten for one in fixed)
+    return FOUND if changes and code not in (FAILED, WRONG) else code

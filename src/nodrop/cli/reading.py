@@ -1,0 +1,153 @@
+"""Options of commands that read configurations and intents, whichever those are: as what, and with what stated."""
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nodrop.cli import completing
+from nodrop.cli.options import INPUT, RULES, option, unknown
+
+if TYPE_CHECKING:
+    from nodrop.fabric.declared import Declared
+    from nodrop.fabric.fabric import Mode, TrafficClass
+    from nodrop.inputs import Inputs
+    from nodrop.judging import Settings
+
+_OPTIONS = (
+    option(
+        INPUT,
+        "--platform",
+        metavar="NAME",
+        shell_complete=completing.platforms,
+        help="Read every file as this platform's instead of recognising it.",
+    ),
+    option(
+        INPUT,
+        "--stdin-filename",
+        "stdin_name",
+        metavar="FILE",
+        type=click.Path(),
+        help="What stands on standard input is this file's text, be the file there or not.",
+    ),
+    option(
+        INPUT,
+        "--assume",
+        multiple=True,
+        metavar="KEY=VALUE",
+        shell_complete=completing.assumptions,
+        help="State what no file says: mode=lossless|pfc-only|lossy|trim, rdma=DSCP; may be repeated.",
+    ),
+    option(
+        RULES,
+        "--profile",
+        metavar="NAME|FILE",
+        shell_complete=completing.profiles,
+        help="Hold thresholds, timers and shares against the bands of a vendor, or of a file of your own.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What the command line says of the files that it names."""
+
+    platform: str | None
+    stdin_name: str | None
+    assume: tuple[str, ...]
+    profile: str | None
+
+    def settings(self, settings: "Settings") -> "Settings":
+        """Return how to judge, with what is stated; a UsageError where it cannot be."""
+        from nodrop.judging import chosen_rules
+
+        _require_known(self.platform)
+        settings = replace(settings, declared=_declared(self.assume, self.profile))
+        chosen_rules(settings)
+        return settings
+
+    def inputs(self, paths: tuple[str, ...], settings: "Settings") -> "Inputs":
+        """Return what lies at the paths."""
+        from nodrop.inputs import find
+
+        named, held = _held(paths, self.stdin_name)
+        return find(named, self.platform, exclude=settings.config.excludes, held=held)
+
+
+def stating(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options of a command that reads files; it gets what they say as `stated`."""
+
+    @functools.wraps(function)
+    def command(**given: Any) -> int:
+        stated = Stated(
+            platform=given.pop("platform"),
+            stdin_name=given["stdin_name"],
+            assume=given.pop("assume"),
+            profile=given.pop("profile"),
+        )
+        return function(stated=stated, **given)
+
+    for add in reversed(_OPTIONS):
+        command = add(command)
+    return command
+
+
+def _held(paths: tuple[str, ...], stdin_name: str | None) -> tuple[list[str], dict[str, bytes]]:
+    """Return the paths with a name for standard input, if it was given one, and its text under that name."""
+    from nodrop.inputs import STDIN, standard_input
+
+    if stdin_name is None:
+        return list(paths), {}
+    if STDIN not in paths or not stdin_name:
+        raise click.UsageError("--stdin-filename names what `-` reads; expected `-` among the paths, and a name")
+    return [stdin_name if path == STDIN else path for path in paths], {stdin_name: standard_input()}
+
+
+def _require_known(platform: str | None) -> None:
+    from nodrop import platforms
+
+    if platform is not None and platform not in platforms.names():
+        raise click.UsageError(unknown("platform", platform, platforms.names()))
+
+
+def _declared(assume: tuple[str, ...], profile: str | None) -> "Declared":
+    """Return what --assume states, and the profile; the last of several values for one key counts."""
+    from nodrop.fabric.declared import Declared
+    from nodrop.stated.profile import load_profile
+
+    stated = {}
+    for text in assume:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"{text!r} assumes nothing; expected KEY=VALUE: mode=lossless, rdma=26")
+        if key not in ("mode", "rdma"):
+            raise click.UsageError(unknown("assumption", key, ("mode", "rdma")))
+        stated[key] = value
+    mode = _mode(stated["mode"]) if "mode" in stated else None
+    return Declared(
+        mode=mode,
+        classes=(_rdma(stated["rdma"], mode),) if "rdma" in stated else None,
+        profile=None if profile is None else load_profile(profile),
+    )
+
+
+def _mode(word: str) -> "Mode":
+    from nodrop.fabric.fabric import MODES
+
+    for mode in MODES:
+        if mode == word:
+            return mode
+    raise click.UsageError(unknown("mode", word, MODES))
+
+
+def _rdma(dscp: str, mode: "Mode | None") -> "TrafficClass":
+    from nodrop.fabric.fabric import TrafficClass
+    from nodrop.fabric.states import UNKNOWN
+
+    if not re.fullmatch(r"[0-9]{1,2}", dscp) or int(dscp) > 63:
+        raise click.UsageError(f"{dscp!r} is no DSCP; expected rdma=0 to rdma=63")
+    lossless = mode not in ("lossy", "trim")
+    return TrafficClass(name="rdma", purpose="rdma", dscp=(int(dscp),), tc=UNKNOWN, lossless=lossless)

@@ -1,0 +1,152 @@
+"""Findings that end: what rules say is to be changed, made in the files at hand, and looked at again before it counts.
+
+`fix` is pure: it reads what it is given and writes nothing. Fixes are changes of the model, which each platform draws
+into its own documents; a fix that brings anything new about is refused.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from nodrop import platforms
+from nodrop.fabric.reading import Reading
+from nodrop.fixing.files import Files, Judge, patches, rewritten
+from nodrop.fixing.intents import JudgeOfIntents, Written
+from nodrop.fixing.intents import rewritten as rewritten_intent
+from nodrop.fixing.settling import Settler, key_of
+from nodrop.inputs import Inputs, Text
+from nodrop.judging import Settings, all_rules, chosen_rules
+from nodrop.lint.finding import Finding
+from nodrop.lint.rules import of_files
+from nodrop.locate import locate
+from nodrop.report.fixed import Fixed, Left, Patch, Rewritten, Why
+from nodrop.report.outcome import Outcome
+
+__all__ = ["fix"]
+
+Guard = Callable[[Text], str]
+"""Says why a file may not be changed; nothing where it may."""
+
+
+def fix(
+    what: Inputs | Text,
+    settings: Settings,
+    *,
+    unsafe: bool = False,
+    executor: Executor | None = None,
+    guard: Guard = lambda _: "",
+) -> Fixed:
+    """Fix what can be fixed in the files of one fabric, or in an intent, in memory, by the rules that were chosen.
+
+    Only safe fixes, unless `unsafe`. Nothing new may be found afterwards by any rule, chosen or not. `guard` says of
+    each file why it may not be changed. InputProblems as `judging.chosen_rules` has it, and of an intent that cannot be
+    built; what is wrong with files of switches is among the problems of the outcome.
+    """
+    names = {rule.name for rule in chosen_rules(settings)}
+    rules = of_files(all_rules(settings.config))
+    quick = replace(settings, whole=False)
+
+    def fixable(finding: Finding) -> bool:
+        allowed = finding.fix is not None and (unsafe or finding.fix.safe)
+        return allowed and finding.rule in names and bool(world.edits(finding)) and not reasons.get(finding.device)
+
+    world: Files | Written
+    if isinstance(what, Inputs):
+        judge = Judge(rules=rules, settings=quick)
+        world = files = judge.opened(what, executor)
+        reasons = _guarded(files, guard)
+        settler = Settler(files, fixable)
+        settler.settle()
+        return _fixed(
+            _Told(files, settler, reasons, names, settings),
+            rewritten=tuple(rewritten(files, settler.world)),
+            patches=tuple(patches(files, settler.world)),
+        )
+    world = intent = JudgeOfIntents(rules=rules, settings=quick).opened(what)
+    reasons = {}
+    made = Settler(intent, fixable)
+    made.settle()
+    return _fixed(_Told(intent, made, reasons, names, settings), rewritten=rewritten_intent(intent, made.world))
+
+
+_W = TypeVar("_W", Files, Written)
+
+
+@dataclass(frozen=True)
+class _Told(Generic[_W]):
+    """What there is to tell of a fabric or intent once all that can be fixed is."""
+
+    before: _W
+    settler: Settler[_W]
+    reasons: Mapping[str | None, str]
+    names: Collection[str]
+    settings: Settings
+
+
+def _fixed(told: _Told[_W], *, rewritten: tuple[Rewritten, ...], patches: tuple[Patch, ...] = ()) -> Fixed:
+    before, after = told.before, told.settler.world
+    outcome = _chosen(after.judge.said(after.reading, told.settings), told.names)
+    made = _gone(_chosen(before.outcome, told.names).findings, outcome.findings)
+    left = [_left(one, told) for one in outcome.findings]
+    return Fixed(
+        outcome=outcome,
+        made=_placed(made, before.reading) if told.settings.whole else tuple(made),
+        left=_with_places(left, after.reading),
+        rewritten=rewritten,
+        patches=patches,
+    )
+
+
+def _placed(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
+    return locate(findings, reading, platforms.where).findings
+
+
+def _with_places(left: Sequence[Left], reading: Reading) -> tuple[Left, ...]:
+    """Return findings that are left, those to be ended by hand each with its place."""
+    typed = [each for each in left if each.why == "by hand"]
+    found = zip(typed, _placed([each.finding for each in typed], reading), strict=True)
+    placed = {id(each): replace(each, finding=finding) for each, finding in found}
+    return tuple(placed.get(id(each), each) for each in left)
+
+
+def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
+    """Return why the files of devices may not be changed, by device."""
+    bundles = files.inputs.bundles
+    reasons = {
+        device: next((why for _, text in bundles[number].files if (why := guard(text))), "")
+        for device, number in files.numbers.items()
+    }
+    return {device: why for device, why in reasons.items() if why}
+
+
+def _chosen(outcome: Outcome, names: Collection[str]) -> Outcome:
+    """Return what rules of these names say."""
+    findings = tuple(one for one in outcome.findings if one.rule in names)
+    return replace(outcome, findings=findings, unknown=tuple(one for one in outcome.unknown if one.rule in names))
+
+
+def _gone(before: Iterable[Finding], after: Iterable[Finding]) -> Iterable[Finding]:
+    there = Counter(map(key_of, after))
+    for finding in before:
+        if there[key_of(finding)] > 0:
+            there[key_of(finding)] -= 1
+        else:
+            yield finding
+
+
+def _left(finding: Finding, told: _Told[_W]) -> Left:
+    """Return a finding that is left, with the reason."""
+    key, settler = key_of(finding), told.settler
+    why: Why = "unsafe"
+    text = ""
+    if not settler.world.edits(finding):
+        why, text = "no fix", finding.fix.text if finding.fix else ""
+    elif reason := told.reasons.get(finding.device):
+        why, text = "generated", reason
+    elif key in settler.refused:
+        why, text = "refused", settler.refused[key]
+    elif key in settler.by_hand:
+        why, text = "by hand", settler.by_hand[key]
+    return Left(finding=finding, why=why, text=text)

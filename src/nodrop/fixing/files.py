@@ -1,0 +1,198 @@
+"""Fixes in files of switches: changes of the model, drawn by each platform into its own documents, in memory."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from nodrop import platforms
+from nodrop.collect import read_inputs
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.change import Change, Edit
+from nodrop.fabric.reading import DeviceReading, Reading
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import text as spelt
+from nodrop.fixing.settling import Key, Tried, key_of
+from nodrop.formats.json import MAX_BYTES
+from nodrop.inputs import Bundle, Inputs, Text
+from nodrop.judging import Settings, judged
+from nodrop.lint.finding import Finding
+from nodrop.lint.rule import Rule
+from nodrop.opening import digest, read_bundle
+from nodrop.platforms.editing import told_by_hand
+from nodrop.report.fixed import Patch, Rewritten
+from nodrop.report.outcome import Outcome
+from nodrop.rereading import Runs
+
+_PATCH = "patch.json"
+"""The steps where a platform has no form of its own: RFC 6902."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a fabric, as far as they are changed, and what they say."""
+
+    inputs: Inputs
+    readings: tuple[DeviceReading, ...]
+    reading: Reading
+    outcome: Outcome
+    judge: "Judge"
+    made: Mapping[int, tuple[Change, ...]] = field(default_factory=dict)
+    """What was changed of a device, by the number of its bundle."""
+
+    def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
+        """Return the changes of the model that end a finding."""
+        return [(change.subject, change.new) for change in finding.fix.changes] if finding.fix else []
+
+    def tried(self, findings: Sequence[Finding]) -> "Tried[Files]":
+        """Return the files with the fixes of findings, each made whole or not at all."""
+        by_hand: dict[Key, str] = {}
+        edits: dict[tuple[int, tuple[tuple[Subject, str], ...]], Edit] = {}
+        while True:
+            asked = _Asked(one for one in findings if key_of(one) not in by_hand)
+            made: dict[int, tuple[list[Change], Edit]] = {}
+            lines = {name: self._no_files(name) for name in asked.by_device if name not in self.numbers}
+            failed = {key: line for name, line in lines.items() for key in asked.of_device(name)}
+            for name in asked.by_device.keys() - lines.keys():
+                number = self.numbers[name]
+                changes = [self._own(one, number) for one in asked.by_device[name]]
+                memo = (number, tuple((one.subject, repr(one.new)) for one in changes))
+                if memo not in edits:
+                    edits[memo] = self.edit(number, changes)
+                made[number] = changes, edits[memo]
+                for hand in edits[memo].by_hand:
+                    own = replace(hand.change, subject=(name, *hand.change.subject[1:]))
+                    failed |= dict.fromkeys(asked.whose(own), hand.line)
+            if not failed:
+                return Tried(world=self._with(made), by_hand=by_hand)
+            by_hand |= failed
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each device's bundle; two devices that call themselves alike have other names in a fabric."""
+        shown = {tuple(text.display for _, text in one.files): number for number, one in enumerate(self.inputs.bundles)}
+        names = ((device.name, self.reading.sources[device.name]) for device in self.reading.fabric.devices)
+        found = ((name, shown.get(tuple(source.display for source in sources))) for name, sources in names)
+        return {name: number for name, number in found if number is not None}
+
+    def _no_files(self, device: str) -> str:
+        return f"{device} is no switch that was read"
+
+    def _own(self, change: "Change", number: int) -> Change:
+        """Return a change of a device as its own files name it."""
+        return replace(change, subject=(self.readings[number].device.name, *change.subject[1:]))
+
+    def texts(self, number: int) -> dict[str, bytes]:
+        """Return the files of a device by canonical name; InputProblems where one is another than was read."""
+        known = {source.name: source.digest for source in self.readings[number].sources}
+        texts = {}
+        for name, text in self.inputs.bundles[number].files:
+            texts[name] = text.read(MAX_BYTES)
+            if known.get(name, "") not in ("", digest(texts[name])):
+                raise InputProblems([Problem(path=text.display, found="changed since it was read")])
+        return texts
+
+    def edit(self, number: int, changes: Sequence[Change]) -> Edit:
+        """Return what changes come to in the files of a device."""
+        bundle = self.inputs.bundles[number]
+        editor = platforms.editor(bundle.platform)
+        if editor is None:
+            return told_by_hand(changes, lambda change: f"{spelt(change.subject)}: nodrop does not change such files")
+        try:
+            return editor.edit(self.texts(number), changes, name=self.readings[number].device.name)
+        except InputProblems as error:
+            reason = str(error.problems[0])
+            return told_by_hand(changes, lambda _: reason)
+
+    def _with(self, made: Mapping[int, tuple[list[Change], Edit]]) -> "Files":
+        """Return the files as edits made them, read and judged again."""
+        changed = {number: edit.files for number, (_, edit) in made.items() if edit.files}
+        if not changed:
+            return self
+        bundles, readings = list(self.inputs.bundles), list(self.readings)
+        for number, files in changed.items():
+            bundles[number] = _with_texts(bundles[number], files)
+            readings[number] = read_bundle(bundles[number])
+        inputs = replace(self.inputs, bundles=bundles)
+        changes = {number: (*self.made.get(number, ()), *made[number][0]) for number in changed}
+        return self.judge.files(inputs, readings, {**self.made, **changes})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """How files are judged after every step: by `rules`, which are all, so that nothing new goes unseen."""
+
+    rules: Sequence[Rule]
+    settings: Settings
+
+    def files(self, inputs: Inputs, readings: Sequence[DeviceReading], made: Mapping[int, tuple[Change, ...]]) -> Files:
+        """Return files with what is found in them."""
+        settings = self.settings
+        reading = read_inputs(inputs, settings.declared, otherwise=settings.config.declared, held=readings)
+        return Files(inputs, tuple(readings), reading, self.said(reading, settings), self, made)
+
+    def said(self, reading: Reading, settings: Settings) -> Outcome:
+        """Return what the rules say, with the places that the settings ask for."""
+        return judged(reading, self.rules, settings)
+
+    def opened(self, inputs: Inputs, executor: Executor | None = None) -> Files:
+        """Return the files that there are."""
+        return self.files(inputs, list(Runs(inputs.bundles, executor, self.settings.store).all()), {})
+
+
+class _Asked:
+    """The changes that findings ask for, each once, and whose each is."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.by_device: dict[str, list[Change]] = {}
+        self._owners: dict[tuple[Subject, str], list[Key]] = {}
+        for finding in findings:
+            for one in finding.fix.changes if finding.fix else ():
+                known = (one.subject, repr(one.new))
+                if known not in self._owners:
+                    self.by_device.setdefault(one.subject[0], []).append(one)
+                self._owners.setdefault(known, []).append(key_of(finding))
+
+    def whose(self, change: Change) -> list[Key]:
+        """Return the findings that a change is to end."""
+        return self._owners[change.subject, repr(change.new)]
+
+    def of_device(self, name: str) -> Iterator[Key]:
+        """Yield the findings that ask for changes of a device."""
+        return (key for change in self.by_device[name] for key in self.whose(change))
+
+
+def _with_texts(bundle: Bundle, files: Mapping[str, bytes]) -> Bundle:
+    texts = (
+        (name, Text(display=text.display, held=files[name]) if name in files else text) for name, text in bundle.files
+    )
+    return replace(bundle, files=tuple(texts))
+
+
+def rewritten(before: Files, after: Files) -> Iterator[Rewritten]:
+    """Yield every file that is another now, device by device."""
+    secret = before.reading.secret_lines
+    for device, number in before.numbers.items():
+        if number not in after.made:
+            continue
+        old, new = before.texts(number), after.texts(number)
+        for file, text in before.inputs.bundles[number].files:
+            if old[file] != new[file]:
+                yield Rewritten(
+                    device=device,
+                    name=file,
+                    display=text.display,
+                    path=text.path,
+                    old=old[file],
+                    new=new[file],
+                    hidden=frozenset(line for name, at, line in secret if (name, at) == (device, file)),
+                )
+
+
+def patches(before: Files, after: Files) -> Iterator[Patch]:
+    """Yield what the tools of each changed switch take to get where its files are now."""
+    for device, number in before.numbers.items():
+        if number in after.made:
+            edit = before.edit(number, after.made[number])
+            forms = dict(edit.forms) or {_PATCH: edit.patch}
+            yield Patch(device=device, steps=edit.steps, forms=forms, disruption=edit.disruption, follows=edit.follows)

@@ -1,0 +1,106 @@
+"""Fixes in an intent: a key that a rule names is set in the text, and what the intent then comes to is judged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from nodrop.errors import InputProblems
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import Subject
+from nodrop.fixing.settling import Key, Tried, key_of
+from nodrop.formats.yaml_set import set_in
+from nodrop.inputs import Text
+from nodrop.intent.load import MAX_BYTES
+from nodrop.judging import Settings, judged, read
+from nodrop.lint.finding import Finding
+from nodrop.lint.rule import Rule
+from nodrop.locate import decision_of
+from nodrop.report.fixed import Rewritten
+from nodrop.report.outcome import Outcome
+
+_ANY = "*"
+"""In the path of a rule's `intent_fix`: whatever key decided what the finding is about."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """An intent as far as it is changed, and what it comes to."""
+
+    text: Text
+    raw: bytes
+    reading: Reading
+    outcome: Outcome
+    judge: "JudgeOfIntents"
+
+    def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
+        """Return the keys that end a finding, and their values."""
+        return _edits(finding, self.reading)
+
+    def tried(self, findings: Sequence[Finding]) -> "Tried[Written]":
+        """Return the intent with the keys set that findings ask for."""
+        raw, by_hand = self.raw, dict[Key, str]()
+        for finding in findings:
+            try:
+                for path, value in self.edits(finding):
+                    raw = set_in(raw, path, value)
+            except ValueError as error:
+                by_hand[key_of(finding)] = f"{'.'.join(path)}: {error}"
+        world = self if raw == self.raw else self.judge.of(self.text, raw, self)
+        return Tried(world=world, by_hand=by_hand)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOfIntents:
+    """How an intent is judged after every step: by all rules."""
+
+    rules: Sequence[Rule]
+    settings: Settings
+
+    def of(self, text: Text, raw: bytes, before: Written | None = None) -> Written:
+        """Return a text with what is found in what it comes to; one that cannot be built is a problem more."""
+        held = Text(display=text.display, held=raw)
+        try:
+            reading = read(held, self.settings)
+        except InputProblems as error:
+            if before is None:
+                raise
+            return replace(before, raw=raw, outcome=replace(before.outcome, problems=error.problems))
+        return Written(text, raw, reading, self.said(reading, self.settings), self)
+
+    def opened(self, text: Text) -> Written:
+        """Return the intent that there is; InputProblems where it cannot be read or built."""
+        return self.of(text, text.read(MAX_BYTES))
+
+    def said(self, reading: Reading, settings: Settings) -> Outcome:
+        """Return what the rules say, with the places that the settings ask for."""
+        return judged(reading, self.rules, settings)
+
+
+def _edits(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, object]]:
+    """Return what a fix sets in an intent; nothing where that has no such key."""
+    fixes = [(tuple(path.split(".")), value) for path, value in finding.fix.intent] if finding.fix else []
+    if not any(_ANY in path for path, _ in fixes):
+        return fixes
+    found = decision_of(finding, reading)
+    by = () if found is None else tuple(map(str, found.keys))
+    resolved = [(_resolved(path, by), value) for path, value in fixes]
+    known = [(path, value) for path, value in resolved if path is not None]
+    return known if len(known) == len(resolved) else []
+
+
+def _resolved(path: Subject, by: Subject) -> Subject | None:
+    """Return a path with each `*` as the key that decided has it; None where that leads elsewhere."""
+    if any(one not in (_ANY, other) for one, other in zip(path, by, strict=False)):
+        return None
+    known = (*by, *[_ANY] * len(path))
+    made = tuple(other if one == _ANY else one for one, other in zip(path, known, strict=False))
+    return None if _ANY in made else made
+
+
+def rewritten(before: Written, after: Written) -> tuple[Rewritten, ...]:
+    """Return the intent's new text, if it has one."""
+    if before.raw == after.raw:
+        return ()
+    text = before.text
+    return (
+        Rewritten(device="", name=text.display, display=text.display, path=text.path, old=before.raw, new=after.raw),
+    )

@@ -1,0 +1,238 @@
+"""Which of many fixes can be made: all that bring about nothing new, found with as few looks at the fabric as may be.
+
+Fixes are tried together. Where something new appears, those near it are set apart, the others are made, and the ones
+set apart are tried again, by rule and in halves, until each is made or refused with what would appear. One round of
+this may open the way for other fixes, so there is another until nothing changes any more.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from nodrop.fabric.change import Change
+from nodrop.fabric.subject import FABRIC, Subject, sort_key
+from nodrop.fabric.subject import text as spelt
+from nodrop.lint.finding import SEVERITIES, Finding
+from nodrop.report.outcome import Outcome
+
+MAX_ROUNDS = 8
+"""How often what was fixed may open the way for more."""
+MAX_TRIALS = 100
+"""How often a fabric is looked at again; what is undecided then is refused, each by itself would need its own look."""
+
+Key = tuple[str, Subject, str]
+
+
+def key_of(finding: Finding) -> Key:
+    """What makes two findings, before and after a change, the same."""
+    return finding.rule, finding.subject, finding.fingerprint
+
+
+_W = TypeVar("_W", bound="World")
+
+
+class World(Protocol):
+    """Documents in memory and what is found in them."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What every rule says of the documents as they are."""
+
+    def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
+        """Return what the fix of a finding writes, and where; nothing where there is no such fix."""
+
+    def tried(self: _W, findings: Sequence[Finding]) -> "Tried[_W]":
+        """Return the documents with the fixes of findings made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried(Generic[_W]):
+    """What became of documents; findings that cannot be fixed in them are `by_hand`, with what to do."""
+
+    world: _W
+    by_hand: Mapping[Key, str]
+
+
+@dataclass(slots=True)
+class Settler(Generic[_W]):
+    """Makes fixes in a world; `fixable` says of a finding whether it is to be fixed."""
+
+    world: _W
+    fixable: Callable[[Finding], bool]
+    refused: dict[Key, str] = field(default_factory=dict)
+    """What would appear, or what would not go away."""
+    by_hand: dict[Key, str] = field(default_factory=dict)
+    trials: int = 0
+
+    def settle(self) -> None:
+        """Make all that can be made."""
+        for _ in range(MAX_ROUNDS):
+            before = self.world
+            self.refused.clear()
+            self.by_hand.clear()
+            wanted = sorted(filter(self.fixable, self.world.outcome.findings), key=_first)
+            while wanted:
+                together, later = _apart(wanted, self.world)
+                self._take(together)
+                wanted = self._still(later)
+            if self.world is before:
+                return
+
+    def _still(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return those of findings that are there still, as they are now."""
+        keys = set(map(key_of, findings))
+        return sorted((one for one in self.world.outcome.findings if key_of(one) in keys), key=_first)
+
+    def _take(self, findings: Sequence[Finding]) -> None:
+        """Make the fixes of findings, as far as nothing new appears."""
+        if not findings:
+            return
+        if self.trials >= MAX_TRIALS:
+            self._refuse(findings, "too many other fixes were refused to try this one; name fewer files, or --select")
+            return
+        tried = self.world.tried(findings)
+        self.by_hand.update(tried.by_hand)
+        made = [one for one in findings if key_of(one) not in tried.by_hand]
+        if not made:
+            return
+        self.trials += 1
+        appeared = list(worse(self.world.outcome, tried.world.outcome))
+        if appeared:
+            self._divide(made, appeared)
+            return
+        there = set(map(key_of, tried.world.outcome.findings))
+        stays = [one for one in made if key_of(one) in there]
+        if not stays:
+            self.world = tried.world
+            return
+        self._refuse(stays, "it would still be found")
+        self._take([one for one in made if key_of(one) not in there])
+
+    def _refuse(self, findings: Iterable[Finding], why: str) -> None:
+        self.refused.update((key_of(one), why) for one in findings)
+
+    def _divide(self, findings: Sequence[Finding], appeared: "Sequence[New]") -> None:
+        """Make those fixes of several that are not to blame for what appeared, then see about each of the others."""
+        if len({repr(self.world.edits(one)) for one in findings}) == 1:
+            self._refuse(findings, appeared[0].text)
+            return
+        blamed = {key_of(one): new for one in findings for new in [_blame(one, appeared)] if new is not None}
+        others = [one for one in findings if key_of(one) not in blamed]
+        if blamed and others:
+            self._take(others)
+            self._take(self._still(one for one in findings if key_of(one) in blamed))
+            return
+        rules = list(dict.fromkeys(one.rule for one in findings))
+        if len(rules) > 1:
+            half = set(rules[: len(rules) // 2])
+            parts = [[one for one in findings if (one.rule in half) is first] for first in (True, False)]
+        elif not others and all(blamed[key_of(one)].near(one) for one in findings):
+            self.refused.update((key_of(one), blamed[key_of(one)].text) for one in findings)
+            return
+        else:
+            parts = [list(findings[: len(findings) // 2]), list(findings[len(findings) // 2 :])]
+        self._take(parts[0])
+        self._take(self._still(parts[1]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class New:
+    """Something that was not there before a change: in words, and which parts of the fabric it is about."""
+
+    text: str
+    parts: frozenset[Subject] = frozenset()
+    """Devices, and ports or other parts of devices."""
+
+    def near(self, finding: Finding) -> bool:
+        """Whether a fix changes the very part, and not just something of the same device."""
+        return any(len(part) > 1 for part in self.parts & _parts(change.subject for change in _changes(finding)))
+
+
+def worse(before: Outcome, after: Outcome) -> Iterator[New]:
+    """Yield what one outcome says and an earlier one did not: findings, facts that are missing, problems, guesses."""
+    had = Counter(map(_count_key, before.findings))
+    for finding in after.findings:
+        if had[_count_key(finding)] > 0:
+            had[_count_key(finding)] -= 1
+            continue
+        about = [finding.subject, finding.at, *(one.subject for one in finding.related)]
+        where = spelt(finding.subject)
+        yield New(text=f"{finding.rule} would appear at {where}: {finding.message}", parts=_parts(about))
+    unknown = {(one.rule, one.missing): one.subjects_count for one in before.unknown}
+    for verdict in after.unknown:
+        if verdict.subjects_count > unknown.get((verdict.rule, verdict.missing), 0):
+            text = f"{verdict.rule} could not be decided any more: it needs {verdict.missing}"
+            yield New(text=text, parts=frozenset((device,) for device in verdict.devices))
+    for problem in after.problems:
+        if problem not in before.problems:
+            yield New(text=f"there would be a problem: {problem}")
+    guessed = {one.fact: one.value for one in before.assumed}
+    for guess in after.assumed:
+        if guessed.get(guess.fact) != guess.value:
+            text = f"{guess.fact} would be taken for {guess.value}; state it in fabric.yaml"
+            yield New(text=text)
+
+
+def _count_key(finding: Finding) -> tuple[object, ...]:
+    return finding.rule, finding.subject, finding.severity
+
+
+def _parts(subjects: Iterable[Subject]) -> frozenset[Subject]:
+    """Return the devices that subjects are of, and their parts one level down; of a link, both ends."""
+    found: set[Subject] = set()
+    for subject in subjects:
+        if subject[:2] == (FABRIC, "links") and len(subject) > 2:
+            found |= {part for end in subject[2].split("--") for part in ((end.split(":", 1)[0],), _end(end))}
+        elif subject[0] != FABRIC:
+            found |= {subject[:1], subject[:2]}
+    return frozenset(found)
+
+
+def _end(text: str) -> Subject:
+    return tuple(text.split(":", 1))
+
+
+def _changes(finding: Finding) -> tuple[Change, ...]:
+    return finding.fix.changes if finding.fix else ()
+
+
+def _blame(finding: Finding, appeared: "Sequence[New]") -> "New | None":
+    """Return what a fix may have brought about: the same port is nearer than the same device."""
+    touched = _parts(change.subject for change in _changes(finding)) or _parts([finding.subject])
+    for length in (2, 1):
+        for new in appeared:
+            if any(len(part) == length for part in new.parts & touched):
+                return new
+        if length == 2 and any(len(part) > 1 for new in appeared for part in new.parts):
+            break
+    return None
+
+
+def _first(finding: Finding) -> tuple[object, ...]:
+    """In which order fixes are made where they contradict each other: the worst first."""
+    return SEVERITIES.index(finding.severity), finding.rule, sort_key(finding.subject), finding.fingerprint
+
+
+def _apart(findings: Sequence[Finding], world: World) -> tuple[list[Finding], list[Finding]]:
+    """Return the findings whose changes do not contradict those before them, and those that have to wait."""
+    values: dict[Subject, str] = {}
+    above: set[Subject] = set()
+    together, later = list[Finding](), list[Finding]()
+    for finding in findings:
+        edits = [(subject, repr(new)) for subject, new in world.edits(finding)]
+        if any(_contradicts(subject, new, values, above) for subject, new in edits):
+            later.append(finding)
+            continue
+        together.append(finding)
+        for subject, new in edits:
+            values[subject] = new
+            above.update(subject[:end] for end in range(1, len(subject)))
+    return together, later
+
+
+def _contradicts(subject: Subject, new: str, values: Mapping[Subject, str], above: set[Subject]) -> bool:
+    """Whether something else is written at a part, around it or inside it."""
+    if subject in above or any(subject[:end] in values for end in range(1, len(subject))):
+        return True
+    return subject in values and values[subject] != new

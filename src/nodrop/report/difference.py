@@ -1,0 +1,104 @@
+"""Two texts of a file as a unified diff, which `patch -p0` takes; lines that hold a secret are never among it."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from nodrop.report.escape import terminal
+from nodrop.report.fixed import Rewritten
+
+CONTEXT = 3
+"""Lines around a change."""
+_STYLES = {"-": "31", "+": "32", "@": "36"}
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+_Opcode = tuple[str, int, int, int, int]
+
+
+def diff(of: Rewritten) -> str:
+    """Write how a file changes; nothing where it does not. Bytes that are no UTF-8 are kept as lone surrogates."""
+    old, new = (text.decode("utf-8", "surrogateescape") for text in (of.old, of.new))
+    before, after = _lines(old), _lines(new)
+    hunks = [
+        line
+        for group in _groups(before, after)
+        for part in _without(group, of.hidden)
+        for line in _hunk(part, before, after)
+    ]
+    return "".join([f"--- {_name(of.display)}\n", f"+++ {_name(of.display)}\n", *hunks]) if hunks else ""
+
+
+def painted(text: str) -> str:
+    """Return a diff for a terminal: in colors, and with nothing in it that steers one."""
+    return "".join(f"{_painted(line)}\n" for line in text.removesuffix("\n").split("\n")) if text else ""
+
+
+def _painted(line: str) -> str:
+    seen = terminal(line.removesuffix("\r"))
+    if line.startswith(("--- ", "+++ ")):
+        return f"\x1b[1m{seen}\x1b[0m"
+    style = _STYLES.get(line[:1])
+    return f"\x1b[{style}m{seen}\x1b[0m" if style else seen
+
+
+def _name(display: str) -> str:
+    """Return the name of a file as a diff may hold it; one with a tab or line break has it written out."""
+    return terminal(display)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text with their line feeds; nothing else ends a line of a diff."""
+    lines = text.split("\n")
+    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Opcode]]:
+    """Yield what belongs into one hunk; what both texts begin and end with is not looked at twice."""
+    least = min(len(before), len(after))
+    head = next((at for at in range(least) if before[at] != after[at]), least)
+    tail = next((at for at in range(least - head) if before[-1 - at] != after[-1 - at]), least - head)
+    start, stop = max(0, head - CONTEXT), max(0, tail - CONTEXT)
+    matcher = difflib.SequenceMatcher(None, before[start : len(before) - stop], after[start : len(after) - stop])
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        yield [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in group]
+
+
+def _without(group: list[_Opcode], hidden: frozenset[int]) -> Iterator[list[_Opcode]]:
+    """Yield a hunk in parts that have no hidden line (1-based, of the old text) among their context."""
+    part: list[_Opcode] = []
+    for tag, a, b, c, d in group:
+        shown = [at for at in range(a, b) if at + 1 not in hidden]
+        if tag != "equal" or len(shown) == b - a:
+            part.append((tag, a, b, c, d))
+            continue
+        lead = next(at for at in range(a, b) if at + 1 in hidden)
+        trail = next(at for at in range(b - 1, a - 1, -1) if at + 1 in hidden) + 1
+        part += [("equal", a, lead, c, c + lead - a)] if lead > a and part else []
+        if part:
+            yield part
+        part = [("equal", trail, b, d - (b - trail), d)] if b > trail else []
+    if any(one[0] != "equal" for one in part):
+        yield part
+
+
+def _hunk(group: Sequence[_Opcode], before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    (_, a, _, c, _), (_, _, b, _, d) = group[0], group[-1]
+    yield f"@@ -{_range(a, b)} +{_range(c, d)} @@\n"
+    for tag, first, last, other, end in group:
+        if tag == "equal":
+            yield from _marked(" ", before[first:last])
+            continue
+        yield from _marked("-", before[first:last])
+        yield from _marked("+", after[other:end])
+
+
+def _range(start: int, stop: int) -> str:
+    """Return lines as the head of a hunk counts them."""
+    length = stop - start
+    return str(start + 1) if length == 1 else f"{start if length == 0 else start + 1},{length}"
+
+
+def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"{mark}{line}"
+        if not line.endswith("\n"):
+            yield f"\n{_NO_NEWLINE}"

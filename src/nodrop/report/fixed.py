@@ -1,0 +1,67 @@
+"""What came of fixing: texts before and after, findings that are gone, and those that are left with the reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from nodrop.fabric.change import Change, Disruption, Step
+from nodrop.lint.finding import Finding
+from nodrop.report.outcome import Outcome
+
+Why = Literal["unsafe", "refused", "by hand", "generated", "no fix"]
+WHYS: tuple[Why, ...] = ("unsafe", "refused", "by hand", "generated", "no fix")
+"""Why a finding is left, what one can do most about first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """A file with other text: `display` as the user named it, `path` None for standard input."""
+
+    device: str
+    """The switch that it is of; empty for an intent."""
+    name: str
+    """Its canonical name on the switch."""
+    display: str
+    path: Path | None
+    old: bytes
+    new: bytes
+    hidden: frozenset[int] = frozenset()
+    """Lines of the old text that hold a secret, which no report repeats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A finding that is still there: why, and what to do or what was in the way."""
+
+    finding: Finding
+    why: Why
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """What the tools of a switch take instead of a file: texts by name, and what each step does to the switch."""
+
+    device: str
+    steps: tuple[Step, ...]
+    forms: Mapping[str, str]
+    disruption: Disruption
+    follows: tuple[Change, ...] = ()
+    """What the switch works out anew from the changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """What became of one fabric; `outcome` is what is found once `files` are written."""
+
+    outcome: Outcome
+    made: tuple[Finding, ...] = ()
+    left: tuple[Left, ...] = ()
+    rewritten: tuple[Rewritten, ...] = ()
+    patches: tuple[Patch, ...] = ()
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """The new texts by the names under which the files are shown."""
+        return {one.display: one.new for one in self.rewritten}

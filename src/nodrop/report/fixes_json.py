@@ -1,0 +1,59 @@
+"""What came of fixing, for a program: version 1 of a format that only grows."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from nodrop.fabric import subject
+from nodrop.fabric.change import Change
+from nodrop.report.difference import diff
+from nodrop.report.fixed import WHYS, Fixed, Left, Patch, Rewritten
+from nodrop.report.json import dumped, of_finding, of_problem, plain
+
+VERSION = 1
+
+
+def render(fixed: Sequence[Fixed], *, written: bool) -> bytes:
+    """Write what was fixed, or would be where nothing is `written`, and what is left, as JSON in UTF-8."""
+    left = Counter(each.why for one in fixed for each in one.left)
+    document = {
+        "version": VERSION,
+        "written": written,
+        "fixed": [of_finding(each) for one in fixed for each in one.made],
+        "left": [_left(each) for one in fixed for each in one.left],
+        "files": [_file(each) for one in fixed for each in one.rewritten],
+        "patches": [_patch(each) for one in fixed for each in one.patches],
+        "problems": [of_problem(each) for one in fixed for each in one.outcome.problems],
+        "summary": {
+            "fixed": sum(len(one.made) for one in fixed),
+            "files": sum(len(one.rewritten) for one in fixed),
+            "left": {why: left[why] for why in WHYS},
+        },
+    }
+    return dumped(document)
+
+
+def _left(each: Left) -> dict[str, Any]:
+    return {**of_finding(each.finding), "left": {"why": each.why, "text": each.text or None}}
+
+
+def _file(each: Rewritten) -> dict[str, Any]:
+    return {"file": each.display, "device": each.device or None, "diff": diff(each)}
+
+
+def _patch(each: Patch) -> dict[str, Any]:
+    steps = [
+        {**step.operation, "disruption": step.disruption, "reason": step.reason, "affected": list(step.affected)}
+        for step in each.steps
+    ]
+    return {
+        "device": each.device,
+        "disruption": each.disruption,
+        "steps": steps,
+        "forms": dict(each.forms),
+        "follows": [_change(change) for change in each.follows],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {"subject": subject.text(change.subject), "old": plain(change.old), "new": plain(change.new)}

@@ -1,0 +1,181 @@
+"""`nodrop fix` on files of switches: what it changes, what it leaves and says, and that nothing is half-written."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import Done, built, nodrop
+from nodrop.resources import home
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build that has left nodrop's hands: without its manifest."""
+    here = tmp_path_factory.mktemp("site")
+    built(home("intents") / "two-by-two.yaml", here / "net")
+    (here / "net" / ".nodrop.json").unlink()
+    return here
+
+
+@pytest.fixture(autouse=True)
+def in_scratch(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test has a copy of its own."""
+    shutil.copytree(site, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+LEAF = Path("net/leaf1/config_db.json")
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a config_db.json as parsed, in a layout of somebody's own."""
+    config = json.loads(path.read_text())
+    change(config)
+    path.write_text(json.dumps(config, indent=1))
+
+
+def unwatch(config: dict[str, Any]) -> None:
+    """Take the watchdog from Ethernet8."""
+    del config["PFC_WD"]["Ethernet8"]
+
+
+def fixed(*args: str | Path) -> Any:
+    """Fix, and return what is told as JSON."""
+    return json.loads(nodrop("fix", *args, "--format", "json").out)
+
+
+def rules(findings: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(each["rule"], each["subject"]) for each in findings]
+
+
+def test_a_fix_is_made_in_the_file_and_nothing_else_in_it_changes() -> None:
+    edit(LEAF, unwatch)
+    before = LEAF.read_text()
+    assert nodrop("lint", "net").code == 1
+    done = nodrop("fix", "net", "--unsafe")
+    assert done == Done(
+        0,
+        "fixed: net/leaf1/config_db.json: pfc-without-watchdog\n\n1 finding fixed in 1 file\n",
+        "",
+    )
+    after = LEAF.read_text()
+    added = ['  "Ethernet8": {', '   "action": "drop",', '   "detection_time": "200",', '   "restoration_time": "400"']
+    assert [line for line in after.splitlines() if line in added] != []
+    assert json.loads(after)["PFC_WD"].pop("Ethernet8") == {
+        "action": "drop",
+        "detection_time": "200",
+        "restoration_time": "400",
+    }
+    row = '"Ethernet8": {\n   "action": "drop",\n   "detection_time": "200",\n   "restoration_time": "400"\n  }'
+    assert after.count(row) == before.count(row) + 1
+    assert nodrop("lint", "net").code == 0
+
+
+def test_a_second_run_changes_nothing() -> None:
+    edit(LEAF, unwatch)
+    nodrop("fix", "net", "--unsafe")
+    once = LEAF.read_bytes()
+    assert nodrop("fix", "net", "--unsafe").out == "nothing to fix\n"
+    assert LEAF.read_bytes() == once
+
+
+def test_a_diff_writes_nothing_exits_1_and_is_what_patch_takes(tmp_path: Path) -> None:
+    edit(LEAF, unwatch)
+    before = LEAF.read_bytes()
+    done = nodrop("fix", "net", "--unsafe", "--diff")
+    assert done.code == 1
+    assert done.out.startswith("--- net/leaf1/config_db.json\n+++ net/leaf1/config_db.json\n@@ -")
+    assert done.err == (
+        "would fix: net/leaf1/config_db.json: pfc-without-watchdog\n\n1 finding would be fixed in 1 file\n"
+    )
+    assert LEAF.read_bytes() == before
+    Path("patch").write_text(done.out)
+    subprocess.run(["patch", "-p0", "-i", "patch"], check=True, capture_output=True)
+    assert LEAF.read_bytes() != before
+    patched = LEAF.read_bytes()
+    LEAF.write_bytes(before)
+    nodrop("fix", "net", "--unsafe")
+    assert LEAF.read_bytes() == patched
+
+
+def test_a_diff_of_nothing_exits_0() -> None:
+    assert nodrop("fix", "net", "--unsafe", "--diff") == Done(0, "", "nothing to fix\n")
+
+
+def test_unsafe_fixes_wait_for_the_option() -> None:
+    edit(LEAF, unwatch)
+    edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
+    told = fixed("net")
+    assert rules(told["fixed"]) == [("pfc-without-watchdog", "leaf1/Ethernet8")]
+    assert [(*each, told["left"][0]["left"]["why"]) for each in rules(told["left"])] == [
+        ("watchdog-only-alerts", "leaf1/Ethernet16", "unsafe")
+    ]
+    assert told["summary"] == {
+        "fixed": 1,
+        "files": 1,
+        "left": {"unsafe": 1, "refused": 0, "by hand": 0, "generated": 0, "no fix": 0},
+    }
+    assert json.loads(LEAF.read_text())["PFC_WD"]["Ethernet16"]["action"] == "alert"
+
+
+def test_only_rules_that_were_chosen_are_fixed() -> None:
+    edit(LEAF, unwatch)
+    edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
+    told = fixed("net", "--unsafe", "--ignore", "pfc-without-watchdog")
+    assert rules(told["fixed"]) == [("watchdog-only-alerts", "leaf1/Ethernet16")]
+    assert told["left"] == []
+    assert "Ethernet8" not in json.loads(LEAF.read_text())["PFC_WD"]
+
+
+def test_files_of_a_build_are_left_to_their_intent() -> None:
+    built(home("intents") / "two-by-two.yaml", "build")
+    leaf = Path("build/leaf1/config_db.json")
+    edit(leaf, unwatch)
+    before = leaf.read_bytes()
+    done = nodrop("fix", "build", "--unsafe")
+    assert done.code == 1
+    assert (
+        "not changed: built from two-by-two.yaml, which the next build would go by: change that, or --edit-generated"
+        in done.out
+    )
+    assert leaf.read_bytes() == before
+    assert nodrop("fix", "build", "--unsafe", "--edit-generated").code == 0
+    assert nodrop("lint", "build").code == 0
+
+
+def test_standard_input_is_fixed_to_standard_output() -> None:
+    edit(LEAF, lambda config: config["PFC_WD"]["Ethernet8"].update(action="alert"))
+    done = nodrop("fix", "-", "--unsafe", stdin=LEAF.read_bytes())
+    nodrop("fix", "net", "--unsafe")
+    assert done.out == LEAF.read_text()
+    assert "fixed: <stdin>: watchdog-only-alerts" in done.err
+
+
+def test_what_needs_no_fix_comes_out_of_standard_output_as_it_went_in() -> None:
+    raw = LEAF.read_bytes()
+    assert nodrop("fix", "-", "--unsafe", stdin=raw).out.encode() == raw
+
+
+def test_a_link_stays_one_and_the_mode_stays() -> None:
+    edit(LEAF, unwatch)
+    shutil.move(LEAF, "real.json")
+    Path("real.json").chmod(0o640)
+    LEAF.symlink_to(os.path.relpath("real.json", LEAF.parent))
+    assert nodrop("fix", "net", "--unsafe").code == 0
+    assert LEAF.is_symlink()
+    assert Path("real.json").stat().st_mode & 0o777 == 0o640
+    assert "Ethernet8" in json.loads(Path("real.json").read_text())["PFC_WD"]
+    assert [path.name for path in Path().glob(".*")] == []
+
+
+def test_what_is_no_input_is_told() -> None:
+    assert nodrop("fix", "nowhere", "--unsafe").code == 2
+    Path("bad.json").write_text('{"PORT": {')
+    assert nodrop("fix", "bad.json").code == 2
+    assert nodrop("fix", "net", "--select", "nothing-of-the-kind").code == 2
