@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, device, fabric, port, read, rule, two_leaves
 
+import nodrop
 from nodrop import analyses
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import Change
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import End, Fabric, Link, Policy
 from nodrop.fabric.index import Index
@@ -23,9 +23,11 @@ from nodrop.fabric.subject import parse, text
 from nodrop.formats.places import Span
 from nodrop.lint import checker, vocabulary
 from nodrop.lint.engine import judge
-from nodrop.lint.finding import Finding, Related, Verdict
+from nodrop.lint.finding import Change, Finding, Related, Verdict
+from nodrop.lint.rules import shipped
 from nodrop.lint.unknowns import advice
 from nodrop.lint.vocabulary import word
+from nodrop.resources import home
 
 WITHOUT_WATCHDOG = {
     "when": "interface.qos.pfc_priorities",
@@ -294,6 +296,19 @@ def test_what_a_function_answers_is_no_name() -> None:
     findings = judge(Reading(fabric=whole), [rule(**keys)]).findings
     assert [finding.message for finding in findings] == ["9216", "1500", "9216", "9216"]
     assert len({finding.group for finding in findings}) == 2
+
+
+def test_a_rule_that_points_at_an_end_of_a_link_shows_the_other() -> None:
+    for end, here, there in (("a", "leaf1", "spine1"), ("b", "spine1", "leaf1")):
+        keys = {"scope": "link", "claim": "false", "at": f"{end}.mtu_bytes", "message": "x"}
+        (found,) = judge(Reading(fabric=two_leaves()), [rule(**keys)]).findings[:1]
+        port_here, port_there = (found.at[1], found.related[0].subject[1])
+        assert found.at == (here, port_here, "mtu_bytes")
+        assert found.related == (Related(subject=(there, port_there, "mtu_bytes"), message="the other end"),)
+        assert {f"{here}:{port_here}", f"{there}:{port_there}"} == set(found.subject[2].split("--"))
+    for scope, at in (("link", "link.media"), ("interface", "mtu_bytes")):
+        plain = judge(Reading(fabric=two_leaves()), [rule(scope=scope, claim="false", at=at, message="x")]).findings
+        assert {one.related for one in plain} == {()}
 
 
 def test_ends_of_links_are_spelt() -> None:
@@ -741,6 +756,17 @@ def test_a_name_that_another_happens_to_share_counts_in_a_group() -> None:
     findings = judge(Reading(fabric=leaves()), [told]).findings
     assert [finding.message for finding in findings] == ["leaf1 is larger than leaf1", "leaf2 is larger than leaf1"]
     assert findings[0].group == findings[1].group
+
+
+def test_names_of_ends_do_not_part_what_an_analysis_finds() -> None:
+    """The words of the rule are `gpu1 sends …; leaf1 Ethernet0 has MTU 1500`: only the numbers tell causes apart."""
+    (too_small,) = (one for one in shipped() if one.name == "rdma-mtu-above-port-mtu")
+    whole = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    for where, mtu in (("leaf1/Ethernet0", "1500"), ("leaf2/Ethernet8", "1500"), ("leaf2/Ethernet0", "2000")):
+        whole = set_value(whole, parse(f"{where}/mtu_bytes"), mtu)
+    found = {one.at[:2]: one.group for one in judge(Reading(fabric=whole), [too_small]).findings}
+    assert len(found) == 3
+    assert found["leaf1", "Ethernet0"] == found["leaf2", "Ethernet8"] != found["leaf2", "Ethernet0"]
 
 
 @pytest.mark.usefixtures("crowding")

@@ -125,6 +125,9 @@ def one_sided(fabric: Fabric) -> list[tuple[str, str]]:
 def test_pause_that_the_far_end_ignores() -> None:
     assert one_sided(pair(MAPPED, MAPPED)) == []
     assert one_sided(pair(MAPPED, DEAF)) == [("a:Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities")]
+    (hit,) = one_sided_pause.find(Index(pair(MAPPED, DEAF)))
+    assert isinstance(hit, Hit)
+    assert hit.related == ((("a", "Ethernet0", "qos", "pfc_tx_priorities"), "the other end"),)
     assert one_sided(pair(MAPPED, SILENT)) == []
     assert one_sided(pair(DEAF, DEAF)) == [
         ("a:Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities"),

@@ -95,6 +95,20 @@ def test_parts_are_called_by_their_names_in_the_field(subject: str, called: str,
     assert (label(parse(subject)), kind(parse(subject))) == (called, what)
 
 
+@pytest.mark.parametrize(
+    ("device", "called"),
+    [
+        ("leaf7", "Ethernet128"),
+        ("spine1", "Ethernet0"),
+        ("leaf8", "leaf7:Ethernet128--spine1:Ethernet0"),
+        (None, "leaf7:Ethernet128--spine1:Ethernet0"),
+    ],
+)
+def test_a_link_is_called_as_its_port_on_a_device(device: str | None, called: str) -> None:
+    assert label(parse("@fabric/links/leaf7:Ethernet128--spine1:Ethernet0"), device) == called
+    assert label(parse("@fabric/links/a:1--a:2"), "a") == "a:1--a:2", "both ends are there"
+
+
 def test_names_in_quotes_are_never_drawn_together() -> None:
     assert listing([label(("leaf1", f"port {number}")) for number in range(3)]) == '"port 0", "port 1", "port 2"'
 

@@ -46,16 +46,18 @@ class _Search:
             others |= {end.node for end in (sender, receiver) if str(unknown) == UNREAD_END} - {known_end.node}
             return
         if ignored:
-            attribute = "pfc_rx_priorities" if known_end == receiver else "pfc_tx_priorities"
+            hears, says = (*receiver, "qos", "pfc_rx_priorities"), (*sender, "qos", "pfc_tx_priorities")
+            at, other = (hears, says) if known_end == receiver else (says, hears)
             yield Hit(
                 subject=subject_of(link.a, link.b),
-                at=(*known_end, "qos", attribute),
+                at=at,
                 facts={
                     "cable": subject_of(link.a, link.b)[-1],
                     "sender": "first" if sender < receiver else "second",
                     "receiver": "second" if sender < receiver else "first",
                     "priorities": ", ".join(map(str, sorted(ignored))),
                 },
+                related=((other, "the other end"),) if other[0] in devices else (),
                 discriminator=str(sender),
             )
 

@@ -133,8 +133,16 @@ class Teller:
             group=shared.group,
             fingerprint=_digest(rule.name, spelt(subject), ""),
             facts=shared.facts,
+            related=self._other_end(item),
             fix=self._fix(changes),
         )
+
+    def _other_end(self, item: Item) -> tuple[Related, ...]:
+        """Of a rule that points at one end of a link, the same of the other end."""
+        end, *rest = self.rule.pointed or ("",)
+        if self.rule.scope.name != "link" or end not in _OTHER:
+            return ()
+        return (Related(subject=self.rule.scope.place(item, (_OTHER[end], *rest)), message="the other end"),)
 
     def _told(
         self,
@@ -146,7 +154,8 @@ class Teller:
         located: Located | None = None,
         rows: tuple[str, ...] = (),
     ) -> Finding:
-        """A finding whose facts came with it. In its group, words that only name the subject do not count.
+        """A finding whose facts came with it. In its group, words that only name the subject do not count, nor those
+        that name the ends of a link, or the port that is pointed at.
 
         What else happens to have such a name, as the same port of another switch, counts. Nor do `rows`, the words
         that only name a row of a file, wherever they stand.
@@ -158,7 +167,7 @@ class Teller:
             _unnamed(piece, rows)
             for written, piece in zip(rule.message, pieces, strict=True)
             if isinstance(written, str)
-            or piece not in subject
+            or not _names_only(piece, subject, at)
             or naming.setdefault(piece, text(written)) != text(written)
         )
         return Finding(
@@ -198,6 +207,10 @@ class Teller:
         sources = self.reading.sources.get(remark.subject[0], ())
         display = next((source.display for source in sources if source.name == remark.place.file), remark.place.file)
         return Located(file=display, span=remark.place.span)
+
+
+_OTHER = {"a": "b", "b": "a"}
+"""The ends of a link, as rules name them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +258,19 @@ def _device(subject: Subject, at: Subject) -> str | None:
 
 def _lowered(confidence: Confidence, *, weak: bool) -> Confidence:
     return "likely" if weak and confidence == "certain" else confidence
+
+
+def _names_only(piece: str, subject: Subject, at: Subject) -> bool:
+    """Whether a piece of a message is a part of the subject, or made of names of its ends or of what is pointed at.
+
+    So `leaf1 Ethernet0` and `leaf1:Ethernet0` are.
+    """
+    if piece in subject:
+        return True
+    names = {name for name in at[:2] if not name.startswith("@")}
+    if subject[:2] == (FABRIC, "links"):
+        names |= {name for end in subject[2].split("--") for name in end.split(":", 1)}
+    return names.issuperset(re.split("[ :]", piece))
 
 
 def _unnamed(piece: str, rows: tuple[str, ...]) -> str:

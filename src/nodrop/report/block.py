@@ -162,7 +162,7 @@ def _caption(related: Related, of: Finding) -> str:
 
 def _more_here(device: str | None, subjects: Sequence[Subject]) -> str:
     where = "" if device is None else f" on {name(device)}"
-    labels = [label(each) for each in subjects if each != (device,)]
+    labels = [label(each, device) for each in subjects if each != (device,)]
     return f"{len(subjects)} more of the same{where}" + (f": {listing(labels)}" if labels else "")
 
 

@@ -33,9 +33,14 @@ def name(part: str) -> str:
     return part if _PLAIN.fullmatch(part) else '"' + terminal(part).replace('"', '\\"') + '"'
 
 
-def label(subject: Subject) -> str:
-    """What a part is called on its device, or in the fabric: `Ethernet8`, `Ethernet8 queue 3`, `10.1.0.1`."""
+def label(subject: Subject, on: str | None = None) -> str:
+    """What a part is called on its device, or in the fabric: `Ethernet8`, `Ethernet8 queue 3`, `10.1.0.1`.
+
+    A link is called as its port `on` a device, where it has one there.
+    """
     match subject:
+        case (root, "links", ends) if root == FABRIC and on and (port := _port_on(ends, on)):
+            return name(port)
         case (only,):
             return "the fabric" if only == FABRIC else name(only)
         case (_, port, "qos", ("queues" | "priority_groups") as queues, index):
@@ -44,6 +49,12 @@ def label(subject: Subject) -> str:
             return "/".join(map(name, subject[2:]))
         case _:
             return "/".join(map(name, subject[1:]))
+
+
+def _port_on(ends: str, device: str) -> str:
+    """The port of a link on a device; empty where it has none there, or both ends."""
+    ports = [port for end in ends.split("--") for node, _, port in [end.partition(":")] if node == device]
+    return ports[0] if len(ports) == 1 else ""
 
 
 def kind(subject: Subject) -> str:
