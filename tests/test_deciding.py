@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodrop.design.deciding import Aspect, decision, row
-from nodrop.design.decisions import OF_DEVICE, OF_FABRIC, OF_NIC, OF_PORT, UNDECIDED
+from nodrop.design.deciding import decision
+from nodrop.design.decisions import OF_DEVICE, OF_FABRIC, OF_NIC, OF_PORT, UNDECIDED, Aspect, row
 from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.nics import Nic
 from nodrop.fabric.subject import matches, parse

@@ -117,7 +117,7 @@ def test_the_model_is_the_same_and_what_is_added_is_read_and_linted() -> None:
         ({"GNMI": {"gnmi": {"port": "8080"}}}, "GNMI.gnmi.port", "(use services.telemetry.gnmi)"),
         ({"PORT": {"Ethernet0": {"mtu": "9000"}}}, "PORT.Ethernet0.mtu", "(use mtu)"),
         ({"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "200"}}}, "PFC_WD.GLOBAL.POLL_INTERVAL", "(use pfc.watchdog.polling)"),
-        ({"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}}, "DSCP_TO_TC_MAP.AZURE.26", "(use classes)"),
+        ({"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}}, "DSCP_TO_TC_MAP.AZURE.26", "(use classes.*.dscp)"),
         ({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "9m"}}}, "CABLE_LENGTH.AZURE.Ethernet0", "(use topology.uplinks.len"),
         ({"PORT": {"Ethernet0": {"index": "1"}}}, "PORT.Ethernet0.index", "is written already"),
         ({"PORT": {"Ethernet0": {"mtu": "9216"}}}, "PORT.Ethernet0.mtu", "is written already"),

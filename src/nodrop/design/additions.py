@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from nodrop import platforms
 from nodrop.collect import read_artifacts
 from nodrop.design.boxes import Boxes, Node
+from nodrop.design.decisions import Aspect, keys_in_words
 from nodrop.errors import Problem, Unsupported
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, Extra, Fabric
@@ -20,41 +21,6 @@ from nodrop.platforms.traits import traits
 _KINDS = ("tables", "paths", "lines")
 _OPEN: Mapping[str, None] = dict.fromkeys(("mac_ageing_s", "arp_reachable_s", "nd_reachable_s"))
 """What no key of an intent decides although the model has it: free for additions, as hold times of sessions are."""
-_KEY_OF: Mapping[str, str] = {
-    "interfaces/*/mtu_bytes": "mtu",
-    "interfaces/*/cable_length_m": "topology.uplinks.length or endpoints.*.length",
-    "interfaces/*/speed_mbps": "topology.uplinks.speed or endpoints.*.speed",
-    "interfaces/*/addresses/**": "addressing",
-    "interfaces/*/link_local": "routing.sessions",
-    "interfaces/*/adaptive_routing": "routing.balancing",
-    "interfaces/*/qos/pfc_watchdog/**": "pfc.watchdog",
-    "interfaces/*/qos/queues/*/wred/**": "classes.*.ecn",
-    "interfaces/*/qos/priority_groups/**": "buffers",
-    "interfaces/*/qos/**": "classes",
-    "interfaces/**": "topology or endpoints",
-    "watchdog_polling_ms": "pfc.watchdog.polling",
-    "watchdog_conditions/**": "pfc.watchdog",
-    "buffer_pools/**": "buffers",
-    "dynamic_buffers/**": "buffers",
-    "buffer_model": "buffers",
-    "ntp_servers/**": "services.ntp",
-    "syslog_servers/**": "services.syslog",
-    "dns_servers/**": "services.dns",
-    "snmp_location": "services.snmp.location",
-    "snmp_contact": "services.snmp.contact",
-    "hash_fields/**": "routing.hash",
-    "adaptive_routing": "routing.balancing",
-    "gnmi_port": "services.telemetry.gnmi",
-    "otlp_collectors/**": "services.telemetry.otlp",
-    "loopbacks/**": "addressing.loopbacks",
-    "management/**": "addressing.oob",
-    "trimming/**": "trimming",
-    "bgp/**": "routing",
-    "static_routes/**": "routing",
-    "model": "topology.*.model",
-    "version": "topology.*.version",
-}
-"""The key of the intent that decides a part of a device, the first that fits."""
 
 
 def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:
@@ -172,8 +138,8 @@ def _taken(platform: str, key: str, values: list[Extra]) -> Subject:
 
 
 def _key(model: Subject) -> str:
-    fitting = (key for path, key in _KEY_OF.items() if model and matches(tuple(path.split("/")), model))
-    return next(fitting, "")
+    of_port = model[:1] == ("interfaces",) and len(model) > 2
+    return keys_in_words(Aspect("port", model[2:]) if of_port else Aspect("device", model)) if model else ""
 
 
 def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | int, ...]:

@@ -1,28 +1,22 @@
 """Where an intent decides a part of the fabric that it comes to: the key, and the place of that in its text."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.design.additions import place_of_addition
 from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes, Node, boxes
 from nodrop.design.classes import purpose_of, unclaimed
-from nodrop.design.decisions import OF_DEVICE, OF_FABRIC, OF_NIC, OF_PORT, UNDECIDED
+from nodrop.design.decisions import Aspect, row
 from nodrop.design.layout import lay_out
 from nodrop.design.ports import bond_name, host_port_name, name_of
 from nodrop.fabric.fabric import Purpose
 from nodrop.fabric.reading import Decision, How
-from nodrop.fabric.subject import FABRIC, Subject, matches
+from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.intent.schema import Intent
 
 Keys = tuple[str | int, ...]
 _Words = dict[str, tuple[str, ...]]
-_ROWS: Mapping[str, Mapping[str, str]] = {
-    "device": OF_DEVICE,
-    "port": OF_PORT,
-    "fabric": OF_FABRIC,
-    "nic": OF_NIC,
-}
 
 
 def decision(intent: Intent, part: Subject) -> Decision | None:
@@ -37,33 +31,6 @@ def decision(intent: Intent, part: Subject) -> Decision | None:
         intent.kept[__name__] = _Deciding(intent)
     deciding: _Deciding = intent.kept[__name__]
     return deciding.of(part)
-
-
-class Aspect(NamedTuple):
-    """A part by its kind (`device`, `port`, `fabric` or `nic`) and its path below that."""
-
-    kind: str
-    path: Subject
-
-
-class Row(NamedTuple):
-    """The row of a table that fits an aspect: its key paths in groups, none where no key decides, and what fits it."""
-
-    groups: tuple[tuple[str, ...], ...]
-    path: Subject
-
-
-@lru_cache(maxsize=8192)
-def row(aspect: Aspect) -> Row | None:
-    """Return the row for an aspect or, where there is none, for the nearest around it."""
-    for length in range(len(aspect.path), -1, -1):
-        path = aspect.path[:length]
-        if any(matches(tuple(glob.split("/")), (aspect.kind, *path)) for glob in UNDECIDED):
-            return Row((), path)
-        for glob, keys in _ROWS[aspect.kind].items():
-            if matches(tuple(glob.split("/")) if glob else (), path):
-                return Row(tuple(tuple(group.split()) for group in keys.split(";")), path)
-    return None
 
 
 class _Found(NamedTuple):

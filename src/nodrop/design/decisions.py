@@ -7,7 +7,12 @@ the part: `{link}` is `topology.uplinks` or the group of endpoints that the port
 fits counts. What no key decides is in `UNDECIDED`, with the reason.
 """
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from nodrop.fabric.subject import Subject, matches
 
 _EXTRA = "!extra.{device} !extra.{role} !extra.{platform}"
 _LOSSLESS = "classes.{lossless}.lossless"
@@ -43,7 +48,7 @@ OF_DEVICE: Mapping[str, str] = {
     "bgp/session_dscp": "classes.{control}.dscp",
     "bgp/graceful_shutdown": "devices.{device}.drained",
     "bgp/prefix_lists/**": "addressing.loopbacks",
-    "bgp/**": "routing.protocol; routing",
+    "bgp/**": "routing",
     "neighbors/*/address": "routing.sessions; addressing.links",
     "neighbors/*/interface": "routing.sessions",
     "neighbors/*/extended_next_hop": "routing.sessions",
@@ -52,7 +57,7 @@ OF_DEVICE: Mapping[str, str] = {
     "neighbors/*/remote_asn": "routing.asn.{peers}",
     "neighbors/*/bfd": "routing.bfd",
     "neighbors/*/hold_s": _EXTRA,
-    "neighbors/**": "routing.protocol; topology.uplinks",
+    "neighbors/**": "routing",
     "static_routes/**": "addressing.endpoints",
     "buffer_model": "topology.{tier}.model",
     "dynamic_buffers/dynamic_th": "buffers.alpha",
@@ -244,3 +249,47 @@ UNDECIDED: Mapping[str, str] = {
     "nic/spectrum_x": "no key of an intent sets up another congestion control",
 }
 """What no key decides: by the kind of the part and its path, why."""
+
+_TABLES: Mapping[str, Mapping[str, str]] = {"device": OF_DEVICE, "port": OF_PORT, "fabric": OF_FABRIC, "nic": OF_NIC}
+
+
+class Aspect(NamedTuple):
+    """A part by its kind (`device`, `port`, `fabric` or `nic`) and its path below that."""
+
+    kind: str
+    path: Subject
+
+
+class Row(NamedTuple):
+    """The row of a table that fits an aspect: its key paths in groups, none where no key decides, and what fits it."""
+
+    groups: tuple[tuple[str, ...], ...]
+    path: Subject
+
+
+@lru_cache(maxsize=8192)
+def row(aspect: Aspect) -> Row | None:
+    """Return the row for an aspect or, where there is none, for the nearest around it."""
+    for length in range(len(aspect.path), -1, -1):
+        path = aspect.path[:length]
+        if any(matches(tuple(glob.split("/")), (aspect.kind, *path)) for glob in UNDECIDED):
+            return Row((), path)
+        for glob, keys in _TABLES[aspect.kind].items():
+            if matches(tuple(glob.split("/")) if glob else (), path):
+                return Row(tuple(tuple(group.split()) for group in keys.split(";")), path)
+    return None
+
+
+_SHOWN: Mapping[str, tuple[str, ...]] = {"{link}": ("topology.uplinks", "endpoints.*"), "{panels}": ("topology",)}
+
+
+def keys_in_words(aspect: Aspect) -> str:
+    """Return the keys that an intent decides a part by, whichever switch and port it is of; empty where none does."""
+    fitting = row(aspect)
+    first = fitting.groups[0][0] if fitting and fitting.groups else "!"
+    if first.startswith("!"):
+        return ""
+    head, _, rest = first.partition(".")
+    heads = _SHOWN.get(head, (head,))
+    shown = re.sub(r"\{\w+\}", "*", f".{rest}" if rest else "")
+    return " or ".join(f"{one}{shown}" for one in heads)
