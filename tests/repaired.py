@@ -70,7 +70,7 @@ def repair(found: Outcome) -> Repair:
             new = raw.decode()
             old = files[f"{device}/{name}"]
             lines += [(f"{device}/{name}", line) for line in _different(old, new)]
-            astray += _astray(old, new)
+            astray += _astray(old, new) if name.endswith((".json", ".yaml")) else ()
             files[f"{device}/{name}"] = new
     rules = (*of_files(shipped()), *(rule for rule in of_routing(shipped()) if rule.routed))
     after = judge(reading_of(fault, files), rules, strictness=fault.row.get("strictness", "regular")) if lines else None

@@ -251,8 +251,8 @@ def test_what_the_switch_works_out_follows_and_is_told() -> None:
             "ports get other lanes by `config interface breakout`, which makes them and their tables anew",
         ),
         (
-            "@bgp",
-            None,
+            "@static_routes",
+            (),
             "the routing daemon's own file says it, which is not edited: change frr.conf and load it with `vtysh -b`",
         ),
         ("Ethernet16/mtu_bytes", 9100, "there is no `Ethernet16` (did you mean `Ethernet8`?)"),

@@ -6,7 +6,8 @@ gives it arguments (`with:`), and has the words.
     RESTS_ON = frozenset({"classes"})       # where it takes the owner's statements for true
     def find(index: Index, *, tolerance_bytes: int = 0) -> Iterator[Hit | Unsettled]: ...
 
-One that sets `REPAIRS = True` says of its hits, where it can, what would end them (`Hit.changes`).
+One that sets `REPAIRS = True`, or the arguments with which that is so, says of its hits, where it can, what would end
+them (`Hit.changes`).
 One that sets `ROUTED = True` needs the control plane (`_plane.of`), and is left to `nodrop validate`.
 
 It yields in an order that does not change from run to run, and raises nothing for a fabric that is merely wrong.

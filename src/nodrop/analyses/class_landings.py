@@ -7,7 +7,7 @@ place of its own to keep.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.analyses import Hit
@@ -21,6 +21,7 @@ from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.units import show_ids
 
 RESTS_ON = frozenset({"cables", "classes", "roles"})
+REPAIRS = True
 
 
 class Landing(NamedTuple):
@@ -123,9 +124,27 @@ def _torn(fabric: Fabric, group: list[tuple[Ports, ...]], wanted: TrafficClass) 
             "there": there.device.name,
         },
         related=((_place(there), "where it lands otherwise"),),
+        changes=tuple(_moved([ports.device for at, ports in by_device if at == odd], landings, wanted, odd, most)),
         discriminator=min(ports.device.name for _, ports in by_device),
     )
     yield _hidden(wanted, (odd, here), (most, there)), hit
+
+
+def _moved(
+    devices: Iterable[Device],
+    landings: Mapping[int, Landing | None],
+    wanted: TrafficClass,
+    odd: Landing,
+    most: Landing,
+) -> Iterator[tuple[Subject, object]]:
+    """Yield what brings a class to the traffic class that most switches have for it, where that is another and one."""
+    if odd.tcs == most.tcs or len(most.tcs) != 1:
+        return
+    for device in devices:
+        for port in device.interfaces:
+            if landings.get(id(port.qos)) == odd:
+                for dscp in wanted.dscp:
+                    yield (device.name, port.name, "qos", "dscp_to_tc", str(dscp)), most.tcs[0]
 
 
 def _most(counts: Counter[Landing]) -> Landing:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Fact, Hit, Unsettled
 from nodrop.analyses._pairs import Pairs
-from nodrop.fabric.fabric import HostPort, Interface, Link
+from nodrop.fabric.fabric import End, HostPort, Interface, Link
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject
@@ -15,6 +15,7 @@ from nodrop.fabric.subject import link as subject_of_link
 from nodrop.hardware import medium
 
 RESTS_ON = frozenset({"cables", "hosts"})
+REPAIRS = frozenset({"speed"})
 
 Fault = tuple[str, dict[str, Fact]] | str | None
 """The field at fault with the facts of the message, the path of a fact that is missing, or nothing."""
@@ -40,8 +41,34 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
             at=places[0] if places else subject,
             facts={"link": subject[-1], **facts},
             related=tuple((place, "the other end") for place in places[1:]),
+            changes=tuple(_mended(index, link)) if what == "speed" else (),
         )
     yield from pairs.unread()
+
+
+def _mended(index: Index, link: Link) -> Iterator[tuple[Subject, object]]:
+    """Yield the speed of the other end for that end which has another than most ports of its switch that face the same.
+
+    Nothing where that is so of both ends or neither.
+    """
+    odd = [
+        (end, far.speed_mbps)
+        for end, other in ((link.a, link.b), (link.b, link.a))
+        if isinstance(far := index.at(other), Interface | HostPort) and _is_odd(index, end, far.speed_mbps)
+    ]
+    if len(odd) == 1:
+        end, speed = odd[0]
+        yield (end.node, end.port, "speed_mbps"), speed
+
+
+def _is_odd(index: Index, end: End, wanted: object) -> bool:
+    own = index.interface(*end)
+    if own is None or isinstance(own.side, Unknown) or not isinstance(own.speed_mbps, int):
+        return False
+    alike = (one for one in index.devices[end.node].interfaces if one is not own)
+    speeds = [one.speed_mbps for one in alike if not isinstance(one.side, Unknown) and one.side == own.side]
+    known = [one for one in speeds if isinstance(one, int)]
+    return known.count(own.speed_mbps) < known.count(wanted) if isinstance(wanted, int) else False
 
 
 def _path(port: Interface | HostPort, field: str) -> str:

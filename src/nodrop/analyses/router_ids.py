@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit
 from nodrop.analyses._plane import of
 from nodrop.fabric.index import Index
+from nodrop.fabric.states import those_known
+from nodrop.fabric.subject import Subject
 from nodrop.routing.sessions import Router
 
 ROUTED = True
+REPAIRS = True
 
 
 def find(index: Index) -> Iterator[Hit]:
@@ -23,8 +26,17 @@ def find(index: Index) -> Iterator[Hit]:
         yield Hit(
             subject=(*router.subject, "router_id"),
             facts={"device": router.name, "router_id": own, "other": earlier.name},
+            changes=tuple(_own(index, router)),
             related=(((*earlier.subject, "router_id"), "the same router id"),),
         )
+
+
+def _own(index: Index, router: Router) -> Iterator[tuple[Subject, object]]:
+    """Yield the router id that a router's own loopback makes, where no other has it."""
+    taken = {one.bgp.router_id for one in of(index).routers if one.bgp is not None}
+    own = [text.partition("/")[0] for one in those_known(router.device.loopbacks) for text in one.addresses]
+    free = [one for one in own if ":" not in one and one not in taken]
+    yield from (((*router.subject, "router_id"), one) for one in free[:1])
 
 
 def _has(router: Router, own: str) -> bool:

@@ -6,19 +6,21 @@ can wait for itself in a circle. A leaf whose export policy passes only its own 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._tiers import Uplink, hosts_of, uplinks
+from nodrop.analyses._tiers import Uplink, hosts_of, peers, uplinks
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import Subject
 from nodrop.routing.destinations import permits
 from nodrop.routing.policy import of_family
 from nodrop.routing.prefixes import FAMILIES, Prefix, prefix
 
 RESTS_ON = frozenset({"cables", "roles"})
+REPAIRS = True
 
 _ELSEWHERE = ("call", "on-match")
 """What sends a route through more than one rule."""
@@ -49,10 +51,10 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if isinstance(passes, str):
             yield Unsettled(subject=(name,), missing=passes)
         elif passes:
-            yield from _hits(name, numbers, told)
+            yield from _hits(index, below, name, numbers, told)
 
 
-def _hits(lower: str, numbers: dict[str, int], told: set[str]) -> Iterator[Hit]:
+def _hits(index: Index, below: Iterable[str], lower: str, numbers: dict[str, int], told: set[str]) -> Iterator[Hit]:
     """A hit for each number that is not the shared one: the most common, if more than one switch has it."""
     counted = Counter(numbers.values())
     shared, count = min(counted.items(), key=lambda item: (-item[1], item[0]))
@@ -66,7 +68,21 @@ def _hits(lower: str, numbers: dict[str, int], told: set[str]) -> Iterator[Hit]:
             at=(upper, "@bgp", "asn"),
             facts={"spine": upper, "asn": asn, "other": other, "other_asn": numbers[other], "leaf": lower},
             related=(((other, "@bgp", "asn"), f"AS {numbers[other]}"),),
+            changes=tuple(_renumbered(index, below, upper, asn, shared)) if asn != shared else (),
         )
+
+
+def _renumbered(
+    index: Index, below: Iterable[str], upper: str, asn: int, shared: int
+) -> Iterator[tuple[Subject, object]]:
+    """Yield what gives a switch the shared number: its own, and that which sessions from below expect of it."""
+    yield (upper, "@bgp", "asn"), shared
+    for name in below:
+        device = index.devices[name]
+        above = peers(index, device)
+        for session in those_known(device.neighbors):
+            if session.remote_asn == asn and session.key in above and above[session.key].name == upper:
+                yield (name, "@neighbors", session.key, "remote_asn"), shared
 
 
 def _foreign(below: dict[str, list[Uplink]], name: str) -> tuple[Prefix, ...]:

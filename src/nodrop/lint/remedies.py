@@ -77,13 +77,13 @@ def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
 
 
 def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index) -> Iterator[Finding]:
-    """The findings of a rule, each with what its siblings have where the rule itself knows no change."""
+    """The findings of a rule, each with what its siblings have: where the rule itself sets nothing, or before that."""
     siblings = _Siblings(index, findings)
     for finding in findings:
-        if finding.fix is None or finding.fix.changes:
+        if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
             continue
-        places = (_place(finding, path) for path in rule.as_siblings)
+        places = dict.fromkeys(siblings.reached(_place(finding, path)) for path in rule.as_siblings)
         changes = tuple(each for place in places for each in siblings.changes(place))
         yield replace(finding, fix=replace(finding.fix, safe=rule.fix_safe, changes=changes)) if changes else finding
 
@@ -124,6 +124,14 @@ class _Siblings:
         self._sick_devices = {subject[0] for subject in self._sick}
         self._votes: dict[tuple[Family, Subject], object] = {}
         self._devices: dict[Family, list[Device]] = {}
+
+    def reached(self, place: Subject) -> Subject:
+        """The part that is None on the way to a place, and has to be given whole; else the place."""
+        for end in range(2 if place[1:2] and place[1].startswith("@") else 3, len(place)):
+            with suppress(ValueError):
+                if _at(self._index, place[:end]) is None:
+                    return place[:end]
+        return place
 
     def changes(self, place: Subject) -> Iterator[Change]:
         """The changes that make a part as most siblings have it, where they agree and have it."""

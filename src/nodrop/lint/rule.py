@@ -119,6 +119,8 @@ class Rule:
     changes: tuple[tuple[Attribute, Node], ...]
     as_siblings: tuple[Path, ...]
     """What a fix makes as most sound siblings have it; of an analysis, nothing but the part that it points at: ()."""
+    siblings_first: bool
+    """Whether `changes` are only for where siblings tell nothing: what the rule file has first goes first."""
     fix_safe: bool
     """Whether `changes`, or those of the analysis, cannot make anything worse."""
     intent_fix: Mapping[str, object]

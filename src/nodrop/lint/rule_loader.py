@@ -94,7 +94,7 @@ class _Loader:
             arguments=self.arguments(options, module),
             rests_on=frozenset(getattr(module, "RESTS_ON", ())),
             routed=bool(getattr(module, "ROUTED", False)),
-            gives_changes=bool(getattr(module, "REPAIRS", False)),
+            gives_changes=self.gives_changes(module),
             remark=file.remark or "",
             facts=facts,
             at=self.at(names),
@@ -107,6 +107,7 @@ class _Loader:
             options=options,
             changes=tuple(self.changes(names, surely)),
             as_siblings=tuple(self.as_siblings(names)),
+            siblings_first=next((key for key in self.document.data if key in ("as_siblings", "set")), "") != "set",
             fix_safe=file.fix_safety == "safe",
             intent_fix=file.intent_fix,
             unseen=self.unseen(),
@@ -246,6 +247,13 @@ class _Loader:
                     raise written.fault(f"no parameter `{key}`", hint=nearest(key, parameters))
                 made[key] = self.argument(key, value, [option.name for option in options])
         return made
+
+    def gives_changes(self, module: ModuleType | None) -> bool:
+        """Whether the analysis says what would end what it finds, always or with these arguments."""
+        repairs: bool | frozenset[str] = getattr(module, "REPAIRS", False)
+        if isinstance(repairs, bool):
+            return repairs
+        return any(value in repairs for value in self.file.arguments.values())
 
     def argument(self, key: str, value: object, options: Sequence[str]) -> object:
         """One argument, with the option that it names."""

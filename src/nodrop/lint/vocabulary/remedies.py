@@ -3,33 +3,36 @@
 What is not known is UNKNOWN, and no change.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from nodrop.fabric import effects
 from nodrop.fabric.buffers import BufferProfile
 from nodrop.fabric.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField, HostPort, Interface
 from nodrop.fabric.index import Index
-from nodrop.fabric.qos import Map, PfcWatchdog, QosProfile, WatchdogConditions
+from nodrop.fabric.qos import Map, PfcWatchdog, PriorityGroup, QosProfile, WatchdogConditions, WredProfile
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, known
 from nodrop.fabric.values import changed
 from nodrop.lint.vocabulary import word
 from nodrop.lint.vocabulary.headroom import headroom_needed_bytes
 from nodrop.lint.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
 from nodrop.lint.vocabulary.watchdog import POLLS, WATCHDOG_COUNTERS
-from nodrop.platforms.traits import known_traits
+from nodrop.platforms.traits import known_traits, traits
 
 
 @word("function", rests_on=("policy", "cables"))
-def own_watchdog(fabric: Fabric, platform: str, side: str | None | Unknown) -> PfcWatchdog | None | Unknown:
+def own_watchdog(
+    fabric: Fabric, platform: str, interfaces: tuple[Interface, ...], side: str | None | Unknown
+) -> PfcWatchdog | None | Unknown:
     """The watchdog that the owner wants at a port of that side, where every port has timers of its own.
 
-    UNKNOWN where no policy is stated, and where a switch has one set of timers for all of its ports: they are what its
-    other ports have.
+    Where a switch has one set of timers for all of its ports, it is what any other port of it has. UNKNOWN where no
+    policy is stated, and where there is no such port.
     """
     held = known_traits(platform)
-    one_set = held is not None and held.watchdog is not None and held.watchdog.robustness is not None
-    return UNKNOWN if one_set else policy_watchdog(fabric, side)
+    if held is None or held.watchdog is None or held.watchdog.robustness is None:
+        return policy_watchdog(fabric, side)
+    return next(_watchdogs(interfaces), UNKNOWN)
 
 
 @word("function", rests_on=("cables",))
@@ -103,6 +106,29 @@ def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | N
     return changed(qos.pfc_watchdog, priorities=tuple(one for one in mask if one in left)) if left else None
 
 
+@word("function", rests_on=("classes",))
+def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGroup, ...] | Unknown:
+    """A port's priority groups without the lossless ones that only priorities fill which no lossless class has."""
+    if qos is None or isinstance(qos.priority_groups, Unknown):
+        return UNKNOWN
+    table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
+    groups = [{table[one] if table else one for one in priorities} for priorities in _kept(fabric, qos)]
+    idle = groups[1] - groups[0]
+    return tuple(one for one in qos.priority_groups if one.index not in idle or not one.lossless)
+
+
+def _kept(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The priorities with PFC that lossless classes have, and those that none has."""
+    paused = paused_priorities(qos)
+    return intended_pause(fabric, qos, paused), unintended_priorities(fabric, qos)
+
+
+@word("function")
+def without_red(wred: WredProfile) -> WredProfile | None:
+    """Marking without early drops of what cannot be marked; nothing where nothing is marked."""
+    return changed(wred, green=changed(wred.green, enabled=False)) if wred.ecn_colors else None
+
+
 @word("function")
 def with_source_port(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
     """Fields of a packet by which paths are chosen, and the source port with them."""
@@ -122,27 +148,35 @@ def larger(a: int | None, b: int | None) -> int | Unknown:
 
 
 @word("function")
-def default_conditions(platform: str) -> WatchdogConditions | None | Unknown:
-    """By what a platform's watchdog goes that is told nothing."""
-    held = known_traits(platform)
-    return UNKNOWN if held is None or held.watchdog is None else held.watchdog.conditions
+def default_conditions(platform: str, version: str | None) -> WatchdogConditions | None | Unknown:
+    """By what the watchdog of a platform's release goes that is told nothing; None where it has no setting for it."""
+    if known_traits(platform) is None:
+        return UNKNOWN
+    held = traits(platform, version).watchdog
+    return None if held is None else held.conditions
 
 
 @word("function")
 def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
-    """A polling that every watchdog of a switch has two of within its detection, ms: half of the shortest, at most."""
-    times = list(_detections(device.interfaces))
+    """The slowest polling, ms, that every watchdog of a switch has two of within its detection.
+
+    Detections are whole numbers of it where there is such a polling; UNKNOWN where it would be too fast for the switch.
+    """
     held = known_traits(device.platform)
     least = held.watchdog.polling_ms[0] if held is not None and held.watchdog is not None else 1
-    wanted = min((polling_ms, *(ms // POLLS for ms in times if ms >= POLLS * least)))
-    return UNKNOWN if not times or wanted < least else wanted
+    times = {ms for one in _watchdogs(device.interfaces) if isinstance(ms := one.detection_ms, int)}
+    times = {ms for ms in times if ms >= POLLS * least}
+    most = min((polling_ms, *(ms // POLLS for ms in times)))
+    if not times or most < least:
+        return UNKNOWN
+    return next((ms for ms in range(most, least - 1, -1) if not any(each % ms for each in times)), most)
 
 
-def _detections(interfaces: Iterable[Interface]) -> Iterable[int]:
+def _watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
     for port in interfaces:
         watchdog = port.qos.pfc_watchdog if isinstance(port.qos, QosProfile) else None
-        if isinstance(watchdog, PfcWatchdog) and isinstance(watchdog.detection_ms, int):
-            yield watchdog.detection_ms
+        if isinstance(watchdog, PfcWatchdog):
+            yield watchdog
 
 
 @word("function")

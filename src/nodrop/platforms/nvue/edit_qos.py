@@ -160,7 +160,7 @@ def _name(kind: str, value: Any) -> str:
     if kind == "link-pause":
         return "pause" if value else "no-pause"
     words = {"congestion-control": "marking", "egress-scheduler": "shares", "egress-shaper": "rates"}
-    return words.get(kind, "rewrite")
+    return words.get(kind, "no-rewrite" if value is None else "rewrite")
 
 
 def _change(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
@@ -183,7 +183,9 @@ def _change(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
 
 
 def _leaves(kind: str, value: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the settings below a profile that say a value."""
+    """Yield the settings below a profile that say a value; none for a profile of a port that does nothing."""
+    if value is None:
+        return
     if kind == "mapping":
         yield ("trust",), value.trust
         for source in ("dscp", "pcp"):

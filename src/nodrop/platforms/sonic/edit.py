@@ -21,21 +21,20 @@ from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.platforms.editing import Found, Means, State, alongside, both_ways, same
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
 from nodrop.platforms.sonic.edit_qos import change_qos
 from nodrop.platforms.sonic.edit_rows import change_rows
+from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.sonic.gcu import judged
 from nodrop.platforms.sonic.patch import operations
 from nodrop.platforms.sonic.reader import read
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_OF_TYPE, TYPE_OF_ROLE
 
-_ROUTING = "the routing daemon's own file says it, which is not edited: change frr.conf and load it with `vtysh -b`"
 _BY_HAND: Mapping[str, str] = {
-    "@bgp": _ROUTING,
-    "@neighbors": _ROUTING,
-    "@vrf_bgp": _ROUTING,
-    "@static_routes": _ROUTING,
+    "@vrf_bgp": BY_HAND,
+    "@static_routes": BY_HAND,
     "@extra": "it is no field of the model: change the table itself",
-    "@extra_lines": _ROUTING,
+    "@extra_lines": BY_HAND,
     "@model": "it is the switch, not a setting",
     "@platform": "it is the switch, not a setting",
     "@version": "it is the release that is installed: `sonic-installer install`",
@@ -58,14 +57,14 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
     wanted = list(changes)
     state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), _MEANS)
     by_hand = state.made(wanted)
-    new = state.bundle.get(FILE, b"")
-    if new == bundle.get(FILE, b""):
+    files = {file: raw for file, raw in state.bundle.items() if raw != bundle.get(file)}
+    if not files:
         return Edit(by_hand=by_hand)
-    old_data, new_data = parse(bundle[FILE], FILE), parse(new, FILE)
+    old_data, new_data = parse(bundle[FILE], FILE), parse(state.bundle[FILE], FILE)
     faults = [remark.kind for remark in state.first.remarks]
     steps = operations(old_data, new_data)
     return Edit(
-        files={FILE: new},
+        files=files,
         steps=tuple(judged(steps, old_data, new_data, state.first.device.version, faults)),
         by_hand=by_hand,
         follows=tuple(state.told(wanted, by_hand)),
@@ -78,7 +77,8 @@ def _drawn(bundle: Mapping[str, bytes], reading: DeviceReading, new: Device) -> 
     draft = Draft(parse(bundle[FILE], FILE))
     change_rows(draft, reading.device, new)
     change_qos(draft, reading.device, new, reading.derived)
-    yield {**bundle, FILE: rewrite(bundle[FILE], draft.data)}
+    routing = change_frr(bundle.get(FRR_FILE), reading.device, new)
+    yield {**bundle, FILE: rewrite(bundle[FILE], draft.data)} | ({} if routing is None else {FRR_FILE: routing})
 
 
 def _follows(found: Found) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.draft import Draft
@@ -83,6 +84,9 @@ def _switch(draft: Draft, old: Device, new: Device) -> None:
             draft.remove("PFC_WD", "GLOBAL")
         else:
             draft.update("PFC_WD", "GLOBAL", {"POLL_INTERVAL": str(new.watchdog_polling_ms)})
+    numbers = [one.bgp.asn for one in (old, new) if isinstance(one.bgp, Bgp)]
+    if len(set(numbers)) > 1 and "bgp_asn" in draft.rows("DEVICE_METADATA").get("localhost", {}):
+        draft.update("DEVICE_METADATA", "localhost", {"bgp_asn": str(numbers[1])})
     if not same(old.hash_fields, new.hash_fields) and not isinstance(new.hash_fields, Unknown):
         hashed = [field.upper().replace("-", "_") for field in new.hash_fields or ()]
         if hashed:
