@@ -23,10 +23,10 @@ demo: setup ## show, build and lint the reference fabric of two platforms, then 
 	@sh scripts/demo.sh "$(BIN)/nodrop"
 
 test: setup wheelhouse ## the tests, under 10 minutes
-	@$(BIN)/python -m pytest -q -m "not slow"
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow"
 
 test-slow: setup ## the longer tests
-	@$(BIN)/python -m pytest -q -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
 
 check: setup ## ruff, mypy --strict, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py

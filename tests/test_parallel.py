@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -230,7 +231,15 @@ def test_a_site_with_faults_is_told_the_same_in_one_process_and_in_two() -> None
     found = {finding["file"].split("/")[1] for finding in json.loads(done.out)["findings"]}
     assert found == {"pod1", "pod3"}
     linted, _ = both("lint", "out", "--format", "json")
-    assert (linted.code, linted.out) == (1, done.out)
+    assert (linted.code, undecided(linted.out)) == (1, undecided(done.out))
+
+
+def undecided(out: str) -> Any:
+    """What a report says, but for where the intents decide it: configurations alone do not tell."""
+    said = json.loads(out)
+    for finding in said["findings"]:
+        finding["related"] = [one for one in finding["related"] if not one["file"].startswith("pod")]
+    return said
 
 
 def test_what_cannot_be_built_is_told_of_all_intents_at_once() -> None:
