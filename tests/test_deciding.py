@@ -203,6 +203,11 @@ leaf1/@ntp_servers | decided | services.ntp | ntp: [192.0.2.10]
 leaf1/@syslog_servers | default | services.syslog | services
 leaf1/@bgp/neighbors/10.1.0.1/remote_asn | decided | routing.asn.spines | spines: 4200000000
 leaf1/@neighbors/10.1.0.1/bfd | default | routing.bfd | routing: {asn: {spines: 4200000000, leaves: 4200100000+}}
+leaf1/@bgp/networks/10.0.0.0%2F16 | decided | addressing.loopbacks | loopbacks: 10.0.0.0/16
+leaf1/@bgp/route_maps/X | decided | routing | routing: {asn: {spines: 4200000000, leaves: 4200100000+}}
+leaf1/Ethernet0/qos/queues/0/buffer/dynamic_th | decided | buffers | buffers: {alpha: 1}
+leaf1/Ethernet0/qos/queues/3/buffer/pool | decided | classes.rdma.lossless | lossless: true
+leaf1/@interfaces | stated | topology.leaves | leaves
 leaf2/@bgp/graceful_shutdown | decided | devices.leaf2.drained | drained: true
 leaf1/@extra/BANNER_MESSAGE.global.state | decided | extra.leaf1.tables.BANNER_MESSAGE.global.state | state: enabled
 leaf1/@watchdog_polling_ms | decided | pfc.watchdog.hosts.detection | detection: 200ms

@@ -19,6 +19,10 @@ Keys = tuple[str | int, ...]
 _Words = dict[str, tuple[str, ...]]
 
 
+_WHOLES = (Aspect("device", ()), Aspect("device", ("interfaces",)), Aspect("port", ()))
+"""What an intent states to be there, rather than how it is."""
+
+
 def decision(intent: Intent, part: Subject) -> Decision | None:
     """Return where an intent that can be built decides a part; None where no key does, or its text is not known.
 
@@ -64,7 +68,7 @@ class _Deciding:
             return self._decided(added, "stated") if len(added) > 1 else None
         for group in fitting.groups:
             if (found := self._of_group(group, words)) is not None:
-                whole = not aspect.path and aspect.kind in ("device", "port")
+                whole = aspect in _WHOLES
                 return self._decided(found.keys, "whole" if whole and found.how == "stated" else found.how, found.at)
         return None
 
