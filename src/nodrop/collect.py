@@ -1,6 +1,6 @@
 """From inputs to readings: each device by its platform's reader, then all of a fabric together."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import count
@@ -26,11 +26,12 @@ def read_inputs(
     otherwise: Declared | None = None,
     runs: Runs | None = None,
     held: Sequence[DeviceReading] | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Reading:
     """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs`.
 
     `declared` is stronger than what lies beside the files, and `otherwise` weaker. `held` is what the bundles say,
-    where they have been read before.
+    where they have been read before. `progress` is told how far it is.
     """
     problems = list(inputs.problems)
     for text in inputs.stated:
@@ -43,7 +44,9 @@ def read_inputs(
     readings = []
     notes = list(inputs.notes)
     devices = (runs or Runs(inputs.bundles, executor)).all() if held is None else held
-    for bundle, reading in zip(inputs.bundles, devices, strict=True):
+    for number, (bundle, reading) in enumerate(zip(inputs.bundles, devices, strict=True), start=1):
+        if progress is not None:
+            progress(f"reading: {number} of {len(inputs.bundles)} devices")
         if reading.problems and not reading.device.interfaces:
             problems.extend(reading.problems)
             continue

@@ -155,7 +155,13 @@ def judged(
     return replace(outcome, work=tuple(work))
 
 
-def read(what: "Inputs | Text", settings: Settings, executor: "Executor | None" = None) -> "Reading":
+def read(
+    what: "Inputs | Text",
+    settings: Settings,
+    executor: "Executor | None" = None,
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> "Reading":
     """Read the files of a fabric; of an intent, what its switches would be given, as if it lay beside the intent.
 
     An intent states itself what else a configuration states, but for the profile.
@@ -167,7 +173,7 @@ def read(what: "Inputs | Text", settings: Settings, executor: "Executor | None" 
     otherwise = settings.config.declared
     if isinstance(what, Inputs):
         runs = Runs(what.bundles, executor, settings.store)
-        return read_inputs(what, settings.declared, executor, otherwise=otherwise, runs=runs)
+        return read_inputs(what, settings.declared, executor, otherwise=otherwise, runs=runs, progress=progress)
     _, reading = built(intent_of(what)[1], what.display, what.display)
     return profiled(reading, settings)
 

@@ -9,6 +9,7 @@ from nodrop.cli.options import Choices, Sections, judging, no_cache
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Executor
 
     from nodrop.inputs import Inputs, Text
@@ -58,13 +59,18 @@ def command(
 
 def _all_done(tasks: "list[_Task]", choices: Choices) -> "list[Outcome]":
     """Judge fabrics: one with all processes for its devices, several each in a process."""
+    from nodrop.cli.output import Progress
     from nodrop.cli.working import working
     from nodrop.parallel import map_chunks
 
-    with working(sum(map(_devices, tasks)), choices) as executor:
+    with working(sum(map(_devices, tasks)), choices) as executor, Progress(quiet=choices.quiet) as progress:
         if len(tasks) == 1:
-            return [_done(tasks[0], executor)]
-        return list(map_chunks(_done, tasks, executor=executor, chunk=1))
+            return [_done(tasks[0], executor, progress)]
+        outcomes = []
+        for outcome in map_chunks(_done, tasks, executor=executor, chunk=1):
+            outcomes.append(outcome)
+            progress(f"judged: {len(outcomes)} of {len(tasks)} fabrics")
+        return outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +88,9 @@ def _devices(task: _Task) -> int:
     return len(task.what.bundles) if isinstance(task.what, Inputs) else DEVICES_OF_AN_INTENT
 
 
-def _done(task: _Task, executor: "Executor | None" = None) -> "Outcome":
+def _done(
+    task: _Task, executor: "Executor | None" = None, progress: "Callable[[str], None] | None" = None
+) -> "Outcome":
     """Judge one fabric; its devices are read by the executor if there is one."""
     from nodrop.inputs import Inputs
     from nodrop.judging import chosen_rules, collecting, judged, read
@@ -90,6 +98,7 @@ def _done(task: _Task, executor: "Executor | None" = None) -> "Outcome":
     what, settings = task.what, task.settings
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        outcomes.append(judged(read(what, settings, executor), chosen_rules(settings), settings))
+        reading = read(what, settings, executor, progress=progress)
+        outcomes.append(judged(reading, chosen_rules(settings), settings, progress=progress))
     (outcome,) = outcomes
     return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)

@@ -1,7 +1,9 @@
 """What leaves the program: reports, lines on standard error, and the exit code."""
 
+import math
 import os
 import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -81,15 +83,25 @@ def tell(text: str) -> None:
         _silence(sys.stderr)
 
 
-class Progress:
-    """A line on a terminal that says what is being done, and is gone in the end; nothing where there is no terminal."""
+_PATIENCE_S, _PAUSE_S = 1.0, 0.1
 
-    def __init__(self) -> None:
-        self._shown = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+class Progress:
+    """A line on a terminal that says what is being done, and is gone in the end.
+
+    Nothing where there is no terminal, in the first second, and more often than ten times a second.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        seen = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._next = time.monotonic() + _PATIENCE_S if seen and not quiet else math.inf
+        self._shown = False
 
     def __call__(self, text: str) -> None:
         """Say what comes next."""
-        if self._shown:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next, self._shown = now + _PAUSE_S, True
             click.echo(f"\r\x1b[K{terminal(text)}", err=True, nl=False)
 
     def __enter__(self) -> "Progress":

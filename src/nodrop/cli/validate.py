@@ -29,7 +29,7 @@ def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
     calm_collector()
     rules = chosen_rules(choices.settings, routing=True)
     outcomes: list[Outcome] = []
-    with keeping(choices, nothing=no_cache) as store, working(0, choices), Progress() as progress:
+    with keeping(choices, nothing=no_cache) as store, working(0, choices), Progress(quiet=choices.quiet) as progress:
         settings = replace(choices.settings, store=store)
         for path in paths:
             with collecting(outcomes):
