@@ -3,12 +3,14 @@
 import errno
 import json
 import os
+import re
 import resource
 import signal
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
@@ -167,3 +169,34 @@ def test_reports_of_a_build_speak_of_the_intent() -> None:
     built("pod.yaml", "out", "--write-anyway", "--fail-on", "never")
     again = json.loads(nodrop("lint", "out", "--format", "json").out)["findings"]
     assert not any("decided" in one["message"] for each in again for one in each["related"])
+
+
+HOSTILE = "a\n::error::x\r]]><b>`${{%0A\x1b]8;;http:x\x07\u202e.yaml"
+UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def test_hostile_names_of_an_intent_stay_names_in_every_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name of the file, and a remark on the very line that is shown, hold what reports might take for their own."""
+    text = Path("pod.yaml").read_text().replace("probability: 100%}}", "probability: 100%}}  # \u202e`]]>::error::x")
+    assert "\u202e" in text
+    Path(HOSTILE).write_text(text)
+    monkeypatch.setenv("FORCE_HYPERLINK", "1")
+    names = [name for name in FORMATS if name != "text"]
+    done = nodrop("lint", f"./{HOSTILE}", "--statistics", *formats("text", *(f"{name}=all.{name}" for name in names)))
+    assert done.code == 1
+    links = re.compile(r"\x1b]8;;(?:file://[\w.%/#~-]+)?\x1b\\", re.ASCII)
+    shown = links.sub("", done.out)
+    assert links.search(done.out)
+    assert not UNSEEN.search(shown)
+    assert r"\u202e`]]>::error::x" in shown
+    assert not any(line.startswith("::error") for line in shown.splitlines())
+    said = {name: Path(f"all.{name}").read_bytes().decode() for name in names}
+    assert [name for name in names if UNSEEN.search(said[name])] == ["json"], "JSON is data, and has names as they are"
+    assert all(re.fullmatch(r"::(error|warning|notice) [^:\n]*::[^\n]*", line) for line in said["github"].splitlines())
+    found = json.loads(said["json"])["findings"]
+    assert {one["related"][0]["file"] for one in found if one["related"]} == {HOSTILE}
+    assert len(said["concise"].splitlines()) == len(found)
+    assert ElementTree.fromstring(said["junit"]).find(".//testcase") is not None
+    results = json.loads(said["sarif"])["runs"][0]["results"]
+    uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results}
+    assert {unquote(uri) for uri in uris} == {HOSTILE}
