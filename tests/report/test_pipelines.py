@@ -57,7 +57,7 @@ def test_github_has_an_annotation_for_each_cause() -> None:
         "::error title=nodrop cannot read this,file=b.yaml,line=3,col=5::fabric.mode: 'x'; expected a mode",
         "::error title=pfc-without-watchdog,file=build/leaf1/config_db.json,line=812,endLine=812,col=9,endColumn=20::"
         "Ethernet8 honours pause on priority 3 but has no PFC watchdog%0AThe same on leaf1/Ethernet16.%0A"
-        "Fix: give it one",
+        "build/spine1/config_db.json:3: the other end%0AFix: give it one",
         "::notice title=rdma-mtu-above-port-mtu::too large",
     ]
 
@@ -173,6 +173,7 @@ def test_findings_of_a_linted_intent_stand_where_they_can_be_opened() -> None:
     said = outcome(INTENT)
     assert concise.render(said).decode().startswith("pod.yaml:14:5: error[")
     assert ",file=pod.yaml,line=14,endLine=14,col=5,endColumn=19::" in github.render(said).decode()
+    assert "decided here" not in github.render(said).decode(), "it stands there"
     assert json.loads(gitlab.render(said))[0]["location"] == {"path": "pod.yaml", "lines": {"begin": 14}}
     ((case,),) = ElementTree.fromstring(junit.render(said))
     assert (case.get("file"), (case[0].text or "").partition(": ")[0]) == ("pod.yaml", "pod.yaml:14")
@@ -187,5 +188,6 @@ def test_findings_of_a_build_stand_where_they_were_written() -> None:
     said = outcome(replace(INTENT, located=at("out/leaf1/config_db.json", 812, 9, 20)))
     assert concise.render(said).decode().startswith("out/leaf1/config_db.json:812:9: ")
     assert ",file=out/leaf1/config_db.json,line=812," in github.render(said).decode()
+    assert "%0Apod.yaml:14: decided here: pfc.watchdog\n" in github.render(said).decode()
     (result,) = json.loads(sarif.render(said))["runs"][0]["results"]
     assert [one["message"]["text"] for one in result["relatedLocations"]] == ["decided here: pfc.watchdog"]

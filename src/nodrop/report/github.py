@@ -15,7 +15,7 @@ from nodrop.report.outcome import Outcome, groups, openable, told
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 SHOWN = 3
-"""How many other places of a cause an annotation names."""
+"""How many other places of a cause, and of what is related to its first, an annotation names."""
 
 
 def render(outcome: Outcome) -> bytes:
@@ -32,8 +32,16 @@ def _finding(command: str, finding: Finding, others: list[Subject]) -> str:
         f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
     )
     lines = [finding.message, *([f"The same on {named}."] if others else [])]
+    place = openable(finding)
+    lines += [
+        f"{_at(one.located)}: {one.message}" for one in finding.related[:SHOWN] if one.located and one.located != place
+    ]
     lines += [f"Fix: {finding.fix.text}"] if finding.fix else []
-    return _command(command, {"title": finding.rule} | _place(openable(finding)), "\n".join(lines))
+    return _command(command, {"title": finding.rule} | _place(place), "\n".join(lines))
+
+
+def _at(located: Located) -> str:
+    return f"{located.file}:{located.span.line}" if located.span else located.file
 
 
 def _problem(problem: Problem) -> str:
