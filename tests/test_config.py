@@ -153,7 +153,7 @@ FAULTS = {
     "fabric:\n  cables: [leaf1-spine1]": "nodrop.yaml:2:12: fabric.cables.0: leaf1-spine1; expected "
     "leaf1:Ethernet0--spine1:Ethernet8 30m DR4",
     "[": "nodrop.yaml:1:2: the end of the file; expected a value",
-    "- a": "nodrop.yaml:1:1: no mapping; expected keys with values",
+    "- a": "nodrop.yaml:1:1: a list; expected a mapping (keys: version, rules",
     "profile: nvidai": "nvidai: no such file or folder",
 }
 

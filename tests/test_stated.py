@@ -323,8 +323,11 @@ EXAMPLE = "expected leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("- a\n", ["1:1: no mapping; expected keys with values"]),
-        ("text\n", ["1:1: no mapping; expected keys with values"]),
+        (
+            "- a\n",
+            ["1:1: a list; expected a mapping (keys: name, mode, classes, roles, models, cables, hosts, policy)"],
+        ),
+        ("text\n", ["1:1: text; expected a mapping (keys: name, mode, classes, roles, models, cables, hosts, policy)"]),
         ("cables: [x]\n", [f"1:10: cables.0: x; {EXAMPLE}"]),
         ("cables:\n  - a:p--b:q 30\n", [f"2:5: cables.0: a:p--b:q 30; {EXAMPLE}"]),
         ("cables:\n  - a:p--b:q 3 m\n", [f"2:5: cables.0: a:p--b:q 3 m; {EXAMPLE}"]),

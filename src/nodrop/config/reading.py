@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from pydantic import ValidationError
-
 from nodrop import stated
 from nodrop.config.schema import ConfigFile, FailOn
 from nodrop.config.toml import table
@@ -18,7 +16,7 @@ from nodrop.fabric.types import nearest
 from nodrop.formats.places import read_limited
 from nodrop.formats.yaml import Document, parse
 from nodrop.inputs import STDIN, is_intent
-from nodrop.intent.load import problems_of
+from nodrop.intent.load import validated
 from nodrop.lint.engine import Override
 from nodrop.lint.rule import Rule, Strictness
 from nodrop.lint.suppressions import Suppression
@@ -146,13 +144,7 @@ def loads(raw: bytes, path: Path) -> Config:
     """Read a configuration from its text, as if it lay at `path`."""
     shown = str(path)
     document = _document(raw, path)
-    data = {} if document.data is None else document.data
-    if not isinstance(data, dict):
-        raise InputProblems([Problem(path=shown, line=1, column=1, found="no mapping", expected="keys with values")])
-    try:
-        file = ConfigFile.model_validate(data)
-    except ValidationError as error:
-        raise InputProblems(problems_of(document, error, ConfigFile)) from None
+    file = validated(document, ConfigFile)
     folder = path.parent
     declared = stated.declared(document, file.fabric, ("fabric",))
     profile = None if file.profile is None else load_profile(_beside(folder, file.profile))

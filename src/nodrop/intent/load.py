@@ -4,7 +4,7 @@ import difflib
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -33,6 +33,7 @@ _EXPECTED = {
 }
 """What pydantic's other kinds of error ask for, in plain words."""
 
+_Model = TypeVar("_Model", bound=BaseModel)
 _Words = tuple[str, str, str]
 """Found, expected, hint."""
 
@@ -46,17 +47,18 @@ def load(path: Path, display: str | None = None) -> Intent:
 def loads(raw: bytes, path: str) -> Intent:
     """Read an intent from its text; `path` is how problems name it."""
     document = parse(raw, path)
-    intent = validated(document)
+    intent = validated(document, Intent)
     intent.attach(document)
     return intent
 
 
-def validated(document: Document) -> Intent:
-    """Return the intent that a document holds, without the places of what it says."""
+def validated(document: Document, schema: type[_Model]) -> _Model:
+    """Return what a document says by a schema; nothing at all says nothing, where no key has to be there."""
+    required = any(field.is_required() for field in schema.model_fields.values())
     try:
-        return Intent.model_validate(document.data)
+        return schema.model_validate({} if document.data is None and not required else document.data)
     except ValidationError as error:
-        raise InputProblems(problems_of(document, error, Intent)) from None
+        raise InputProblems(problems_of(document, error, schema)) from None
 
 
 def problems_of(document: Document, error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:

@@ -24,6 +24,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
 from nodrop.intent.load import validated
+from nodrop.intent.schema import Intent
 from nodrop.lint.examples import View
 from nodrop.lint.rule import Example
 from nodrop.platforms import HOSTS
@@ -117,7 +118,7 @@ class Setting:
         document = parse(_text(), f"{BASE}.yaml")
         document.data = laid_over(laid_over(document.data, {"topology": TIERS[self.platform]}), overlay)
         try:
-            return nodrop.build(validated(document))
+            return nodrop.build(validated(document, Intent))
         except InputProblems as error:
             raise CannotSay(str(replace(error.problems[0], line=None, column=None))) from None
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nodrop import units
 from nodrop.errors import InputProblems, Problem
@@ -12,7 +12,7 @@ from nodrop.fabric.profile import Band, EcnBand, Profile, ShareBand, WatchdogBan
 from nodrop.fabric.types import meant
 from nodrop.formats.places import read_limited
 from nodrop.formats.yaml import parse
-from nodrop.intent.load import problems_of
+from nodrop.intent.load import validated
 from nodrop.intent.types import Scalar, Speed, Text
 from nodrop.paths import fault
 from nodrop.resources import home
@@ -135,11 +135,7 @@ def load_profile(named: str) -> Profile:
 
 def loads_profile(raw: bytes, display: str, name: str) -> Profile:
     """Return the profile of this text, which problems name `display`."""
-    document = parse(raw, display, max_bytes=MAX_BYTES)
-    try:
-        file = ProfileFile.model_validate({} if document.data is None else document.data)
-    except ValidationError as error:
-        raise InputProblems(problems_of(document, error, ProfileFile)) from None
+    file = validated(parse(raw, display, max_bytes=MAX_BYTES), ProfileFile)
     return Profile(
         name=name,
         ecn=tuple(

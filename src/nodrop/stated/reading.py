@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeVar
 
-from pydantic import ValidationError
-
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric import fabric
 from nodrop.fabric.declared import Declared
@@ -13,7 +11,7 @@ from nodrop.fabric.fabric import PURPOSES, End, HostPort, Link, Purpose, Traffic
 from nodrop.fabric.qos import PfcWatchdog
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.formats.yaml import Document, parse
-from nodrop.intent.load import problems_of
+from nodrop.intent.load import validated
 from nodrop.stated.schema import MEDIUM, Class, Host, Policy, Stated, Watchdog
 
 MAX_BYTES = 64_000_000
@@ -27,14 +25,7 @@ Keys = tuple[str | int, ...]
 def loads(raw: bytes, display: str) -> Declared:
     """Read the text of a fabric.yaml, which problems name `display`."""
     document = parse(raw, display, max_bytes=MAX_BYTES)
-    data = {} if document.data is None else document.data
-    if not isinstance(data, dict):
-        raise InputProblems([Problem(path=display, line=1, column=1, found="no mapping", expected="keys with values")])
-    try:
-        stated = Stated.model_validate(data)
-    except ValidationError as error:
-        raise InputProblems(problems_of(document, error, Stated)) from None
-    return declared(document, stated)
+    return declared(document, validated(document, Stated))
 
 
 def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
