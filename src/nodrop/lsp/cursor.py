@@ -1,13 +1,262 @@
-"""Where in a YAML text a place is, also in a text that is being written: a look by indentation and brackets."""
+"""Where in a YAML text a place is, also in a text that is being written: a look by indentation and brackets.
+
+The text need not be YAML yet: what opens and never closes ends where a key stands that cannot be inside of it.
+"""
 
 import re
+from dataclasses import dataclass, field
+from typing import Literal
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
 _PLAIN = r"(?:[^\s,\[\]{}#:\"']|:(?=\S))(?:[^\s,\[\]{}:]|:(?=[^\s,\[\]{}])|[ ]+(?=[^\s,\[\]{}#:]))*"
 _WORD = re.compile(rf"\s*(?:{_QUOTED}|{_PLAIN}|\S)")
+_KEY = re.compile(
+    r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#:{}\[\],"'-][^:#{}\[\],]*?|-[^\s:#{}\[\],][^:#{}\[\],]*?)\s*:(?=\s|$)"""
+)
+_ENTRY = re.compile(rf"\s*(?:-\s+)*{_KEY.pattern}")
+_TOP = re.compile(r"^[^\s#\-{}\[\],][^:#]*:(?=\s|$)", re.MULTILINE)
+_TOKEN = re.compile(rf"{_QUOTED}|[{{}}\[\],]|:(?=[\s,\[\]{{}}]|$)|(?:(?<=\s)|^)#.*|[^\s{{}}\[\],:\"'#]+|\s+|.")
+_REST = re.compile(r"[\w.%/+-]*")
+_FAR = 200_000
+"""How much of a text before and behind a place is looked at."""
+
+Step = str | int
+
+
+@dataclass(slots=True)
+class Frame:
+    """A mapping or list that is open: where it stands, and what it has so far."""
+
+    kind: Literal["map", "seq"]
+    indent: int
+    flow: bool
+    key: str | None = None
+    index: int = 0
+    values: dict[str, str] = field(default_factory=dict)
+    """Its keys, each with its value where that is on the same line and no list or mapping."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """What is written at a place: a key of the mapping at `path`, or the value there."""
+
+    path: tuple[Step, ...]
+    is_key: bool
+    word: str
+    """What of it stands before the place."""
+    start: int
+    end: int
+    """The offsets of all of it."""
+    beside: dict[str, str]
+    """The other keys of the mapping, with those values that are plain."""
 
 
 def word_end(line: str, start: int) -> int:
     """Return the column behind the word, quoted text or plain text that begins at a column, all from 0."""
     found = _WORD.match(line, start)
     return found.end() if found and found[0].strip() else len(line)
+
+
+def spot(text: str, offset: int) -> Spot | None:
+    """Return what is written at an offset; None inside a comment."""
+    begin = max(0, offset - _FAR)
+    for found in _TOP.finditer(text, begin, offset):
+        begin = found.start()
+    scan = _Scan()
+    head, _, last = text[begin:offset].rpartition("\n")
+    for line in head.split("\n") if head else ():
+        scan.line(line.rstrip("\r"))
+    return scan.spot(last, text, offset)
+
+
+class _Scan:
+    """Goes through lines and keeps what is open."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.word = ""
+        """What is written of a key or value in brackets."""
+        self.valued = False
+        """Whether that is a value: in a mapping, behind a colon."""
+        self.commented = False
+
+    @property
+    def top(self) -> Frame | None:
+        return self.frames[-1] if self.frames else None
+
+    def line(self, line: str) -> str:
+        """Take a line, and return what is left of a block line behind its keys and dashes."""
+        self.commented = False
+        indent = len(line) - len(line.lstrip(" "))
+        if self.top is not None and self.top.flow and _ENTRY.match(line) and indent <= self._block_indent():
+            while self.top is not None and self.top.flow:
+                self.frames.pop()
+        if self.top is not None and self.top.flow:
+            self.flow(line)
+            return ""
+        return self.block(line, indent)
+
+    def _block_indent(self) -> int:
+        return next((frame.indent for frame in reversed(self.frames) if not frame.flow), -1)
+
+    def block(self, line: str, at: int) -> str:
+        """Take a line that is in no brackets."""
+        if line.lstrip().startswith("#"):
+            self.commented = True
+            return ""
+        while line[at : at + 2] in ("- ", "-"):
+            self.dash(at)
+            at += 1
+            at += len(line[at:]) - len(line[at:].lstrip(" "))
+        found = _KEY.match(line, at)
+        if found is None:
+            self.word, self.valued = "", False
+            if line[at : at + 1] in ("{", "["):
+                self.flow(line[at:])
+            return line[at:]
+        self.enter(at, "map")
+        assert self.top is not None
+        self.top.key = _plain(found[1])
+        rest = line[found.end() :].lstrip()
+        self.top.values[self.top.key] = _value(rest)
+        self.word, self.valued = "", False
+        if rest[:1] in ("{", "["):
+            self.flow(rest)
+        return rest
+
+    def dash(self, at: int) -> None:
+        """Begin an entry of a list whose dashes stand in a column."""
+        while self.top is not None and (self.top.indent > at or (self.top.indent == at and self.top.flow)):
+            self.frames.pop()
+        if self.top is not None and self.top.kind == "seq" and self.top.indent == at:
+            self.top.index += 1
+        else:
+            self.frames.append(Frame("seq", at, flow=False))
+
+    def enter(self, at: int, kind: Literal["map", "seq"]) -> None:
+        """Leave what ends before a column, and be in the mapping whose keys stand there."""
+        self.leave(at)
+        if self.top is None or self.top.kind != kind or self.top.indent != at:
+            self.frames.append(Frame(kind, at, flow=False))
+
+    def leave(self, at: int) -> None:
+        while self.top is not None and (self.top.indent > at or (self.top.kind == "seq" and self.top.indent >= at)):
+            self.frames.pop()
+
+    def flow(self, text: str) -> None:
+        """Take text inside of brackets, or that opens them."""
+        for found in _TOKEN.finditer(text):
+            mark = found[0]
+            if mark in ("{", "["):
+                self.frames.append(Frame("map" if mark == "{" else "seq", self._block_indent(), flow=True))
+                self.word, self.valued = "", False
+            elif mark in ("}", "]"):
+                self.ended()
+                if self.top is not None and self.top.flow:
+                    self.frames.pop()
+                self.word, self.valued = "", True
+            elif mark == ",":
+                self.ended()
+                if self.top is not None:
+                    self.top.index += 1
+                    self.top.key = None
+                self.word, self.valued = "", False
+            elif mark == ":" and self.top is not None and self.top.kind == "map" and not self.valued:
+                self.top.key = _plain(self.word)
+                self.top.values[self.top.key] = ""
+                self.word, self.valued = "", True
+            elif _is_comment(text, found):
+                self.commented = True
+            elif self.word or not mark.isspace():
+                self.word += mark
+
+    def ended(self) -> None:
+        """Note the value that ends here."""
+        if self.top is not None and self.top.kind == "map" and self.top.key is not None and self.valued:
+            self.top.values[self.top.key] = _plain(self.word)
+
+    def path(self, *, whole: bool) -> tuple[Step, ...]:
+        """Return the steps to what is open; `whole`: to the value that is written, not the mapping around it."""
+        steps: list[Step] = []
+        for number, frame in enumerate(self.frames, 1):
+            if frame.kind == "seq":
+                steps.append(frame.index)
+            elif frame.key is not None and (whole or number < len(self.frames)):
+                steps.append(frame.key)
+        return tuple(steps)
+
+    def spot(self, last: str, text: str, offset: int) -> Spot | None:
+        """Return what is written at the end of the last line."""
+        rest = self.line(last)
+        if self.commented or _commented(rest):
+            return None
+        end = _REST.match(text, offset)
+        ends = end.end() if end else offset
+        if self.top is not None and self.top.flow:
+            is_key = self.top.kind == "map" and not self.valued
+            return self._made(is_key, self.word.lstrip(), offset, ends, text)
+        found = _ENTRY.match(last)
+        if found is not None and (last[found.end() :] != "" or last.endswith(":")):
+            if not last[found.end() :]:
+                return None
+            return self._made(False, rest.lstrip(), offset, ends, text)
+        column = len(last) - len(rest)
+        if not rest.strip() and not last.strip("- "):
+            column = len(last)
+        self.leave(column)
+        return self._made(True, rest.strip(), offset, ends, text)
+
+    def _made(self, is_key: bool, word: str, offset: int, ends: int, text: str) -> Spot:
+        top = self.top
+        inside = (
+            is_key
+            and top is not None
+            and not top.flow
+            and top.kind == "map"
+            and top.indent < self._column(text, offset, word)
+        )
+        path = self.path(whole=not is_key or inside)
+        beside = dict(top.values) if top is not None and top.kind == "map" and not inside else {}
+        mine = text[offset - len(word) : ends]
+        if top is not None and not inside:
+            self._behind(text, ends, beside)
+        if re.match(r"\s*:(?:\s|$)", text[ends:]) or not is_key:
+            beside.pop(_plain(mine) if is_key else str(path[-1] if path else ""), None)
+        return Spot(path=path, is_key=is_key, word=word, start=offset - len(word), end=ends, beside=beside)
+
+    def _column(self, text: str, offset: int, word: str) -> int:
+        return offset - len(word) - (text.rfind("\n", 0, offset) + 1)
+
+    def _behind(self, text: str, ends: int, beside: dict[str, str]) -> None:
+        """Add the keys that stand behind in the mapping that is open."""
+        frame = self.top
+        assert frame is not None
+        depth, known = len(self.frames), set(frame.values)
+        for number, line in enumerate(text[ends : ends + _FAR].split("\n")):
+            if number == 0:
+                if frame.flow:
+                    self.flow(line)
+            else:
+                self.line(line)
+            if len(self.frames) < depth or self.frames[depth - 1] is not frame:
+                break
+        beside |= {key: value for key, value in frame.values.items() if key not in known}
+
+
+def _plain(word: str) -> str:
+    """Return a key or value without its quotes."""
+    word = word.strip()
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
+
+
+def _value(rest: str) -> str:
+    found = _WORD.match(rest)
+    return _plain(found[0]) if found and rest[:1] not in ("{", "[", "#") else ""
+
+
+def _commented(rest: str) -> bool:
+    return any(_is_comment(rest, found) for found in _TOKEN.finditer(rest))
+
+
+def _is_comment(text: str, found: re.Match[str]) -> bool:
+    return found[0].startswith("#") and (found.start() == 0 or text[found.start() - 1].isspace())
