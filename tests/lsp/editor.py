@@ -35,8 +35,8 @@ class Editor:
         def log(params: types.LogMessageParams) -> None:
             self.logged.append(params.message)
 
-    async def start(self, folder: Path, *encodings: str, options: Any = None) -> None:
-        """Begin, in a folder, with the encodings that the editor knows."""
+    async def start(self, folder: Path, *encodings: str, options: Any = None, workspace: Any = None) -> None:
+        """Begin, in a folder, with the encodings and changes of workspaces that the editor knows."""
         await self.client.start_io(
             sys.executable,
             "-m",
@@ -47,7 +47,7 @@ class Editor:
         )
         general = types.GeneralClientCapabilities(position_encodings=list(encodings) or None)
         params = types.InitializeParams(
-            capabilities=types.ClientCapabilities(general=general),
+            capabilities=types.ClientCapabilities(general=general, workspace=workspace),
             root_uri=folder.as_uri(),
             initialization_options=options,
         )
@@ -103,12 +103,18 @@ class Editor:
         return list(self.found[uri].diagnostics)
 
 
-def session(do: Callable[[Editor], Awaitable[None]], folder: Path, *encodings: str, options: Any = None) -> Editor:
+def session(
+    do: Callable[[Editor], Awaitable[None]],
+    folder: Path,
+    *encodings: str,
+    options: Any = None,
+    workspace: Any = None,
+) -> Editor:
     """Do something with an editor, whose server must then end well."""
 
     async def whole() -> Editor:
         editor = Editor()
-        await editor.start(folder, *encodings, options=options)
+        await editor.start(folder, *encodings, options=options, workspace=workspace)
         try:
             await do(editor)
         finally:

@@ -92,6 +92,12 @@ class Desk:
         path = home("intents") / _SMALL
         self.look(path, {str(path): path.read_bytes()})
 
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """All rules that are known so far, those of sites included."""
+        every = {rule.name: rule for _, site in self._sites.values() for rule in site.every}
+        return tuple(every.values()) or shipped()
+
     def look(self, path: Path, held: Held) -> Look:
         """Judge the text that is held for a path."""
         site = self.site(path, held)

@@ -11,13 +11,18 @@ from time import perf_counter
 from typing import Any, cast
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
+from nodrop.lint.rule import Rule
 from nodrop.lsp.desk import Desk, Held, Look
+from nodrop.lsp.features import EXPLAIN, Action, act, complete, hover, kind_at, outline
+from nodrop.lsp.kinds import Kind
 from nodrop.lsp.rows import Encoding, Rows, raw
 from nodrop.lsp.texts import Opened, keep_right
 from nodrop.lsp.told import diagnostic
+from nodrop.report.rules import page as page_of
 
 LEAST_S, MOST_S = 0.02, 0.15
 """How long a text must have been left alone before it is judged: as long as half of the last judgment, within these."""
@@ -35,7 +40,7 @@ class Server(LanguageServer):
         self.shown: dict[str, list[types.Diagnostic]] = {}
         """What is shown of each file, by path."""
         self._uris: dict[str, str] = {}
-        self._worker = ThreadPoolExecutor(1)
+        self.worker = ThreadPoolExecutor(1)
         self._waiting: dict[str, asyncio.TimerHandle] = {}
         self._last_s: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -50,13 +55,46 @@ class Server(LanguageServer):
         strictness = options.get("strictness") if isinstance(options, dict) else None
         if strictness in ("regular", "pedantic", "auditor"):
             self.desk = Desk(strictness)
-        self._worker.submit(self._warmed)
+        self.worker.submit(self._warmed)
 
     def _warmed(self) -> None:
         try:
             self.desk.warm()
         except Exception:  # noqa: BLE001 -- what cannot be loaded now is told when it is needed
             _log.exception("the rules could not be loaded")
+
+    @property
+    def encoding(self) -> Encoding:
+        """What columns count."""
+        return cast("Encoding", self.workspace.position_encoding)
+
+    @property
+    def takes_versions(self) -> bool:
+        """Whether the editor takes changes that say of which version of a text they are."""
+        return bool(get_capability(self.client_capabilities, "workspace.workspace_edit.document_changes", False))
+
+    @property
+    def makes_files(self) -> bool:
+        """Whether the editor makes files that a change needs."""
+        known = get_capability(self.client_capabilities, "workspace.workspace_edit.resource_operations", ())
+        return self.takes_versions and types.ResourceOperationKind.Create in known
+
+    def as_path(self, path: str) -> Path:
+        """Return the path of an open file."""
+        return Path(path)
+
+    def version_of(self, path: str) -> int | None:
+        """Return the version of a text, None where it is not open."""
+        return self.opened(path).version if path in self._uris else None
+
+    def kind_of(self, path: str) -> Kind:
+        """Return what kind of file an open text is."""
+        return kind_at(self.desk, Path(path), self.opened(path).source, self.held, self.looks.get(path))
+
+    def rules_at(self, path: str) -> tuple[Rule, ...]:
+        """Return all rules that there are for a file."""
+        look = self.looks.get(path)
+        return look.site.every if look is not None else self.desk.site(Path(path), self.held).every
 
     @property
     def held(self) -> Held:
@@ -72,6 +110,11 @@ class Server(LanguageServer):
         path = to_fs_path(uri)
         return None if path is None or not uri.startswith("file:") else os.path.abspath(path)  # noqa: PTH100
 
+    def known(self, uri: str) -> str | None:
+        """Return the path of a file that is open, by the name that the editor has for it."""
+        path = self.path_of(uri)
+        return path if path in self._uris else None
+
     def uri_of(self, path: str) -> str:
         """Return the name of a file as the editor gave it, or as it would."""
         return self._uris.get(path) or from_fs_path(path) or ""
@@ -84,7 +127,7 @@ class Server(LanguageServer):
             text = Path(path).read_text("utf-8", "replace")
         except OSError:
             return None
-        return Rows(text, cast("Encoding", self.workspace.position_encoding))
+        return Rows(text, self.encoding)
 
     def open(self, uri: str) -> None:
         """Judge a file that was opened, at once."""
@@ -152,7 +195,7 @@ class Server(LanguageServer):
     async def _looked(self, path: str) -> None:
         held, before = self.held, self._versions()
         try:
-            look, seconds = await asyncio.get_running_loop().run_in_executor(self._worker, self._timed, path, held)
+            look, seconds = await asyncio.get_running_loop().run_in_executor(self.worker, self._timed, path, held)
         except Exception as error:  # noqa: BLE001 -- one look that fails must not end the server
             _log.exception("looking at %s failed", path)
             self.tell(f"nodrop failed on {path}: {error!r}")
@@ -198,7 +241,7 @@ class Server(LanguageServer):
         for timer in self._waiting.values():
             timer.cancel()
         self._waiting.clear()
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        self.worker.shutdown(wait=False, cancel_futures=True)
 
 
 def make() -> Server:
@@ -231,6 +274,33 @@ def make() -> Server:
     @on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_files(params: types.DidChangeWatchedFilesParams) -> None:
         server.others()
+
+    @on(types.TEXT_DOCUMENT_HOVER)
+    def explain(params: types.HoverParams) -> types.Hover | None:
+        path = server.known(params.text_document.uri)
+        return None if path is None else hover(server, path, params.position)
+
+    @on(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[" ", "{", "[", ","]))
+    def completion(params: types.CompletionParams) -> types.CompletionList | None:
+        path = server.known(params.text_document.uri)
+        return None if path is None else complete(server, path, params.position)
+
+    @on(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))
+    async def code_action(params: types.CodeActionParams) -> list[Action]:
+        path = server.known(params.text_document.uri)
+        return [] if path is None else await act(server, path, params)
+
+    @on(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        path = server.known(params.text_document.uri)
+        return [] if path is None else outline(server, path)
+
+    @server.command(EXPLAIN)
+    def explain_rule(name: str) -> str:
+        page = next((page_of(rule, server.desk.all_rules) for rule in server.desk.all_rules if rule.name == name), "")
+        if page:
+            server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message=page))
+        return page
 
     @on(types.SHUTDOWN)
     def shutdown(*_: Any) -> None:

@@ -1,0 +1,138 @@
+"""What an editor can do about a finding: the fix of its rule, or an entry in nodrop.yaml that lives with it."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nodrop.config import FILE
+from nodrop.errors import InputProblems
+from nodrop.fabric.subject import text as subject_text
+from nodrop.fixing.files import Judge
+from nodrop.fixing.files import rewritten as rewritten_files
+from nodrop.fixing.intents import JudgeOfIntents
+from nodrop.fixing.intents import rewritten as rewritten_intent
+from nodrop.fixing.settling import Settler, key_of
+from nodrop.inputs import Text
+from nodrop.lint.finding import Finding
+from nodrop.lsp.desk import Held, Look
+
+REASON = "say here why this is all right"
+_REPOSITORY = ".git"
+_MOST_LINES = 2_000
+"""Up to how many lines that may differ are compared one by one."""
+_ENTRY = re.compile(r"^(?P<key>suppress:)[ \t]*(?:#.*)?\n(?P<dash>[ ]*)-[ ]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of a text, by offsets, and what is to stand there."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """A file as it was and as it is to be; `old` is None where it is not there yet."""
+
+    path: str
+    old: str | None
+    new: str
+
+
+def fixed(look: Look, finding: Finding, held: Held) -> list[Rewrite]:
+    """Return the files that the fix of one finding changes; none where it cannot be made, or brings anything new."""
+    if finding.fix is None:
+        return []
+    key, settings = key_of(finding), replace(look.site.settings, whole=False)
+
+    def wanted(one: Finding) -> bool:
+        return key_of(one) == key
+
+    try:
+        if look.inputs is not None:
+            files = Judge(rules=look.site.rules, settings=settings).opened(look.inputs)
+            settler = Settler(files, wanted)
+            settler.settle()
+            found = list(rewritten_files(files, settler.world))
+        else:
+            path = next(iter(look.marks))
+            intent = JudgeOfIntents(rules=look.site.rules, settings=settings).opened(
+                Text(display=path, held=held[path])
+            )
+            made = Settler(intent, wanted)
+            made.settle()
+            found = list(rewritten_intent(intent, made.world))
+    except InputProblems:
+        return []
+    return [Rewrite(path=one.display, old=one.old.decode(), new=one.new.decode()) for one in found]
+
+
+def suppressed(finding: Finding, look: Look, path: Path, held: Held) -> Rewrite | None:
+    """Return the site's nodrop.yaml with an entry for a finding more; None where it has no place for one."""
+    where = look.site.settings.config.path or _home(path) / FILE
+    if where.suffix == ".toml" or look.site.problems:
+        return None
+    old = _text(where, held)
+    entry = f"rule: {finding.rule}\n  at: {_quoted(subject_text(finding.subject))}\n  reason: {REASON}\n"
+    if old is None or not re.search(r"^suppress:", old, re.MULTILINE):
+        before = old if old is None or not old or old.endswith("\n") else f"{old}\n"
+        return Rewrite(path=str(where), old=old, new=f"{before or ''}suppress:\n- {entry}")
+    found = _ENTRY.search(old)
+    if found is None:
+        return None
+    at = found.end("key") + old[found.end("key") :].index("\n") + 1
+    lines = f"- {entry}".splitlines()
+    return Rewrite(
+        path=str(where), old=old, new=old[:at] + "".join(f"{found['dash']}{one}\n" for one in lines) + old[at:]
+    )
+
+
+def _home(path: Path) -> Path:
+    """Return the repository that a file lies in, else its folder."""
+    return next((one for one in path.parents if (one / _REPOSITORY).exists()), path.parent)
+
+
+def _text(path: Path, held: Held) -> str | None:
+    if str(path) in held:
+        return held[str(path)].decode()
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]*", text) else json.dumps(text, ensure_ascii=False)
+
+
+def pieces(old: str, new: str) -> list[Piece]:
+    """Return what has to change in a text to make it another, line by line and no more than that."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    middle = before[start : len(before) - end], after[start : len(after) - end]
+    at = sum(map(len, before[:start]))
+    return [*_different(*middle, at)]
+
+
+def _different(before: Sequence[str], after: Sequence[str], at: int) -> Iterator[Piece]:
+    """Yield what differs between lines, the first of which stand at an offset."""
+    if len(before) + len(after) > _MOST_LINES:
+        yield Piece(start=at, end=at + sum(map(len, before)), text="".join(after))
+        return
+    starts = [at]
+    for line in before:
+        starts.append(starts[-1] + len(line))
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for tag, first, last, new_first, new_last in matcher.get_opcodes():
+        if tag != "equal":
+            yield Piece(start=starts[first], end=starts[last], text="".join(after[new_first:new_last]))

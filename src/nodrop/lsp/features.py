@@ -1,0 +1,182 @@
+"""What an editor asks about a place: explanations, completion, what to do about a finding, and an outline."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from nodrop.formats.places import BOM
+from nodrop.lint.finding import Finding
+from nodrop.lint.rule import Rule
+from nodrop.lsp.changes import Rewrite, fixed, pieces, suppressed
+from nodrop.lsp.cursor import spot
+from nodrop.lsp.desk import Desk, Held, Look
+from nodrop.lsp.kinds import YAML_KINDS, Kind, kind_of
+from nodrop.lsp.offers import explained, offers
+from nodrop.lsp.pages import rule_page
+from nodrop.lsp.rows import Rows, raw
+from nodrop.lsp.told import protocol_range
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nodrop.lsp.server import Server
+
+Action = types.CodeAction | types.Command
+EXPLAIN = "nodrop.explain"
+_MOST_FIXES = 8
+"""For how many findings at a time fixes are worked out."""
+_TITLE = re.compile(r"^( {0,2})([A-Za-z0-9_][\w.-]*):(?=\s|$)", re.MULTILINE)
+_WORD = re.compile(r"[\w.%-]*")
+
+
+def hover(server: "Server", path: str, at: types.Position) -> types.Hover | None:
+    """Explain the findings at a place, else the key there."""
+    rules = _by_name(server.rules_at(path))
+    here = [one for one in server.shown.get(path, ()) if _holds(one.range, at)]
+    pages = [rule_page(rules[name]) for name in dict.fromkeys(str(one.code) for one in here) if name in rules]
+    if pages:
+        return types.Hover(_markdown("\n\n---\n\n".join(pages)), here[0].range)
+    rows = server.opened(path).rows
+    kind = server.kind_of(path)
+    if kind not in YAML_KINDS:
+        return None
+    offset = rows.offset((at.line, at.character))
+    word = _WORD.match(rows.text, offset)
+    found = spot(rows.text, word.end() if word else offset)
+    about = None if found is None else explained(kind, found, server.rules_at(path))
+    if found is None or about is None:
+        return None
+    return types.Hover(_markdown(about), protocol_range((rows.position(found.start), rows.position(found.end))))
+
+
+def complete(server: "Server", path: str, at: types.Position) -> types.CompletionList | None:
+    """Offer the keys or values that a place may hold."""
+    kind = server.kind_of(path)
+    if kind not in YAML_KINDS:
+        return None
+    rows = server.opened(path).rows
+    found = spot(rows.text, rows.offset((at.line, at.character)))
+    if found is None:
+        return None
+    covered = protocol_range((rows.position(found.start), rows.position(found.end)))
+    colon = "" if re.match(r"\s*:(?:\s|$)", rows.text[found.end :]) else ": "
+    items = [
+        types.CompletionItem(
+            label=one.word,
+            kind=types.CompletionItemKind.Property if one.is_key else types.CompletionItemKind.Value,
+            detail=one.short or None,
+            documentation=_markdown(one.about) if one.about else None,
+            text_edit=types.TextEdit(covered, f"{one.word}{colon}" if one.is_key else one.word),
+            filter_text=one.word,
+            sort_text=f"{number:04}",
+        )
+        for number, one in enumerate(offers(kind, found, server.rules_at(path)))
+    ]
+    return types.CompletionList(is_incomplete=False, items=items)
+
+
+async def act(server: "Server", path: str, asked: types.CodeActionParams) -> list[Action]:
+    """Offer fixes for the findings at a place, entries of nodrop.yaml that live with them, and explanations."""
+    look, shown = server.looks.get(path), server.shown.get(path, ())
+    only = asked.context.only
+    if look is None or (only and types.CodeActionKind.QuickFix not in only):
+        return []
+    here = [one for one in shown if _meets(one.range, asked.range)]
+    known = {mark.finding.fingerprint: mark.finding for mark in look.marks.get(path, ()) if mark.finding}
+    actions: list[Action] = []
+    for told in here[:_MOST_FIXES]:
+        finding = known.get(told.data["fingerprint"]) if isinstance(told.data, dict) else None
+        if finding is not None:
+            actions += await _actions(server, path, look, told, finding)
+    return actions
+
+
+async def _actions(server: "Server", path: str, look: Look, told: types.Diagnostic, finding: Finding) -> list[Action]:
+    held, actions = server.held, list[Action]()
+    changed = await asyncio.get_running_loop().run_in_executor(server.worker, fixed, look, finding, held)
+    if changed and (edit := _edit(server, changed)) is not None:
+        safe = finding.fix is not None and finding.fix.safe
+        title = f"Fix {finding.rule}" + ("" if safe else " (unsafe: look at what it changes)")
+        actions.append(
+            types.CodeAction(title, types.CodeActionKind.QuickFix, [told], is_preferred=safe or None, edit=edit)
+        )
+    entry = suppressed(finding, look, server.as_path(path), held)
+    if entry is not None and (edit := _edit(server, [entry])) is not None:
+        title = f"Live with {finding.rule} here: an entry in nodrop.yaml, with a reason"
+        actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [told], edit=edit))
+    actions.append(types.Command(f"Explain {finding.rule}", EXPLAIN, arguments=[finding.rule]))
+    return actions
+
+
+def _edit(server: "Server", changed: Sequence[Rewrite]) -> types.WorkspaceEdit | None:
+    """Return files as an editor has them changed; None where one is another now, or cannot be made."""
+    edits: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
+    for one in changed:
+        uri = server.uri_of(one.path)
+        rows = server.rows_of(one.path) if one.old is not None else Rows("", server.encoding)
+        if rows is None or rows.text.removeprefix(BOM) != (one.old or "").removeprefix(BOM):
+            return None
+        if one.old is None:
+            if not server.makes_files:
+                return None
+            edits.append(types.CreateFile(uri=uri, options=types.CreateFileOptions(ignore_if_exists=True)))
+        new = (BOM if rows.text.startswith(BOM) else "") + one.new.removeprefix(BOM)
+        texts = [
+            types.TextEdit(protocol_range((rows.position(piece.start), rows.position(piece.end))), piece.text)
+            for piece in pieces(rows.text, new)
+        ]
+        number = server.version_of(one.path)
+        edits.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, number), [*texts]))
+    if server.takes_versions:
+        return types.WorkspaceEdit(document_changes=edits)
+    changes = {one.text_document.uri: one.edits for one in edits if isinstance(one, types.TextDocumentEdit)}
+    plain = {uri: [each for each in texts if isinstance(each, types.TextEdit)] for uri, texts in changes.items()}
+    return types.WorkspaceEdit(changes=plain)
+
+
+def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
+    """Return the keys of an intent, or of another file in YAML, two levels of them."""
+    if server.kind_of(path) not in YAML_KINDS:
+        return []
+    rows = server.opened(path).rows
+    found: list[types.DocumentSymbol] = []
+    titles = list(_TITLE.finditer(rows.text))
+    for number, one in enumerate(titles):
+        depth = len(one[1])
+        behind = (other.start() for other in titles[number + 1 :] if len(other[1]) <= depth)
+        end = next(behind, len(rows.text))
+        own = protocol_range((rows.position(one.start(2)), rows.position(one.end(2))))
+        whole = protocol_range((rows.position(one.start()), rows.position(max(one.end(), end))))
+        symbol = types.DocumentSymbol(one[2], types.SymbolKind.Key, whole, own, children=[])
+        if depth == 0:
+            found.append(symbol)
+        elif found and isinstance(found[-1].children, list):
+            found[-1].children.append(symbol)
+    return found
+
+
+def kind_at(desk: Desk, path: "Path", text: str, held: Held, look: Look | None) -> Kind:
+    """Return what kind of file a text is, be it judged already or not."""
+    if look is not None and look.kind != "other":
+        return look.kind
+    return kind_of(path, raw(text), desk.site(path, held).settings.config.rules)
+
+
+def _by_name(rules: Sequence[Rule]) -> dict[str, Rule]:
+    return {rule.name: rule for rule in rules}
+
+
+def _markdown(text: str) -> types.MarkupContent:
+    return types.MarkupContent(types.MarkupKind.Markdown, text)
+
+
+def _holds(of: types.Range, at: types.Position) -> bool:
+    return of.start <= at <= of.end
+
+
+def _meets(one: types.Range, other: types.Range) -> bool:
+    """Whether two ranges have anything in common, lines they only touch included: editors ask for the cursor's."""
+    return one.start.line <= other.end.line and other.start.line <= one.end.line

@@ -1,0 +1,93 @@
+"""The desk of the language server by itself: what it does once, and what it makes of rules that fail."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
+
+from nodrop import platforms
+from nodrop.lint import rules
+from nodrop.lint.engine import _Session
+from nodrop.lsp.changes import pieces
+from nodrop.lsp.desk import CRASH, Desk
+from nodrop.platforms.sonic import reader
+
+
+def test_a_look_reads_and_judges_once_and_loads_no_rule_again(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk, path = Desk(), site / "build/leaf1/config_db.json"
+    (site / "nodrop.yaml").write_text("rules: [rules]\n")
+    (site / "rules/pfc").mkdir(parents=True)
+    held = {str(path): path.read_bytes()}
+    desk.look(path, held)
+    counted = {"read": 0, "rules": 0, "where": 0}
+
+    def count(name: str, owner: object, attribute: str) -> None:
+        real = getattr(owner, attribute)
+
+        def counting(*args: object, **kwargs: object) -> object:
+            counted[name] += 1
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(owner, attribute, counting)
+
+    count("read", reader, "read")
+    count("rules", rules, "load_rules")
+    count("where", platforms, "where")
+    before = desk.judged
+    desk.look(path, held)
+    assert (counted, desk.judged - before) == ({"read": 1, "rules": 0, "where": 0}, 1)
+
+
+def test_rules_of_the_site_are_loaded_again_when_they_change(site: Path) -> None:
+    desk, path = Desk(), site / "build/leaf1/config_db.json"
+    (site / "nodrop.yaml").write_text("rules: [rules]\n")
+    own = site / "rules/pfc/link-pause-of-ours.yaml"
+    own.parent.mkdir(parents=True)
+    held = {str(path): path.read_bytes()}
+    known = {rule.name for rule in desk.look(path, held).site.every}
+    shipped = next(one for one in rules.shipped() if one.name == "link-pause-with-pfc")
+    own.write_text(Path(shipped.path).read_text())
+    assert {rule.name for rule in desk.look(path, held).site.every} - known == {"link-pause-of-ours"}
+    own.write_text("severity: fatal\n")
+    look = desk.look(path, held)
+    assert {rule.name for rule in look.site.every} == known
+    assert any("link-pause-of-ours.yaml" in line and "fatal" in line for line in look.log)
+
+
+def test_a_rule_that_fails_is_a_mark_and_a_line_of_the_log(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = _Session.judge
+
+    def failing(self: _Session, rule: rules.Rule, *args: object) -> None:
+        if rule.name == "pfc-without-watchdog":
+            self._crash(rule, ("leaf1",), ZeroDivisionError("by design"))
+        else:
+            judge(self, rule, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_Session, "judge", failing)
+    path = site / "build/leaf1/config_db.json"
+    look = Desk().look(path, {str(path): path.read_bytes()})
+    (mark,) = look.marks[str(path)]
+    assert mark.code == CRASH
+    assert "pfc-without-watchdog" in mark.message
+    assert [line for line in look.log if "pfc-without-watchdog" in line]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", "a\n"),
+        ("a\nb\nc\n", "a\nc\n"),
+        ("a\nb\nc\n", "a\nx\nc\ny"),
+        ("a\na\na\n", "a\na\n"),
+        ("a", ""),
+        ("1\n2\n3\n4\n5\n6\n", "1\nx\n3\n4\n5\ny\n"),
+    ],
+)
+def test_pieces_make_the_new_text_of_the_old(old: str, new: str) -> None:
+    made = old
+    for piece in reversed(pieces(old, new)):
+        made = made[: piece.start] + piece.text + made[piece.end :]
+    assert made == new
+    assert len(pieces("1\n2\n3\n", "1\nx\n3\n")) == 1
+    assert pieces(new, new) == []
