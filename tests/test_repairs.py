@@ -54,8 +54,8 @@ def test_what_is_not_repaired_is_listed_with_its_reason(update_golden: bool) -> 
 
 
 def test_every_rule_for_errors_has_a_fix_or_a_reason() -> None:
-    without = {rule.name for rule in shipped() if rule.severity == "error" and not rule.repairs}
-    known = {rule.name for rule in shipped() if not rule.repairs}
+    without = {rule.name for rule in shipped() if rule.severity == "error" and not rule.changes_files}
+    known = {rule.name for rule in shipped() if not rule.changes_files}
     listed = [name for row in read_faults("no_fix.yaml") for name in row["rules"]]
     assert without - set(listed) == set()
     assert set(listed) - known == set()
@@ -64,7 +64,7 @@ def test_every_rule_for_errors_has_a_fix_or_a_reason() -> None:
 
 
 def test_every_fault_without_a_change_has_a_reason() -> None:
-    fixed = {rule.name for rule in shipped() if rule.repairs}
+    fixed = {rule.name for rule in shipped() if rule.changes_files}
     silent = {fault.row["rule"] for fault in faults() if not repaired(fault).changes}
     assert {rule for rule in silent - fixed if not why_not(rule)} == set()
 
@@ -74,5 +74,5 @@ def test_changes_come_from_rules_that_say_so() -> None:
     for fault in faults():
         for one in outcome(fault).verdict.findings:
             assert one.fix is not None
-            assert not one.fix.changes or by_name[one.rule].repairs, one.rule
+            assert not one.fix.changes or by_name[one.rule].changes_files, one.rule
             assert not one.fix.safe or by_name[one.rule].fix_safe, one.rule

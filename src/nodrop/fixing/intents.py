@@ -88,8 +88,9 @@ def _edits(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, object
 
 
 def _resolved(path: Subject, by: Subject) -> Subject | None:
-    """Return a path with each `*` as the key that decided has it; None where that leads elsewhere."""
-    if any(one not in (_ANY, other) for one, other in zip(path, by, strict=False)):
+    """Return a path with each `*` as the key that decided has it; None where that leads elsewhere before the last."""
+    last = max((at for at, one in enumerate(path) if one == _ANY), default=-1)
+    if any(one not in (_ANY, other) for one, other in zip(path[: last + 1], by, strict=False)):
         return None
     known = (*by, *[_ANY] * len(path))
     made = tuple(other if one == _ANY else one for one, other in zip(path, known, strict=False))

@@ -136,7 +136,12 @@ class Rule:
     @property
     def repairs(self) -> bool:
         """Whether its fix says what to change, where that is known."""
-        return bool(self.changes or self.as_siblings or self.gives_changes or self.intent_fix)
+        return bool(self.changes_files or self.intent_fix)
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether it says so of the configurations of switches, and not of an intent alone."""
+        return bool(self.changes or self.as_siblings or self.gives_changes)
 
     @property
     def conditions(self) -> tuple[Node, ...]:

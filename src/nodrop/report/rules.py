@@ -100,6 +100,8 @@ def _by_itself(rule: Rule) -> Iterator[str]:
 
 def _where(rule: Rule) -> str:
     """Where the values of a fix come from, where nothing else of the page tells."""
+    if not rule.changes_files:
+        return " in an intent"
     return " to what most ports or switches alike have" if rule.as_siblings and not rule.changes else ""
 
 
