@@ -21,6 +21,7 @@ LAYERS = (
     {"__main__"},
     {"cli", "lsp"},
     {"fixing"},
+    {"remembering"},
     {"judging", "schemas"},
     {"report", "validate"},
     {"plan", "locate", "config", "rule_tests"},

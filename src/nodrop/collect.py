@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from nodrop import platforms, stated
+from nodrop.cache import Store
 from nodrop.errors import InputProblems
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
@@ -27,8 +28,9 @@ def read_inputs(
     runs: Runs | None = None,
     held: Sequence[DeviceReading] | None = None,
     progress: Callable[[str], None] | None = None,
+    store: Store | None = None,
 ) -> Reading:
-    """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs`.
+    """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs` or a store.
 
     `declared` is stronger than what lies beside the files, and `otherwise` weaker. `held` is what the bundles say,
     where they have been read before. `progress` is told how far it is.
@@ -43,10 +45,8 @@ def read_inputs(
         declared = declared.over(otherwise)
     readings = []
     notes = list(inputs.notes)
-    devices = (runs or Runs(inputs.bundles, executor)).all() if held is None else held
-    for number, (bundle, reading) in enumerate(zip(inputs.bundles, devices, strict=True), start=1):
-        if progress is not None:
-            progress(f"reading: {number} of {len(inputs.bundles)} devices")
+    devices = (runs or Runs(inputs.bundles, executor, store, progress)).all() if held is None else held
+    for bundle, reading in zip(inputs.bundles, devices, strict=True):
         if reading.problems and not reading.device.interfaces:
             problems.extend(reading.problems)
             continue

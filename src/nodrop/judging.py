@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nodrop.platforms.artifact import Artifact
     from nodrop.report.outcome import Outcome
     from nodrop.report.rule_list import Listed
+    from nodrop.rereading import Runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,6 @@ def judged(
     """Return what the rules say of a reading, with the places that the reports will show."""
     from nodrop import platforms
     from nodrop.lint.engine import judge
-    from nodrop.lint.rules import is_shipped
     from nodrop.locate import locate
     from nodrop.report.outcome import Outcome, RuleWork, heads
 
@@ -147,12 +147,21 @@ def judged(
     only = None if settings.whole else heads(verdict.findings)
     pointed = locate(verdict.findings, reading, platforms.where, only=only)
     outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
-    if settings.config.rules:
-        outcome = replace(outcome, own=tuple(rule for rule in rules if not is_shipped(rule.path)))
+    outcome = with_own(outcome, settings, rules)
     if not settings.statistics:
         return outcome
     work = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
     return replace(outcome, work=tuple(work))
+
+
+def with_own(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | None = None) -> "Outcome":
+    """Return an outcome with the site's own rules among those that were chosen."""
+    from nodrop.lint.rules import is_shipped
+
+    if not settings.config.rules:
+        return outcome
+    chosen = chosen_rules(settings) if rules is None else rules
+    return replace(outcome, own=tuple(rule for rule in chosen if not is_shipped(rule.path)))
 
 
 def read(
@@ -160,20 +169,29 @@ def read(
     settings: Settings,
     executor: "Executor | None" = None,
     *,
+    runs: "Runs | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Reading":
-    """Read the files of a fabric; of an intent, what its switches would be given, as if it lay beside the intent.
+    """Read the files of a fabric, those in `runs` as they are there.
+
+    Of an intent, return what its switches would be given, as if it lay beside the intent.
 
     An intent states itself what else a configuration states, but for the profile.
     """
     from nodrop.collect import read_inputs
     from nodrop.inputs import Inputs
-    from nodrop.rereading import Runs
 
     otherwise = settings.config.declared
     if isinstance(what, Inputs):
-        runs = Runs(what.bundles, executor, settings.store)
-        return read_inputs(what, settings.declared, executor, otherwise=otherwise, runs=runs, progress=progress)
+        return read_inputs(
+            what,
+            settings.declared,
+            executor,
+            otherwise=otherwise,
+            runs=runs,
+            store=settings.store,
+            progress=progress,
+        )
     _, reading = built(intent_of(what)[1], what.display, what.display)
     return profiled(reading, settings)
 

@@ -23,6 +23,9 @@ PlaceOf = Callable[[Subject], Place | None]
 Where = Callable[[str, Mapping[str, bytes]], PlaceOf]
 """Makes the `PlaceOf` of a device from its platform and its sources, by canonical name."""
 
+LOST_PLACE = "lost-place"
+"""The kind of the note that a file has changed since it was read."""
+
 _MAX_BYTES = 1 << 30
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -215,8 +218,13 @@ class _Atlas:
             return _load(source)
         except InputProblems as lost:
             message = f"{lost.problems[0].found}; what was found in it has no place"
-            self.notes.append(Note(kind="lost-place", message=message, device=device, file=source.display))
+            self.notes.append(Note(kind=LOST_PLACE, message=message, device=device, file=source.display))
             return None
+
+
+def lines_of(raw: bytes) -> list[str]:
+    """Return the lines of a text as `formats.places` counts them, whatever is in it."""
+    return _LINE_END.split(raw.decode("utf-8", "surrogateescape").removeprefix(BOM))
 
 
 class _LinesOf:
@@ -228,8 +236,7 @@ class _LinesOf:
 
     def get(self, file: str, line: int) -> str | None:
         if file not in self._lines:
-            text = self.texts[file].decode("utf-8", "surrogateescape").removeprefix(BOM)
-            self._lines[file] = _LINE_END.split(text)
+            self._lines[file] = lines_of(self.texts[file])
         lines = self._lines[file]
         return lines[line - 1] if line <= len(lines) and (file, line) not in self._hidden else None
 

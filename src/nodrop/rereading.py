@@ -5,7 +5,7 @@ depends on names and not on numbers, so that a device more or less changes one r
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -63,16 +63,27 @@ class _Answer:
 class Runs:
     """The readings of devices, in their order: those that a store has, and the others as they are read now."""
 
-    def __init__(self, bundles: Sequence[Bundle], executor: Executor | None = None, store: Store | None = None) -> None:
-        """Where there is a store, look at all files and read what it has not, with an executor in its processes."""
-        self._bundles, self._executor, self._store = bundles, executor, store
+    def __init__(
+        self,
+        bundles: Sequence[Bundle],
+        executor: Executor | None = None,
+        store: Store | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        """Where there is a store, look at all files and read what it has not, with an executor in its processes.
+
+        `progress` is told how far it is.
+        """
+        self._bundles, self._executor, self._store, self._progress = bundles, executor, store, progress
         self._runs = [_Run(bundles=run, store=store) for run in runs_of(bundles)] if store else []
         self._answers: list[_Answer] = []
         self._readings: list[tuple[DeviceReading, ...] | None] = []
         self.all_kept_before = True
         """Whether nothing has to be read."""
         answers = map_chunks(_answer, self._runs, executor=executor, chunk=1)
+        done = 0
         for run, answer in zip(self._runs, answers, strict=True):
+            self._tell(done := done + len(run.bundles))
             self._answers.append(answer)
             self.all_kept_before = self.all_kept_before and answer.kept_before
             # As soon as one run is new, all will be asked for; until then, it may be that none is.
@@ -88,9 +99,16 @@ class Runs:
     def all(self) -> Iterator[DeviceReading]:
         """Yield the reading of every device."""
         if self._store is None:
-            yield from map_chunks(read_bundle, self._bundles, executor=self._executor)
+            now = map_chunks(read_bundle, self._bundles, executor=self._executor)
+            for number, reading in enumerate(now, start=1):
+                self._tell(number)
+                yield reading
         for run, answer, readings in zip(self._runs, self._answers, self._readings, strict=True):
             yield from _readings(run, answer) if readings is None else readings
+
+    def _tell(self, done: int) -> None:
+        if self._progress is not None:
+            self._progress(f"reading: {done} of {len(self._bundles)} devices")
 
 
 def runs_of(bundles: Sequence[Bundle]) -> Iterator[tuple[Bundle, ...]]:

@@ -47,11 +47,11 @@ def command(
     from nodrop.cli.working import keeping
 
     calm_collector()
-    settings = stated.settings(choices.settings)
-    inputs = stated.inputs(paths, settings)
-    fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
     with keeping(choices, nothing=no_cache) as store:
-        tasks = [_Task(what=one, settings=replace(settings, store=store)) for one in fabrics]
+        settings = stated.settings(replace(choices.settings, store=store))
+        inputs = stated.inputs(paths, settings)
+        fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
+        tasks = [_Task(what=one, settings=settings) for one in fabrics]
         outcome = merged(_all_done(tasks, choices))
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
@@ -93,12 +93,12 @@ def _done(
 ) -> "Outcome":
     """Judge one fabric; its devices are read by the executor if there is one."""
     from nodrop.inputs import Inputs
-    from nodrop.judging import chosen_rules, collecting, judged, read
+    from nodrop.judging import collecting
+    from nodrop.remembering import outcome_of
 
     what, settings = task.what, task.settings
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        reading = read(what, settings, executor, progress=progress)
-        outcomes.append(judged(reading, chosen_rules(settings), settings, progress=progress))
+        outcomes.append(outcome_of(what, settings, executor, progress))
     (outcome,) = outcomes
     return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)

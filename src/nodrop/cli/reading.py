@@ -62,11 +62,11 @@ class Stated:
 
     def settings(self, settings: "Settings") -> "Settings":
         """Return how to judge, with what is stated; a UsageError where it cannot be."""
-        from nodrop.judging import chosen_rules
+        from nodrop.remembering import check
 
         _require_known(self.platform)
         settings = replace(settings, declared=_declared(self.assume, self.profile))
-        chosen_rules(settings)
+        check(settings)
         return settings
 
     def inputs(self, paths: tuple[str, ...], settings: "Settings") -> "Inputs":

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, repeat
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import orjson
 
@@ -205,6 +205,20 @@ class _Way:
             fill(one, row)
             made.append(one)
         return made
+
+
+def classes_of(annotations: Iterable[Any]) -> tuple[type[Any], ...]:
+    """Return all dataclasses and named tuples that annotations lead to."""
+    found: dict[type[Any], None] = {}
+    pending = list(annotations)
+    while pending:
+        kind = pending.pop()
+        pending += get_args(kind)
+        known = not isinstance(kind, type) or kind in found
+        if not known and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")):
+            found[kind] = None
+            pending += get_type_hints(kind).values()
+    return tuple(found)
 
 
 def _filler(kind: type[Any], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:

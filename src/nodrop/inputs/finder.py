@@ -46,6 +46,7 @@ class Finder:
         self._excluded = exclude
         self._forced = platform
         self._platforms = (platform,) if platform else platforms.names()
+        self._in_turn = sorted(self._platforms, key=self._is_beside_others)
         self._seen: set[str] = set()
         self._met = 0
         """How often it met something to read, be it for the first time or not."""
@@ -168,7 +169,7 @@ class Finder:
 
     def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
         taken: set[str] = set()
-        for platform in sorted(self._platforms, key=self._is_beside_others):
+        for platform in self._in_turn:
             reader = platforms.reader(platform)
             free = [name for name in files if name not in taken]
             if any(name in reader.FILES for name in free):

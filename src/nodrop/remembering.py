@@ -1,0 +1,209 @@
+"""A fabric of which nothing has changed is not judged again: outcomes, by all that they depend on.
+
+The text of lines is not kept: who shows one reads it again, from the file that was looked at a moment ago.
+"""
+
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from io import BytesIO
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from nodrop import judging
+from nodrop.cache import Store
+from nodrop.errors import InputProblems
+from nodrop.fabric.states import UNKNOWN
+from nodrop.formats.json import MAX_BYTES
+from nodrop.formats.packed import Table, Unpackable, Unreadable, classes_of
+from nodrop.inputs import Inputs, Text
+from nodrop.judging import Settings
+from nodrop.locate import LOST_PLACE, lines_of
+from nodrop.opening import digest
+from nodrop.report.outcome import Outcome
+from nodrop.rereading import MODEL, Runs
+
+_KEPT = tuple(one.name for one in fields(Outcome) if one.name not in ("line", "own", "work"))
+_CLASSES = classes_of(kind for name, kind in get_type_hints(Outcome).items() if name in _KEPT)
+_TABLE = Table(dict.fromkeys((*MODEL, *_CLASSES)), (UNKNOWN,))
+
+
+def outcome_of(
+    what: Inputs | Text,
+    settings: Settings,
+    executor: Executor | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Outcome:
+    """Judge one fabric, or recall what came of it; its devices are read by the executor if there is one.
+
+    What an intent comes to is worked out each time, and so is what somebody wants to count.
+    """
+    if not isinstance(what, Inputs) or settings.store is None or settings.statistics:
+        reading = judging.read(what, settings, executor, progress=progress)
+        return judging.judged(reading, judging.chosen_rules(settings), settings, progress=progress)
+    runs = Runs(what.bundles, executor, settings.store, progress)
+    key = _key(what, settings, settings.store, runs)
+    if key is not None and runs.all_kept_before:
+        found = _recalled(settings.store, key, what, runs)
+        if found is not None:
+            return judging.with_own(found, settings)
+    reading = judging.read(what, settings, runs=runs)
+    made = judging.judged(reading, judging.chosen_rules(settings), settings, progress=progress)
+    if key is not None and key == _key(what, settings, settings.store, runs):  # nothing has changed in between
+        _keep(settings.store, key, made)
+    return made
+
+
+def check(settings: Settings) -> None:
+    """Raise InputProblems where the settings name rules that there are not, unless they were found good before."""
+    said = None if settings.store is None else _of_settings(settings)
+    key = None if said is None or settings.store is None else settings.store.key("settings", *said)
+    if settings.store is None or key is None:
+        judging.chosen_rules(settings)
+    elif settings.store.get(key) is None:
+        judging.chosen_rules(settings)
+        settings.store.put(key, b"good")
+
+
+def _recalled(store: Store, key: str, what: Inputs, runs: Runs) -> Outcome | None:
+    """Return what was kept under a key; None where nothing was, or what cannot be made out."""
+    packed = store.get(key)
+    if packed is None:
+        return None
+    try:
+        values, shown = _TABLE.unpack(packed)
+        found = dict(zip(_KEPT, values, strict=True))
+        return Outcome(**found, line=_Lines(_files(what, runs), frozenset(shown)))
+    except (Unreadable, TypeError, ValueError, AttributeError):
+        store.drop(key)
+        return None
+
+
+def _keep(store: Store, key: str, made: Outcome) -> None:
+    """Keep an outcome, unless it says what will not be so again."""
+    if made.crashed or any(note.kind == LOST_PLACE for note in made.notes):
+        return
+    try:
+        packed = _TABLE.pack((tuple(getattr(made, name) for name in _KEPT), tuple(sorted(_shown(made)))))
+    except Unpackable:
+        return
+    store.put(key, packed)
+
+
+def _shown(made: Outcome) -> set[tuple[str, int]]:
+    """Return the lines that an outcome has at hand, by file and number."""
+    located = [finding.located for finding in made.findings]
+    located += [related.located for finding in made.findings for related in finding.related]
+    places = {(one.file, one.span.line) for one in located if one is not None and one.span is not None}
+    return {place for place in places if made.line(*place) is not None}
+
+
+def _files(what: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
+    """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
+    digests = iter([one for held in runs.digests or () for one in held])
+    switches = [(text, next(digests)) for bundle in what.bundles for _, text in bundle.files]
+    hosts = [(text, _digest(text)) for bundle in what.hosts for _, text in bundle.files]
+    return {text.display: (text.path, one) for text, one in (*switches, *hosts) if text.path is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines of files, read when one is asked for; None where a line was not at hand before, or the file has changed."""
+
+    files: dict[str, tuple[Path, str | None]]
+    shown: frozenset[tuple[str, int]]
+    _texts: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    def __call__(self, file: str, line: int) -> str | None:
+        """Return a line, counted from 1."""
+        if (file, line) not in self.shown:
+            return None
+        if file not in self._texts:
+            self._texts[file] = self._read(file)
+        lines = self._texts[file]
+        return lines[line - 1] if line <= len(lines) else None
+
+    def _read(self, file: str) -> Sequence[str]:
+        path, then = self.files.get(file, (None, None))
+        try:
+            raw = Text(display=file, path=path).read(MAX_BYTES)
+        except InputProblems:
+            return ()
+        return lines_of(raw) if digest(raw) == then else ()
+
+
+def _key(what: Inputs, settings: Settings, store: Store, runs: Runs) -> str | None:
+    """Return the key of what comes of a fabric; None where something that it depends on cannot be told by its bytes."""
+    texts = [*what.stated, *(text for bundle in what.hosts for _, text in bundle.files)]
+    digests = [_digest(text) for text in texts]
+    said = _of_settings(settings)
+    if runs.digests is None or None in digests or said is None:
+        return None
+    names = [
+        (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *held)
+        for bundle, held in zip((*what.bundles, *what.hosts), (*runs.digests, *((),) * len(what.hosts)), strict=True)
+    ]
+    rest = ([text.display for text in what.stated], digests, _day(settings))
+    parts = (_told((what.problems, what.notes), set()), *(ascii(one).encode() for one in (rest, *names)))
+    return store.key("outcome", *said, *parts)
+
+
+def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
+    """Return what the settings say, and what stands in the files that they name; None where these cannot be read."""
+    paths: set[Path] = set()
+    said, contents = _told(replace(settings, store=None), paths), _contents(paths)
+    return None if contents is None else (said, contents)
+
+
+def _day(settings: Settings) -> str:
+    """Return the day, where what comes of a fabric may depend on it."""
+    return date.today().isoformat() if settings.config.suppress else ""
+
+
+def _digest(text: Text) -> str | None:
+    try:
+        return digest(text.read(MAX_BYTES)) if text.path is not None else None
+    except InputProblems:
+        return None
+
+
+def _told(value: object, paths: set[Path]) -> bytes:
+    """Return bytes that differ where a value does, and note all paths in it; they are never read back."""
+    written = BytesIO()
+    pickler = _Telling(written, paths)
+    pickler.fast = True  # by content, not by which parts are one object
+    pickler.dump(value)
+    return written.getvalue()
+
+
+class _Telling(pickle.Pickler):
+    """Notes the paths in what it writes."""
+
+    def __init__(self, into: BytesIO, paths: set[Path]) -> None:
+        super().__init__(into, protocol=5)
+        self._paths = paths
+
+    def persistent_id(self, value: Any) -> None:
+        """Note a path; nothing has a name of its own."""
+        if isinstance(value, Path):
+            self._paths.add(value)
+
+
+def _contents(paths: Iterable[Path]) -> bytes | None:
+    """Return what stands at the paths of settings: files, and rules in folders; None where it cannot be read."""
+    try:
+        told = [(str(path), digest(path.read_bytes())) for path in sorted(_with_rules(paths))]
+    except OSError:
+        return None
+    return ascii(told).encode()
+
+
+def _with_rules(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+        for here, _, names in os.walk(path):
+            yield from (Path(here, name) for name in names if name.endswith((".yaml", ".yml")))
