@@ -292,3 +292,20 @@ def test_findings_of_what_is_built_speak_of_the_intent() -> None:
     assert place is not None
     assert place.span is not None
     assert "max: 2kB" in (pointed.line(place.file, place.span.line) or "")
+
+
+def test_line_ends_and_a_byte_order_mark_move_no_place() -> None:
+    part = parse("leaf1/Ethernet0/qos/queues/3/wred/green/max_bytes")
+    plain = decision(loads(BLOCK, "pod.yaml"), part)
+    for raw in (b"\xef\xbb\xbf" + BLOCK, BLOCK.replace(b"\n", b"\r\n"), BLOCK.replace(b"\n", b"\r")):
+        assert decision(loads(raw, "pod.yaml"), part) == plain
+
+
+def test_a_value_over_several_lines_is_marked_by_its_key() -> None:
+    text = BLOCK.replace(b"ecn: {min: 150kB, max", b"ecn: {min: 150kB,\n          max")
+    found = [
+        decision(loads(text, "pod.yaml"), parse(f"leaf1/Ethernet0/qos/queues/3/wred{rest}"))
+        for rest in ("", "/green/max_bytes")
+    ]
+    marked = [one.line[one.span.column - 1 : one.span.end_column - 1] for one in found if one]
+    assert marked == ["ecn", "max: 1500kB"]
