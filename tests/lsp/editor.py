@@ -21,6 +21,7 @@ class Editor:
         self.found: dict[str, types.PublishDiagnosticsParams] = {}
         self.published = 0
         self.logged: list[str] = []
+        self.registered: list[str] = []
         self.versions: dict[str, int] = {}
         self._news = asyncio.Event()
         self.capabilities: types.ServerCapabilities
@@ -30,6 +31,10 @@ class Editor:
             self.found[params.uri] = params
             self.published += 1
             self._news.set()
+
+        @self.client.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def register(params: types.RegistrationParams) -> None:
+            self.registered += [one.method for one in params.registrations]
 
         @self.client.feature(types.WINDOW_LOG_MESSAGE)
         def log(params: types.LogMessageParams) -> None:

@@ -121,7 +121,7 @@ async def said(editor: Editor, uri: str, at: types.Position) -> str:
     return "" if found is None else found.contents.value
 
 
-def test_a_hover_explains_the_rule_or_the_key(site: Path) -> None:
+def test_a_hover_explains_the_rule_the_value_or_the_key(site: Path) -> None:
     bad = without_watchdog(site)
 
     async def do(editor: Editor) -> None:
@@ -131,6 +131,14 @@ def test_a_hover_explains_the_rule_or_the_key(site: Path) -> None:
         assert page.startswith("**pfc-without-watchdog** (error, certain, area watchdog)\n\n**Why**\n\n")
         assert "**What to do**" in page
         assert await said(editor, uri, types.Position(0, 0)) == ""
+        number = next(at for at, line in enumerate(bad.split("\n")) if '"mtu": "9216"' in line)
+        value = await said(editor, uri, types.Position(number, bad.split("\n")[number].index("9216")))
+        assert value.startswith("```text\nleaf1/Ethernet0/mtu_bytes\n\nValue\n  9216\n")
+        frr = editor.open(site / "build/leaf1/frr.conf")
+        await editor.diagnostics(frr)
+        lines = (site / "build/leaf1/frr.conf").read_text().split("\n")
+        number = next(at for at, line in enumerate(lines) if "remote-as" in line)
+        assert f"leaf1/@neighbors/{lines[number].split()[1]}\n" in await said(editor, frr, types.Position(number, 8))
         for marked, words in (
             (
                 "nodrop: 1\nclasses: {rdma: {e|cn: {min: 1kB}}}",

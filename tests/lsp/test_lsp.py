@@ -205,6 +205,24 @@ def test_what_the_site_states_counts_saved_or_not(site: Path) -> None:
     session(do, site)
 
 
+def test_files_that_others_are_judged_by_are_watched(site: Path) -> None:
+    path, configuration = site / "build/leaf1/config_db.json", site / "nodrop.yaml"
+    able = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+
+    async def do(editor: Editor) -> None:
+        uri = editor.open(path, without_watchdog(site))
+        assert len(await editor.diagnostics(uri)) == 1
+        assert editor.registered == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
+        configuration.write_text('severity: {pfc-without-watchdog: "off"}\n')
+        event = types.FileEvent(configuration.as_uri(), types.FileChangeType.Created)
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+        while editor.found[uri].diagnostics:
+            editor._news.clear()
+            await editor._news.wait()
+
+    session(do, site, workspace=types.WorkspaceClientCapabilities(did_change_watched_files=able))
+
+
 def test_a_text_that_is_typed_is_judged_when_it_is_left_alone(site: Path) -> None:
     path = site / "build/leaf1/config_db.json"
 

@@ -18,6 +18,8 @@ from nodrop.lsp.offers import explained, offers
 from nodrop.lsp.pages import rule_page
 from nodrop.lsp.rows import Rows, raw
 from nodrop.lsp.told import protocol_range
+from nodrop.lsp.values import value_at
+from nodrop.report.escape import fenced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,17 +34,41 @@ _TITLE = re.compile(r"^( {0,2})([A-Za-z0-9_][\w.-]*):(?=\s|$)", re.MULTILINE)
 _WORD = re.compile(r"[\w.%-]*")
 
 
-def hover(server: "Server", path: str, at: types.Position) -> types.Hover | None:
-    """Explain the findings at a place, else the key there."""
+async def hover(server: "Server", path: str, at: types.Position) -> types.Hover | None:
+    """Explain the findings at a place, else the key there, else what a configuration says."""
     rules = _by_name(server.rules_at(path))
     here = [one for one in server.shown.get(path, ()) if _holds(one.range, at)]
     pages = [rule_page(rules[name]) for name in dict.fromkeys(str(one.code) for one in here) if name in rules]
     if pages:
         return types.Hover(_markdown("\n\n---\n\n".join(pages)), here[0].range)
-    rows = server.opened(path).rows
     kind = server.kind_of(path)
-    if kind not in YAML_KINDS:
+    if kind == "device":
+        return await _value(server, path, at)
+    return _key(server, path, kind, at) if kind in YAML_KINDS else None
+
+
+async def _value(server: "Server", path: str, at: types.Position) -> types.Hover | None:
+    """Say what the line means, where the text is still the one that was judged."""
+    look, rows = server.looks.get(path), server.opened(path).rows
+    if look is None or look.reading is None or look.inputs is None:
         return None
+    held = next((text.held for one in look.inputs.bundles for _, text in one.files if text.display == path), b"")
+    if held != raw(rows.text):
+        return None
+    before = rows.offset((at.line, at.character)) - rows.offset((at.line, 0))
+    column = before + 1 - (at.line == 0 and rows.text.startswith(BOM))
+    loop = asyncio.get_running_loop()
+    found = await loop.run_in_executor(
+        server.worker, value_at, look.reading, look.inputs, path, at.line + 1, max(column, 1)
+    )
+    if found is None:
+        return None
+    text, span = found
+    return types.Hover(_markdown("\n".join(fenced(text.splitlines(), "text"))), protocol_range(rows.range(span)))
+
+
+def _key(server: "Server", path: str, kind: Kind, at: types.Position) -> types.Hover | None:
+    rows = server.opened(path).rows
     offset = rows.offset((at.line, at.character))
     word = _WORD.match(rows.text, offset)
     found = spot(rows.text, word.end() if word else offset)

@@ -26,6 +26,8 @@ from nodrop.report.rules import page as page_of
 
 LEAST_S, MOST_S = 0.02, 0.15
 """How long a text must have been left alone before it is judged: as long as half of the last judgment, within these."""
+WATCHED = ("**/*.yaml", "**/*.conf", "**/*.json")
+"""Files on the disk by which open ones are judged."""
 _log = logging.getLogger(__name__)
 
 
@@ -56,6 +58,14 @@ class Server(LanguageServer):
         if strictness in ("regular", "pedantic", "auditor"):
             self.desk = Desk(strictness)
         self.worker.submit(self._warmed)
+
+    async def watch(self) -> None:
+        """Ask the editor to tell when files change that others are judged by, where it can be asked."""
+        field = "workspace.did_change_watched_files.dynamic_registration"
+        if get_capability(self.client_capabilities, field, False):
+            watched = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in WATCHED])
+            asked = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, watched)
+            await self.client_register_capability_async(types.RegistrationParams([asked]))
 
     def _warmed(self) -> None:
         try:
@@ -255,6 +265,10 @@ def make() -> Server:
     def initialize(params: types.InitializeParams) -> None:
         server.begin(params)
 
+    @on(types.INITIALIZED)
+    async def initialized(_: types.InitializedParams) -> None:
+        await server.watch()
+
     @on(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
         server.open(params.text_document.uri)
@@ -276,9 +290,9 @@ def make() -> Server:
         server.others()
 
     @on(types.TEXT_DOCUMENT_HOVER)
-    def explain(params: types.HoverParams) -> types.Hover | None:
+    async def explain(params: types.HoverParams) -> types.Hover | None:
         path = server.known(params.text_document.uri)
-        return None if path is None else hover(server, path, params.position)
+        return None if path is None else await hover(server, path, params.position)
 
     @on(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[" ", "{", "[", ","]))
     def completion(params: types.CompletionParams) -> types.CompletionList | None:

@@ -1,0 +1,92 @@
+"""What a configuration says at a place, in the words of the model: the part of the fabric that stands there."""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nodrop import platforms
+from nodrop.errors import InputProblems
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.types import key_of
+from nodrop.formats.json import MAX_BYTES
+from nodrop.formats.places import Span
+from nodrop.inputs import Inputs
+from nodrop.lint.finding import Located
+from nodrop.locate import Stands
+from nodrop.report.explained import text as explained
+
+_LINES_ABOVE = 60
+"""How far above a place the port is looked for that it is about."""
+
+
+def value_at(reading: Reading, inputs: Inputs, file: str, line: int, column: int) -> tuple[str, Span] | None:
+    """Return what stands at a line and column, from 1, as `nodrop explain --at` has it; None where nothing is known.
+
+    Of the parts that stand there (of the switch as such, or of the port that is named there or above) it is the one
+    that covers the least; of several, the one around the others.
+    """
+    names = [name for name, sources in reading.sources.items() if any(one.display == file for one in sources)]
+    device = next((one for one in reading.fabric.devices if one.name in names), None)
+    bundle = next((one for one in inputs.bundles if any(text.display == file for _, text in one.files)), None)
+    if device is None or bundle is None:
+        return None
+    try:
+        texts = {name: text.read(MAX_BYTES) for name, text in bundle.files}
+    except InputProblems:
+        return None
+    own = next(name for name, text in bundle.files if text.display == file)
+    where = platforms.where(bundle.platform, texts)
+    port = _port(device, texts[own].decode("utf-8", "replace").splitlines(), line)
+    found = [
+        (_size(place.span), len(subject), subject, place.span)
+        for subject in _subjects(device, port)
+        if (place := where(subject)) is not None and place.file == own and _holds(place.span, line, column)
+    ]
+    if not found:
+        return None
+    _, _, subject, span = min(found)
+    stands = Stands(part=subject, located=Located(file=file, span=span), line=None)
+    return explained(reading, subject, stands), span
+
+
+def _port(device: Device, lines: list[str], line: int) -> Interface | None:
+    """Return the port that is named in a line, or in the nearest above it."""
+    names = {port.name: port for port in device.interfaces}
+    for text in reversed(lines[max(0, line - _LINES_ABOVE) : line]):
+        for word in re.findall(r"[\w./-]+", text):
+            if word in names:
+                return names[word]
+    return None
+
+
+def _subjects(device: Device, port: Interface | None) -> Iterator[Subject]:
+    for field in dataclasses.fields(device):
+        if field.name != "interfaces":
+            yield from _within((device.name, f"@{field.name}"), getattr(device, field.name))
+    for place, neighbor in enumerate(device.neighbors):
+        yield from _within((device.name, "@neighbors", key_of(neighbor, place)), neighbor)
+    if port is not None:
+        for field in dataclasses.fields(port):
+            yield from _within((device.name, port.name, field.name), getattr(port, field.name))
+
+
+def _within(subject: Subject, value: Any) -> Iterator[Subject]:
+    """Yield a part and those inside of it."""
+    yield subject
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _within((*subject, field.name), getattr(value, field.name))
+    elif isinstance(value, tuple) and value and dataclasses.is_dataclass(value[0]):
+        for place, row in enumerate(value):
+            yield from _within((*subject, key_of(row, place)), row)
+
+
+def _holds(span: Span, line: int, column: int) -> bool:
+    return (span.line, span.column) <= (line, column) < (span.end_line, span.end_column)
+
+
+def _size(span: Span) -> tuple[int, int]:
+    return span.end_line - span.line, span.end_column - span.column
