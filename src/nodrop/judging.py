@@ -245,12 +245,15 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
     return (*artifacts, *nodrop.rack(fabric)), reading
 
 
-def reading_at(path: str, settings: Settings | None = None) -> "Reading":
-    """Return what stands at one path: configurations, or an intent, of which what its switches would be given."""
+def reading_at(path: str, settings: Settings | None = None, platform: str | None = None) -> "Reading":
+    """Return what stands at one path: configurations, or an intent, of which what its switches would be given.
+
+    With a platform, every file is read as that one's.
+    """
     from nodrop.inputs import find
 
     settings = settings or Settings()
-    inputs = find((path,), exclude=settings.config.excludes)
+    inputs = find((path,), platform, exclude=settings.config.excludes)
     if intents := inputs.all_intents():
         text, *others = intents
         if others or inputs.bundles:

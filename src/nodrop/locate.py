@@ -121,7 +121,7 @@ def place_of(part: Subject, reading: Reading, where: Where) -> Stands | None:
         return None
     device, part = aimed
     platform = _platforms(reading)[device]
-    loaded = [(source, _load(source)) for source in reading.sources[device]]
+    loaded = [(source, load(source)) for source in reading.sources[device]]
     find = where(platform, {source.name: raw for source, raw in loaded})
     displays = {source.name: source.display for source, _ in loaded}
     lines = _lines_of(reading.secret_lines, device, loaded)
@@ -215,7 +215,7 @@ class _Atlas:
 
     def _loaded(self, device: str, source: Source) -> bytes | None:
         try:
-            return _load(source)
+            return load(source)
         except InputProblems as lost:
             message = f"{lost.problems[0].found}; what was found in it has no place"
             self.notes.append(Note(kind=LOST_PLACE, message=message, device=device, file=source.display))
@@ -250,7 +250,7 @@ def _lines_of(
     return _LinesOf({source.display: raw for source, raw in loaded}, hidden)
 
 
-def _load(source: Source) -> bytes:
+def load(source: Source) -> bytes:
     """The text as it was when it was read; raises InputProblems where it is not to be had any more."""
     if source.held is not None:
         return source.held

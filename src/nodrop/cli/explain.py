@@ -1,50 +1,76 @@
-"""`nodrop explain`: a rule's page, or what a fabric has at a subject and where that comes from."""
+"""`nodrop explain`: a rule's page, what a fabric has at a subject and why, or what a rule saw there."""
+
+from typing import TYPE_CHECKING
 
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import unknown
+from nodrop.cli.options import INPUT, Sections, configured, option, unknown
+
+if TYPE_CHECKING:
+    from nodrop.judging import Settings
 
 
-@click.command()
-@click.option("--at", metavar="SUBJECT", help="Explain what the configurations at PATH have there, and why.")
-@click.argument("name", metavar="RULE | PATH", shell_complete=completing.rules)
-def command(name: str, at: str | None) -> None:
-    """Explain a rule, or a part of a fabric.
+@click.command(cls=Sections)
+@click.argument("words", nargs=-1, required=True, metavar="[RULE] [PATH]", shell_complete=completing.rules)
+@option(INPUT, "--at", metavar="SUBJECT", help="Explain what the configurations at PATH have there, and why.")
+@option(
+    INPUT,
+    "--platform",
+    metavar="NAME",
+    shell_complete=completing.platforms,
+    help="Of a rule, how its fault is spelt on this platform; of PATH, read every file as this platform's.",
+)
+@configured
+def command(words: tuple[str, ...], at: str | None, platform: str | None, settings: "Settings") -> None:
+    """Explain a rule, a part of a fabric, or what a rule sees there.
 
-    Of a rule, its page in the rule book: what it finds and where, why that matters, what to do, its options, examples,
-    references, and the other rules of its area.
+    \b
+    nodrop explain RULE                        its page: what it finds, why that matters, what to do, examples
+    nodrop explain RULE --platform NAME        its examples as the files of a platform have them
+    nodrop explain --at SUBJECT PATH           the value at a subject, and the line or reason that it comes from
+    nodrop explain RULE --at SUBJECT PATH      what the rule saw there, what decided, and the text to change
 
-    With --at, of an intent, a file or a folder of configurations: the value that stands at a subject, such as
-    leaf1/Ethernet0/qos/priority_groups/3, the line that it comes from, or why nobody states it; for headroom, what it
-    is made of and held against.
+    A subject is what findings name: leaf1/Ethernet0, leaf1/Ethernet0/qos/priority_groups/3, @fabric/classes/rdma. PATH
+    is an intent, a file or a folder of configurations. Of a part below what a rule looks at, the whole is explained; of
+    a part above, what the rule looks at in it is listed. Of headroom, it is told what that is made of.
     """
+    from nodrop import platforms
     from nodrop.cli.output import say
 
-    say(_rule(name) if at is None else _part(name, at))
+    if platform is not None and platform not in platforms.names():
+        raise click.UsageError(unknown("platform", platform, platforms.names()))
+    wanted = 1 if at is None else 2
+    if len(words) > wanted:
+        raise click.UsageError(f"{len(words)} words; expected {'RULE' if at is None else 'RULE PATH, or PATH'}")
+    try:
+        say(_explained(words, at, settings, platform))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
-def _rule(name: str) -> str:
-    from nodrop.lint.rules import shipped
-    from nodrop.report.rules import page
+def _explained(words: tuple[str, ...], at: str | None, settings: "Settings", platform: str | None) -> str:
+    """Return the page; ValueError where a rule or a subject is not there."""
+    from nodrop.explaining import at_subject, rule_called
+    from nodrop.judging import all_rules
+    from nodrop.report import rule_on, rules
 
-    rules = {name: rule for rule in shipped() for name in (rule.name, *rule.aliases)}
-    if area := [rule.name for rule in shipped() if rule.area == name]:
-        raise click.UsageError(f"{name} is an area; its rules: {', '.join(area)}")
-    if name not in rules:
-        raise click.UsageError(unknown("rule", name, rules))
-    return page(rules[name], shipped()) + "\n"
+    if at is not None:
+        return (
+            at_subject(words[0], at, words[1], settings, platform)
+            if words[1:]
+            else _part(words[0], at, settings, platform)
+        )
+    rule = rule_called(words[0], settings)
+    return rules.page(rule, all_rules(settings.config)) + "\n" if platform is None else rule_on.page(rule, platform)
 
 
-def _part(path: str, at: str) -> str:
+def _part(path: str, at: str, settings: "Settings", platform: str | None) -> str:
     from nodrop import platforms
     from nodrop.fabric.subject import parse
     from nodrop.judging import reading_at
     from nodrop.locate import place_of
     from nodrop.report.explained import text
 
-    reading, subject = reading_at(path), parse(at)
-    try:
-        return text(reading, subject, place_of(subject, reading, platforms.where))
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    reading, subject = reading_at(path, settings, platform), parse(at)
+    return text(reading, subject, place_of(subject, reading, platforms.where))

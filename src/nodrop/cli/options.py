@@ -120,6 +120,28 @@ class Sections(click.Command):
 
 
 INPUT, RULES, OUTPUT, RUNNING = "Input", "Rules", "Output", "Running"
+_CONFIGURED = (
+    option(
+        RULES,
+        "--rules",
+        multiple=True,
+        metavar="DIR",
+        type=click.Path(),
+        help="Judge by the rules of this folder too, as by those that `rules` of nodrop.yaml names; may be repeated.",
+    ),
+    option(
+        RULES,
+        "-c",
+        "--config",
+        "config_file",
+        metavar="FILE",
+        type=click.Path(),
+        help="Judge as this file says.  [default: the nearest nodrop.yaml, or pyproject.toml with [tool.nodrop]]",
+    ),
+    option(RULES, "--no-config", is_flag=True, help="Look for no such file."),
+)
+"""What a site says of its rules."""
+
 _CHOOSING = (
     option(
         RULES,
@@ -144,24 +166,7 @@ _CHOOSING = (
         help="How far to go: pedantic adds what is possible or a matter of care, auditor what is worth knowing."
         "  [default: regular]",
     ),
-    option(
-        RULES,
-        "--rules",
-        multiple=True,
-        metavar="DIR",
-        type=click.Path(),
-        help="Judge by the rules of this folder too, as by those that `rules` of nodrop.yaml names; may be repeated.",
-    ),
-    option(
-        RULES,
-        "-c",
-        "--config",
-        "config_file",
-        metavar="FILE",
-        type=click.Path(),
-        help="Judge as this file says.  [default: the nearest nodrop.yaml, or pyproject.toml with [tool.nodrop]]",
-    ),
-    option(RULES, "--no-config", is_flag=True, help="Look for no such file."),
+    *_CONFIGURED,
 )
 """What says by which rules is judged, and how."""
 
@@ -234,12 +239,24 @@ def judging(function: Callable[..., int]) -> Callable[..., int]:
 
 def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that choose rules to a command; it gets what they say as `settings`."""
+    return _with_settings(function, _CHOOSING)
 
+
+def configured(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what a site's rules and configuration are; the command gets that as `settings`.
+
+    Where it looks at a place, the last of its words is a path, from which a configuration is searched.
+    """
+    return _with_settings(function, _CONFIGURED)
+
+
+def _with_settings(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
     @functools.wraps(function)
     def command(**given: Any) -> Any:
-        return function(settings=_settings(given, given.get("paths") or ()), **given)
+        inputs = given["words"][-1:] if given.get("at") else ()
+        return function(settings=_settings(given, inputs), **given)
 
-    for add in reversed(_CHOOSING):
+    for add in reversed(tuple(options)):
         command = add(command)
     return command
 
@@ -253,9 +270,9 @@ def _settings(given: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
     config = _config(given.pop("config_file"), inputs, none=given.pop("no_config"))
     own = tuple(map(Path, given.pop("rules")))
     return Settings(
-        select=given.pop("select"),
-        ignore=given.pop("ignore"),
-        strictness=given.pop("strictness") or config.strictness or "regular",
+        select=given.pop("select", ()),
+        ignore=given.pop("ignore", ()),
+        strictness=given.pop("strictness", None) or config.strictness or "regular",
         config=replace(config, rules=(*config.rules, *own)),
     )
 

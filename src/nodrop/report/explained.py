@@ -47,12 +47,12 @@ def _lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> 
 def _value(value: Any) -> Iterator[str]:
     if dataclasses.is_dataclass(value):
         for one in dataclasses.fields(value):
-            yield f"{one.name}: {_spell(getattr(value, one.name))}"
+            yield f"{one.name}: {spell(getattr(value, one.name))}"
     else:
-        yield _spell(value)
+        yield spell(value)
 
 
-def _spell(value: Any) -> str:
+def spell(value: Any) -> str:
     """Spell a value of the model in one line; of a long list of rows, their names."""
     whole = _whole(value)
     if len(whole) <= _INLINE or not isinstance(value, tuple) or hasattr(value, "_fields"):
@@ -82,7 +82,7 @@ def _whole(value: Any) -> str:
 
 def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
     """Yield in words where a value comes from: what was worked out, taken from a default, assumed, read."""
-    if _is_computed(reading, at, value):
+    if is_computed(reading, at, value):
         yield "sizes: worked out by the switch, and so by nodrop; no file states them"
     for length in range(len(at), 0, -1):
         if reason := reading.derived.get(at[:length]):
@@ -108,7 +108,7 @@ def _origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) ->
     yield place if stands.part == at else f"{place}, which states {subject.text(stands.part)}"
 
 
-def _is_computed(reading: Reading, at: Subject, value: Any) -> bool:
+def is_computed(reading: Reading, at: Subject, value: Any) -> bool:
     """Whether a part, or one around it, is a headroom or a pool's size that the switch works out."""
     wanted: list[Any] = [value]
     for length in range(len(at) - 1, 1, -1):

@@ -1,0 +1,93 @@
+"""What a rule saw at a place of a fabric: the files are read and judged by that rule alone, and the rest is told."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from nodrop import stated
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import parse
+from nodrop.fabric.types import nearest
+from nodrop.formats import yaml
+from nodrop.judging import Settings, all_rules, judged, reading_at
+from nodrop.lint.engine import options_of, severity_of
+from nodrop.lint.rule import Rule
+from nodrop.lint.rules import of_files
+
+
+def rule_called(name: str, settings: Settings) -> Rule:
+    """Return the rule of a name or former name; ValueError names the nearest, or the rules of an area."""
+    rules = all_rules(settings.config)
+    known = {word: rule for rule in rules for word in (*rule.aliases, rule.name)}
+    if name in known:
+        return known[name]
+    if of_area := [rule.name for rule in rules if rule.area == name]:
+        raise ValueError(f"{name} is an area; its rules: {', '.join(of_area)}")
+    raise ValueError(f"no rule {name!r} ({nearest(name, known)})")
+
+
+def at_subject(name: str, at: str, path: str, settings: Settings, platform: str | None = None) -> str:
+    """Return what the rule of a name saw at a subject of the fabric at a path, as a page.
+
+    InputProblems where the files are wrong; ValueError where there is no such rule, or it looks at nothing there.
+    """
+    from nodrop.report.witnessed import Asked, page
+
+    rule = rule_called(name, settings)
+    config = settings.config
+    off = f"severity off in {config.path}" if severity_of(rule, config.severity) == "off" else ""
+    severity = {one: what for one, what in config.severity.items() if what != "off"}
+    settings = replace(settings, strictness="auditor", config=replace(config, severity=severity), whole=True)
+    reading = reading_at(path, settings, platform)
+    index = Index(reading.fabric)
+    before = [one for one in of_files(all_rules(config)) if not one.last and one.name != rule.name] if rule.last else []
+    asked = Asked(
+        rule=rule,
+        at=parse(at),
+        reading=reading,
+        index=index,
+        outcome=judged(reading, [*before, rule], settings, index=index),
+        options=options_of(rule, config.options),
+        set_at=_set_at(rule, settings),
+        stated_by=_stated_by(path, settings),
+        off=off,
+    )
+    return page(asked)
+
+
+def _set_at(rule: Rule, settings: Settings) -> Mapping[str, str]:
+    """Where the site's configuration sets the options of a rule."""
+    config = settings.config
+    told = {}
+    for name in (*rule.aliases, rule.name):
+        for option in config.options.get(name, {}):
+            line = ":".join(map(str, config.places.get(("options", name, option), ())))
+            told[option] = f"set in {config.path}{f':{line}' if line else ''}"
+    return told
+
+
+def _stated_by(path: str, settings: Settings) -> Callable[[str], str]:
+    """Return who says a key of the fabric: the command line, a fabric.yaml beside the files, or the configuration."""
+    from nodrop.inputs import find
+
+    sources: list[tuple[Declared, Callable[[str], str]]] = [(settings.declared, lambda _key: "--assume")]
+    inputs = find((path,), exclude=settings.config.excludes)
+    for text in () if inputs.all_intents() else inputs.only().stated:
+        raw = text.read(stated.MAX_BYTES)
+        sources.append((stated.loads(raw, text.display), _keys_of(raw, text.display)))
+    sources.append((settings.config.declared, lambda key: f"{settings.config.path}, fabric.{key}"))
+
+    def by(key: str) -> str:
+        return next((told(key) for declared, told in sources if getattr(declared, key, None)), "")
+
+    return by
+
+
+def _keys_of(raw: bytes, display: str) -> Callable[[str], str]:
+    document = yaml.parse(raw, display)
+
+    def told(key: str) -> str:
+        line, column = document.place(("fabric", key), of="key")
+        return f"{display}:{line}:{column}"
+
+    return told

@@ -1,0 +1,94 @@
+"""Where a value comes from, in words: the line that states it, the default or formula behind it, or who could tell."""
+
+from collections.abc import Callable, Iterator
+
+from nodrop import platforms
+from nodrop.errors import InputProblems
+from nodrop.fabric import subject
+from nodrop.fabric.edit import get_value
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.lint.unknowns import advice
+from nodrop.locate import Stands, place_of
+from nodrop.report.explained import is_computed
+
+StatedBy = Callable[[str], str]
+"""Says who stated a key of the fabric (`mode`, `classes`, …) and where; nothing where nobody did."""
+
+_TOPICS = {"mode": "mode", "RDMA": "classes"}
+"""The key under which one would state what was assumed."""
+_KEYS = {"links": "cables", "devices": "roles"}
+
+
+def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: StatedBy) -> Iterator[str]:
+    """Yield in words where the value of a part comes from, `path` being what a rule calls it."""
+    if isinstance(value, Unknown):
+        yield f"unknown: no file says it; what would settle it: {advice(path)}"
+        return
+    decision = reading.decided(at) if reading.decided is not None else None
+    if decision is not None:
+        yield f"{decision.message} ({decision.file}:{decision.span.line}:{decision.span.column})"
+        return
+    for length in range(len(at), 0, -1):
+        if reason := reading.derived.get(at[:length]):
+            yield f"derived: {reason}"
+            break
+    if is_computed(reading, at, _value(reading, at)):
+        yield "derived: worked out by the switch, and so by nodrop; no file states it"
+    if at[0] == FABRIC:
+        key = at[1] if len(at) > 1 else ""
+        yield from of_fabric(reading, _KEYS.get(key, key), stated_by)
+    else:
+        yield from _of_file(reading, at, value)
+
+
+def _value(reading: Reading, at: Subject) -> object:
+    try:
+        return get_value(reading.fabric, at)
+    except ValueError:
+        return None
+
+
+def of_fabric(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
+    """Yield who says a key of the fabric (`mode`, `classes`, …): what was assumed, who stated it, or nobody."""
+    assumed = [one for one in reading.assumed if _TOPICS.get(one.fact) == key]
+    for one in assumed:
+        yield f"assumed: {one.fact} is {one.value}, because: {one.because}"
+    if assumed:
+        return
+    if reading.decided is not None:
+        yield "stated by the intent, or what it leaves to its default"
+    elif by := stated_by(key):
+        yield f"stated: {by}"
+    elif key == "cables":
+        yield "concluded from shared subnets, neighbor tables and descriptions"
+    else:
+        yield "stated by nobody: what holds where nothing is said"
+
+
+def _of_file(reading: Reading, at: Subject, value: object) -> Iterator[str]:
+    if len(at) == 3 and at[2] == "side":
+        yield "follows from what the port's cable leads to"
+    try:
+        stands = place_of(at, reading, platforms.where)
+    except InputProblems as error:
+        yield str(error.problems[0])
+        return
+    yield from _standing(stands, at, value)
+
+
+def _standing(stands: Stands | None, at: Subject, value: object) -> Iterator[str]:
+    if stands is None:
+        yield "no file that was read states it"
+        return
+    span = stands.located.span
+    place = stands.located.file + (f":{span.line}:{span.column}" if span else "")
+    line = f"  {stands.line.strip()}" if stands.line is not None else ""
+    if value is None:
+        around = f"; {subject.text(stands.part)} is" if stands.part != at else ", and would stand"
+        yield f"absent: nothing states it{around} at {place}{line}"
+    elif stands.part == at:
+        yield f"stated: {place}{line}"
+    else:
+        yield f"stated: {place}, with {subject.text(stands.part)}{line}"

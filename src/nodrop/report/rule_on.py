@@ -1,0 +1,87 @@
+"""A rule's fault as the files of one platform have it: what `nodrop explain RULE --platform NAME` prints."""
+
+import textwrap
+from collections.abc import Iterator
+from difflib import unified_diff
+
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import parse
+from nodrop.fabric.subject import text as spelt
+from nodrop.lint.examples import views_of
+from nodrop.lint.rule import Example, Rule
+from nodrop.lint.setting import CannotSay, Setting, names, spelt_as
+from nodrop.platforms.examples import TIERS
+from nodrop.report.escape import terminal
+from nodrop.report.rules import PAGE, finds
+
+_LINES = 40
+"""How much of an example's difference is shown."""
+_CONTEXT = 1
+
+
+def page(rule: Rule, platform: str) -> str:
+    """Return each bad example of a rule on a platform: the lines that go and come in the files of a sound fabric."""
+    return "".join(f"{terminal(line).rstrip()}\n" for line in _page(rule, platform))
+
+
+def _page(rule: Rule, platform: str) -> Iterator[str]:
+    yield f"{rule.name} on {platform}"
+    yield ""
+    yield from textwrap.wrap(finds(rule), PAGE)
+    if platform in rule.unseen:
+        yield ""
+        yield from textwrap.wrap(f"No configuration of {platform} has it: {rule.unseen[platform]}", PAGE)
+        return
+    for example in rule.examples:
+        if example.kind == "bad":
+            yield ""
+            yield from _example(rule, example, platform)
+
+
+def _example(rule: Rule, example: Example, platform: str) -> Iterator[str]:
+    if platform not in TIERS:
+        yield from _whole(example, platform)
+        return
+    setting = Setting(platform)
+    try:
+        setting.check_carried(example)
+        (view, *_) = views_of(example, setting.base, setting.views, setting.artifact)
+    except (CannotSay, ValueError) as reason:
+        yield from textwrap.wrap(f"{example.name} of {rule.name} cannot be said by {platform}: {reason}", PAGE)
+        return
+    (sound,) = setting.views(setting.base({}))
+    table = names(setting.base({}), platform)
+    at = ", ".join(spelt(spelt_as(parse(each), table)) for each in example.at)
+    yield from textwrap.wrap(f"Found at {at}, where a sound fabric is changed so:", PAGE)
+    lines = list(_differences(sound.reading, view.reading)) or ["no line of a file, but what is stated beside them"]
+    yield from (f"  {line}" for line in lines[:_LINES])
+    if len(lines) > _LINES:
+        yield f"  … and {len(lines) - _LINES} lines more"
+
+
+def _whole(example: Example, platform: str) -> Iterator[str]:
+    """Files of a platform that is read and not written: an example brings them along."""
+    files = (example.artifact or {}).get(platform, {})
+    if not files:
+        yield f"{example.name} is of other platforms; files of {platform} are read, and none is written for it"
+        return
+    yield f"Found at {', '.join(example.at)}, where these are the files:"
+    for name, said in files.items():
+        yield f"  {name}"
+        yield from (f"    {line}" for line in (said.splitlines() if isinstance(said, str) else map(str, said)))
+
+
+def _differences(before: Reading, after: Reading) -> Iterator[str]:
+    old, new = _files(before), _files(after)
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            was, now = ((old.get(name, "").splitlines()), (new.get(name, "").splitlines()))
+            yield from unified_diff(was, now, name, name, n=_CONTEXT, lineterm="")
+
+
+def _files(reading: Reading) -> dict[str, str]:
+    return {
+        source.display: (source.held or b"").decode(errors="replace")
+        for sources in reading.sources.values()
+        for source in sources
+    }

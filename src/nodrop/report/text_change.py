@@ -1,0 +1,65 @@
+"""The text to change for a finding: the lines of a file and what they become, else what to do by hand."""
+
+from collections.abc import Iterator
+from difflib import unified_diff
+
+from nodrop import platforms
+from nodrop.errors import InputProblems
+from nodrop.fabric import subject
+from nodrop.fabric.change import Change
+from nodrop.fabric.reading import Reading, Source
+from nodrop.lint.finding import Finding
+from nodrop.locate import load
+from nodrop.report.explained import spell
+
+_CONTEXT = 2
+
+
+Line = tuple[bool, str]
+"""A line, and whether it is a file's own, which is not wrapped."""
+
+
+def changes(finding: Finding, reading: Reading) -> Iterator[Line]:
+    """Yield what ends a finding: a diff of each file that can be changed, and the rest in words."""
+    if finding.fix is None:
+        return
+    yield False, finding.fix.text
+    if reading.decided is not None:
+        yield from ((False, f"in the intent: {path} becomes {spell(value)}") for path, value in finding.fix.intent)
+    by_device: dict[str, list[Change]] = {}
+    for change in finding.fix.changes:
+        by_device.setdefault(change.subject[0], []).append(change)
+    for device, wanted in by_device.items():
+        for change in wanted:
+            yield False, f"{subject.text(change.subject)}: {spell(change.old)} becomes {spell(change.new)}"
+        if reading.decided is None and device in reading.sources:
+            yield from _in_files(device, wanted, reading)
+
+
+def _in_files(device: str, wanted: list[Change], reading: Reading) -> Iterator[Line]:
+    platform = next((one.platform for one in reading.fabric.devices if one.name == device), "")
+    editor = platforms.editor(platform) if platform in platforms.names() else None
+    if editor is None:
+        return
+    sources = reading.sources[device]
+    try:
+        bundle = {source.name: load(source) for source in sources}
+        edit = editor.edit(bundle, wanted, name=device)
+    except InputProblems as error:
+        yield False, str(error.problems[0])
+        return
+    for source in sources:
+        if source.name in edit.files:
+            diff = _diff(device, source, bundle[source.name], edit.files[source.name], reading)
+            yield from ((True, line) for line in diff)
+    yield from ((False, f"by hand: {line}") for line in dict.fromkeys(one.line for one in edit.by_hand))
+    for one in edit.follows:
+        yield False, f"and so {subject.text(one.subject)}: {spell(one.old)} becomes {spell(one.new)}"
+
+
+def _diff(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
+    """Yield a unified diff; a line that holds a secret is quoted by none."""
+    before, after = old.decode(errors="replace").splitlines(), new.decode(errors="replace").splitlines()
+    secret = {before[line - 1] for name, file, line in reading.secret_lines if (name, file) == (device, source.name)}
+    for line in unified_diff(before, after, source.display, source.display, n=_CONTEXT, lineterm=""):
+        yield f"{line[0]}(a secret)" if line[1:] in secret else line

@@ -1,0 +1,336 @@
+"""What a rule saw at a subject: what `nodrop explain RULE --at SUBJECT PATH` prints."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nodrop.fabric.fabric import MODES
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import FABRIC, Subject, sort_key
+from nodrop.fabric.subject import text as spelt
+from nodrop.lint.finding import Finding, Located
+from nodrop.lint.nodes import Attribute, Call, Logic, Node, Not, bare, leaves, path, stored, text
+from nodrop.lint.rule import FromOption, Rule
+from nodrop.lint.scopes import Gap, Item
+from nodrop.lint.unknowns import advice
+from nodrop.lint.witness import Step, Unseen, Witness, absent, meant
+from nodrop.report.escape import terminal
+from nodrop.report.explained import spell
+from nodrop.report.origins import StatedBy, of_fabric, origins
+from nodrop.report.outcome import Outcome
+from nodrop.report.rules import finds
+from nodrop.report.table import WIDTH
+from nodrop.report.text_change import changes
+
+_LISTED = 12
+"""How many subjects of one verdict are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A rule, where it was asked for, and what the rule said of the whole fabric."""
+
+    rule: Rule
+    at: Subject
+    reading: Reading
+    index: Index
+    outcome: Outcome
+    options: Mapping[str, object]
+    set_at: Mapping[str, str] = field(default_factory=dict)
+    """Where a site set an option; those that are missing have their defaults."""
+    stated_by: StatedBy = lambda _key: ""
+    off: str = ""
+    """Why the rule is not judged by, empty where it is."""
+
+
+def page(asked: Asked) -> str:
+    """Return what a rule saw at a subject; ValueError where it looks at nothing there."""
+    lines = _items(asked) if asked.rule.claim is not None else _told(asked)
+    return "".join(f"{terminal(line).rstrip()}\n" for line in (*_preface(asked), *lines))
+
+
+def _preface(asked: Asked) -> Iterator[str]:
+    """Why the rule says nothing of this fabric, whatever it sees."""
+    mode = asked.reading.fabric.mode
+    if mode not in asked.rule.modes:
+        speaks = ", ".join(one for one in MODES if one in asked.rule.modes)
+        yield from _wrapped(f"{asked.rule.name} is silent here: it speaks of {speaks} fabrics, and this one is {mode}")
+        yield ""
+    if asked.off:
+        yield from _wrapped(f"{asked.rule.name} is off: {asked.off}")
+        yield ""
+
+
+def _items(asked: Asked) -> Iterator[str]:
+    found = meant(asked.rule, asked.at, asked.index)
+    if len(found.items) == 1:
+        yield from _item(asked, found.items[0])
+    else:
+        yield from _several(asked, found.items)
+    for gap in found.gaps:
+        yield from _wrapped(f"not known: {gap.missing}, of {gap.device}; what would settle it: {_settled(asked, gap)}")
+
+
+def _settled(asked: Asked, gap: Gap) -> str:
+    told = [one for one in asked.outcome.unknown if (one.rule, one.missing) == (asked.rule.name, gap.missing)]
+    return next((one.settled_by for one in told if gap.device in one.devices), advice(gap.missing))
+
+
+def _several(asked: Asked, items: Sequence[Item]) -> Iterator[str]:
+    """What the rule says of each item below a subject."""
+    rule = asked.rule
+    if not items:
+        yield f"{rule.name} at {spelt(asked.at)}: cannot be decided"
+        return
+    yield f"{rule.name} looks at {len(items)} parts at {spelt(asked.at)}"
+    verdicts: dict[str, list[Subject]] = {}
+    for item in items:
+        witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
+        verdicts.setdefault(_verdict(rule, _steps(witness)), []).append(rule.scope.subject(item))
+    for verdict, subjects in verdicts.items():
+        names = [spelt(each) for each in sorted(subjects, key=sort_key)]
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        yield ""
+        yield from _wrapped(f"{verdict}: {', '.join(names[:_LISTED])}{more}")
+    yield ""
+    yield "name one of them to see its values"
+
+
+def _steps(witness: Witness) -> Mapping[str, Step]:
+    """The conditions by their keys, as far as they are evaluated."""
+    rule = witness.rule
+    steps = {"when": witness.step(rule.when)} if rule.when is not None else {}
+    when = steps.get("when")
+    if rule.claim is not None and (when is None or (when.settled and bool(when.value))):
+        steps["assert"] = witness.step(rule.claim)
+    return steps
+
+
+def _verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
+    for step in steps.values():
+        if step.crash:
+            return f"the rule fails: {step.crash}"
+        if step.missing:
+            return f"cannot be decided, for want of {step.missing}"
+    if "when" in steps and not steps["when"].value:
+        return "nothing to ask, `when` does not hold"
+    if rule.claim is None or not steps["assert"].value:
+        return "found"
+    return "nothing found"
+
+
+def _item(asked: Asked, item: Item) -> Iterator[str]:
+    rule = asked.rule
+    subject = rule.scope.subject(item)
+    witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
+    steps = _steps(witness)
+    findings = [one for one in asked.outcome.findings if one.rule == rule.name and one.subject == subject]
+    verdict = _verdict(rule, steps)
+    silent = asked.reading.fabric.mode not in rule.modes
+    yield _title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
+    for finding in findings:
+        yield from _finding(finding)
+    yield from _conditions(steps)
+    yield from _seen(asked, witness)
+    for finding in findings:
+        yield from _to_change(finding, asked.reading)
+
+
+def _title(rule: Rule, subject: Subject, verdict: str, findings: Sequence[Finding]) -> str:
+    how = f" ({findings[0].severity}, {findings[0].confidence})" if findings else ""
+    return f"{rule.name} at {spelt(subject)}: {verdict}{how}"
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    yield ""
+    yield from _wrapped(finding.message, "  ")
+    yield from _place(finding.located, "  ")
+    for related in finding.related:
+        yield from _wrapped(related.message, "  ")
+        yield from _place(related.located, "  ")
+
+
+def _place(located: Located | None, indent: str) -> Iterator[str]:
+    if located is not None:
+        span = f":{located.span.line}:{located.span.column}" if located.span else ""
+        yield f"{indent}  --> {located.file}{span}"
+
+
+_CLAIMS = {"when": "when, which says where the rule is asked", "assert": "assert, which has to hold there"}
+
+
+def _conditions(steps: Mapping[str, Step]) -> Iterator[str]:
+    for key, step in steps.items():
+        yield ""
+        yield f"{_CLAIMS[key]}: {_truth(step)}"
+        rows = list(_rows(step, 1, head=isinstance(step.node, Logic) and step.node.word == "or"))
+        width = min(max((len(row[0]) for row in rows), default=0), WIDTH - 24)
+        for written, value, note in rows:
+            yield f"{written:{width}}  {value}{note}".rstrip()
+
+
+def _rows(step: Step, depth: int, *, head: bool = True) -> Iterator[tuple[str, str, str]]:
+    """A condition as lines: what is written, its value, and whether it decided; of the whole, `and` goes unsaid."""
+    indent, note = "  " * depth, "  <- decides" if step.decides else ""
+    match step.node:
+        case Logic(word=word) if step.parts:
+            if head:
+                yield f"{indent}{'all' if word == 'and' else 'one'} of", _truth(step), note
+            for part in step.parts:
+                yield from _rows(part, depth + head)
+        case Not(node=Logic()):
+            yield f"{indent}not", _truth(step), note
+            yield from _rows(step.parts[0], depth + 1)
+        case _:
+            yield f"{indent}{bare(step.node)}", _shown(step), note
+
+
+def _truth(step: Step) -> str:
+    if step.value is Unseen.NOT_REACHED or not step.settled:
+        return _shown(step)
+    return "true" if step.value else "false"
+
+
+def _shown(step: Step) -> str:
+    if isinstance(step.value, Unseen):
+        return step.value.value
+    if step.crash:
+        return step.crash
+    if step.missing:
+        return f"unknown ({step.missing})"
+    return "''" if step.value == "" else spell(step.value)
+
+
+def _seen(asked: Asked, witness: Witness) -> Iterator[str]:
+    """The facts that the rule rests on, each with its value and where that comes from."""
+    facts = [leaf for leaf in asked.rule.leaves if not asked.rule.only_names(leaf)]
+    if not facts:
+        return
+    yield ""
+    yield "What it saw"
+    for leaf in facts:
+        step = witness.step(leaf)
+        yield from _wrapped(f"{text(leaf)} = {_shown(step)}", "  ")
+        for said in dict.fromkeys(_whence(asked, witness, leaf, step.value)):
+            yield from _wrapped(said, "    ")
+
+
+def _whence(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterator[str]:
+    match leaf:
+        case Attribute():
+            yield from _of_path(asked, witness, leaf, value)
+        case Call(word=word):
+            yield f"worked out by {word.name}: {' '.join(word.doc.split()).partition('. ')[0].rstrip('.')}"
+            for argument in leaf.arguments:
+                for inner in leaves(argument):
+                    step = witness.step(inner)
+                    told = "; ".join(_whence(asked, witness, inner, step.value))
+                    yield f"from {text(inner)} = {_shown(step)}; {told}"
+            for topic in sorted(word.rests_on):
+                yield from (
+                    f"from the fabric's {topic}; {said}" for said in of_fabric(asked.reading, topic, asked.stated_by)
+                )
+
+
+def _of_path(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> Iterator[str]:
+    written = path(leaf)
+    if written is None:
+        return
+    if written[0] == "options":
+        yield asked.set_at.get(written[1], "the default of the option")
+    elif written[0] == "facts":
+        yield "told by what the rule names"
+    else:
+        for each in sorted(stored(leaf)) or [written]:
+            at = asked.rule.scope.place(witness.item, each)
+            yield from origins(asked.reading, at, ".".join(each), value, asked.stated_by)
+
+
+def _told(asked: Asked) -> Iterator[str]:
+    """Of an analysis or a remark: what it told at the subject, with its facts."""
+    rule = asked.rule
+    findings = [one for one in asked.outcome.findings if one.rule == rule.name and _touches(one, asked.at)]
+    if not findings:
+        yield from _nothing_told(asked)
+    for number, finding in enumerate(findings):
+        if number:
+            yield ""
+        yield _title(rule, finding.subject, "found", [finding])
+        yield from _finding(finding)
+        yield from _arguments(asked)
+        if finding.facts:
+            yield ""
+            yield "What it saw"
+            for name, fact in finding.facts.items():
+                yield from _wrapped(f"{name} = {spell(fact)}", "  ")
+        if rule.when is not None:
+            witness = Witness(rule=rule, item=(finding.facts,), index=asked.index, options=asked.options)
+            yield from _conditions(_steps(witness))
+        yield from _to_change(finding, asked.reading)
+
+
+def _touches(finding: Finding, at: Subject) -> bool:
+    """Whether a finding is about a subject, about what it lies in or holds, or speaks of it."""
+    parts = [finding.subject, finding.at, *(each.subject for each in finding.related)]
+    ends = (
+        [tuple(end.split(":", 1)) for end in finding.subject[2].split("--")]
+        if finding.subject[1:2] == ("links",)
+        else []
+    )
+    return any(part[: len(at)] == at or (at[: len(part)] == part and part != (FABRIC,)) for part in (*parts, *ends))
+
+
+def _nothing_told(asked: Asked) -> Iterator[str]:
+    rule, at = asked.rule, asked.at
+    if at[0] != FABRIC and at[0] not in asked.index.devices and at[0] not in asked.reading.sources:
+        raise ValueError(absent(at, asked.index, ()))
+    unknown = [one for one in asked.outcome.unknown if one.rule == rule.name]
+    open_here = [one for one in unknown if at[0] in (FABRIC, *one.devices)]
+    verdict = f"cannot be decided, for want of {open_here[0].missing}" if open_here else "nothing found"
+    yield _title(rule, at, verdict, [])
+    yield from _arguments(asked)
+    for one in open_here:
+        yield from _wrapped(f"not known: {one.missing}; what would settle it: {one.settled_by}", "  ")
+    if not open_here:
+        yield ""
+        yield from _wrapped(f"it looks for: {finds(rule)}", "  ")
+    others = [spelt(one.subject) for one in asked.outcome.findings if one.rule == rule.name]
+    if others:
+        more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
+        yield ""
+        yield from _wrapped(f"it finds something at {', '.join(others[:_LISTED])}{more}", "  ")
+
+
+def _arguments(asked: Asked) -> Iterator[str]:
+    given = asked.rule.arguments
+    if not given:
+        return
+    yield ""
+    yield f"What {asked.rule.analysis} was given"
+    for name, value in given.items():
+        if isinstance(value, FromOption):
+            origin = asked.set_at.get(value.name, "the default of the option")
+            yield from _wrapped(f"{name} = {spell(asked.options[value.name])}: options.{value.name}, {origin}", "  ")
+        else:
+            yield from _wrapped(f"{name} = {spell(value)}", "  ")
+
+
+def _to_change(finding: Finding, reading: Reading) -> Iterator[str]:
+    lines = list(changes(finding, reading))
+    if lines:
+        yield ""
+        yield "What to change"
+    for verbatim, line in lines:
+        yield from [f"    {line}"] if verbatim else _wrapped(line, "  ")
+
+
+def _wrapped(said: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        said,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
