@@ -1,0 +1,116 @@
+"""All that a rule may name, as Markdown: scopes, words and the model's parts, taken from the code that checks rules."""
+
+import inspect
+from collections.abc import Iterable, Iterator
+
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.types import Owner, Record, Type, attributes, is_property, label
+from nodrop.lint.rule import AREAS
+from nodrop.lint.scopes import SCOPES
+from nodrop.lint.vocabulary import Word, vocabulary
+from nodrop.report.escape import markdown
+
+_KINDS = {"filter": "Filters: `value | filter`", "test": "Tests: `value is test`", "function": "Functions"}
+
+
+def reference() -> str:
+    """Return the page beside the guide to own rules that lists every area, scope, word and attribute."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# What rules may name"
+    yield ""
+    yield "Written by `make golden` from the code that checks rules; [own-rules.md](own-rules.md) says how to use it."
+    yield ""
+    yield "## Areas"
+    yield ""
+    yield f"The folders that rules lie in: {', '.join(f'`{area}`' for area in AREAS)}."
+    yield ""
+    yield "## Scopes and their names"
+    yield ""
+    yield "Besides these, every expression may name `fabric` and `options`; analyses and remarks bring `facts` instead."
+    yield ""
+    yield "| scope | names | subject |"
+    yield "|---|---|---|"
+    for scope in SCOPES.values():
+        names = ", ".join(f"`{name}` ({label(kind)})" for name, kind in scope.parts.items()) or "none"
+        yield f"| `{scope.name}` | {names} | `{_SUBJECTS[scope.name]}` |"
+    for sort, title in _KINDS.items():
+        yield ""
+        yield f"## {title}"
+        yield ""
+        yield "| word | gives | says |"
+        yield "|---|---|---|"
+        words = sorted((word for (of, _), word in vocabulary().items() if of == sort), key=lambda word: word.name)
+        yield from (_word(word) for word in words)
+    yield ""
+    yield "## The model"
+    yield ""
+    yield "What each part of a fabric has. Behind a `*` it is worked out from other fields."
+    for owner in _owners():
+        yield ""
+        yield f"### {label(owner)}"
+        yield ""
+        if said := (inspect.getdoc(owner) or "").partition("\n\n")[0]:
+            yield " ".join(said.split())
+            yield ""
+        yield "| attribute | is |"
+        yield "|---|---|"
+        for name, kind in sorted(attributes(owner).items()):
+            star = "\\*" if is_property(owner, name) else ""
+            yield f"| `{name}`{star} | {_cell(_described(kind))} |"
+
+
+_SUBJECTS = {
+    "fabric": "@fabric",
+    "device": "leaf1",
+    "interface": "leaf1/Ethernet0",
+    "link": "@fabric/links/leaf1:Ethernet224--spine1:Ethernet0",
+    "traffic_class": "@fabric/classes/rdma",
+    "queue": "leaf1/Ethernet0/qos/queues/3",
+    "priority_group": "leaf1/Ethernet0/qos/priority_groups/3",
+    "neighbor": "leaf1/@neighbors/10.1.0.1",
+    "buffer_pool": "leaf1/@buffer_pools/ingress_lossless",
+}
+
+
+def _word(word: Word) -> str:
+    given = [f"{name}: {_described(kind)}" for name, kind in word.parameters]
+    given = [each if at < word.required else f"[{each}]" for at, each in enumerate(given)]
+    if word.kind != "function":
+        first, *rest = given
+        written = f"{first} → {word.name}" + (f"({', '.join(rest)})" if rest else "")
+    else:
+        written = f"{word.name}({', '.join(given)})"
+    said = " ".join(word.doc.split()).partition(". ")[0].rstrip(".")
+    return f"| `{_cell(written)}` | {_cell(word.result.describe())} | {markdown(said, cell=True)} |"
+
+
+def _described(kind: Type) -> str:
+    if kind.anything:
+        return "anything"
+    return f"{kind.describe()}, or unknown" if kind.unknown else kind.describe()
+
+
+def _cell(said: str) -> str:
+    return said.replace("|", "\\|")
+
+
+def _owners() -> list[Owner]:
+    """The classes of the model that an expression can reach, from the fabric and the items of the scopes down."""
+    found: dict[Owner, None] = {}
+    waiting: list[Owner] = [Fabric, *(kind for scope in SCOPES.values() for kind in scope.parts.values())]
+    while waiting:
+        owner = waiting.pop(0)
+        if owner not in found and not isinstance(owner, Record):
+            found[owner] = None
+            waiting += _inside(attributes(owner).values())
+    return sorted(found, key=label)
+
+
+def _inside(kinds: Iterable[Type]) -> Iterator[Owner]:
+    for kind in kinds:
+        yield from kind.owners
+        if kind.element is not None:
+            yield from _inside((kind.element,))
