@@ -199,7 +199,7 @@ def test_a_table_of_a_pyproject_says_the_same_as_the_yaml(site: Path) -> None:
         assert getattr(toml, name) == getattr(yaml, name), name
     (one,), (other,) = toml.suppress, yaml.suppress
     assert (one.rule, one.at, one.reason, one.until) == (other.rule, other.at, other.reason, other.until)
-    assert (one.file, one.line) == ("pyproject.toml", 9)
+    assert (one.file, one.line) == ("pyproject.toml", 10)
 
 
 @pytest.mark.parametrize(

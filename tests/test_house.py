@@ -22,7 +22,7 @@ LAYERS = (
     {"cli", "lsp"},
     {"fixing", "explaining"},
     {"remembering"},
-    {"judging", "schemas"},
+    {"judging", "schemas", "settling"},
     {"report", "validate"},
     {"plan", "locate", "config", "rule_tests"},
     {"lint"},

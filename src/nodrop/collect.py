@@ -13,7 +13,7 @@ from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.reading import DeviceReading, HostReading, Note, Reading, Source
 from nodrop.inputs import Bundle, Inputs, Text
-from nodrop.opening import opened
+from nodrop.opening import heard, opened
 from nodrop.platforms import hosts
 from nodrop.platforms.artifact import Artifact
 from nodrop.rereading import Runs
@@ -80,7 +80,7 @@ def _numbered(name: str, number: int) -> str:
 
 def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
     read, problems = opened(files.items(), hosts.MAX_BYTES)
-    reading = hosts.read(host, read)
+    reading = heard(hosts.read(host, read), platforms.HOSTS, read)
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
 
 
@@ -112,4 +112,4 @@ def read_artifacts(
             if artifact.path in (*reader.FILES, *reader.BESIDE):
                 raw, display = artifact.text.encode(), f"{folder}/{artifact.path}"
                 opened.append((Source(name=artifact.path, display=display, held=raw), raw))
-        yield platforms.reader(platform).read(device, opened)
+        yield heard(platforms.reader(platform).read(device, opened), platform, opened)

@@ -11,6 +11,7 @@ from nodrop.cache import Store
 from nodrop.config import Config
 from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.fabric.declared import Declared
+from nodrop.fabric.subject import FABRIC
 from nodrop.fabric.types import nearest
 from nodrop.lint.rule import Rule, Strictness
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from nodrop.report.outcome import Outcome
     from nodrop.report.rule_list import Listed
     from nodrop.rereading import Runs
+    from nodrop.settling import Bench
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,8 @@ class Settings:
     config: Config = field(default_factory=Config)
     declared: Declared = field(default_factory=Declared)
     """What the command line states, which counts more than what files do."""
+    suppressing: bool = True
+    """Whether suppressions hold."""
     statistics: bool = False
     """Whether to count and time what each rule does."""
     whole: bool = True
@@ -131,6 +135,7 @@ def judged(
     from nodrop.lint.engine import judge
     from nodrop.locate import locate
     from nodrop.report.outcome import Outcome, RuleWork, heads
+    from nodrop.settling import known, settled
 
     evaluations, seconds = Counter[str](), dict[str, float]()
     verdict = judge(
@@ -144,9 +149,14 @@ def judged(
         index=index,
         progress=progress,
     )
-    only = None if settings.whole else heads(verdict.findings)
-    pointed = locate(verdict.findings, reading, platforms.where, only=only)
-    outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=pointed.line)
+    findings, fared = (
+        settled(verdict, reading, bench(rules, settings)) if settings.suppressing else (verdict.findings, None)
+    )
+    only = None if settings.whole else heads(one for one in findings if not one.hidden)
+    pointed = locate(findings, reading, platforms.where, only=only)
+    line = known(reading.written, pointed.line)
+    outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
+    outcome = replace(outcome, settled=() if fared is None else (fared,))
     outcome = with_own(outcome, settings, rules)
     if not settings.statistics:
         return outcome
@@ -162,6 +172,27 @@ def with_own(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | Non
         return outcome
     chosen = chosen_rules(settings) if rules is None else rules
     return replace(outcome, own=tuple(rule for rule in chosen if not is_shipped(rule.path)))
+
+
+def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
+    """Return what settling goes by."""
+    from nodrop.settling import Bench
+
+    every = all_rules(settings.config)
+    return Bench(config=settings.config, every=every, chosen=rules, strictness=settings.strictness)
+
+
+def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False) -> "Outcome":
+    """Return what all fabrics of a command come to, with what is wrong with the suppressions of the configuration."""
+    from nodrop import settling
+
+    if not outcome.settled or not settings.config.suppress:
+        return outcome
+    rules = bench(chosen_rules(settings, routing=routing), settings)
+    more = settling.concluded(outcome.findings, outcome.settled, rules, whole=not outcome.problems)
+    written = {(one.file, one.line): one.text for one in settings.config.suppress}
+    line = settling.known(written, outcome.line)
+    return replace(outcome, findings=(*outcome.findings, *more), line=line) if more else outcome
 
 
 def read(
@@ -242,7 +273,24 @@ def built(intent: "Intent", display: str, below: str) -> "tuple[tuple[Artifact, 
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
     reading = replace(nodrop.read_back(artifacts, fabric, below), decided=partial(decision, intent))
-    return (*artifacts, *nodrop.rack(fabric)), reading
+    return (*artifacts, *nodrop.rack(fabric)), _heard(reading, intent)
+
+
+def _heard(reading: "Reading", intent: "Intent") -> "Reading":
+    """Return a reading of what an intent was built into, with what the intent's comments allow."""
+    from nodrop.fabric.allowing import allowing
+    from nodrop.formats.comments import comments
+
+    found = comments(intent.text.encode(), "yaml")
+    if not found or intent.entries is None:
+        return reading
+    allows, remarks = allowing(found, intent.path, (FABRIC, "suppressions"))
+    return replace(
+        reading,
+        remarks=(*reading.remarks, *remarks),
+        allowed={**reading.allowed, "": tuple(allows)},
+        written={(intent.path, one.line): intent.entries.line(one.line) for one in found},
+    )
 
 
 def reading_at(path: str, settings: Settings | None = None, platform: str | None = None) -> "Reading":

@@ -90,7 +90,7 @@ def decided(intent: Intent, part: Subject) -> tuple[Keys, Located] | None:
 
 def decision_of(finding: Finding, reading: Reading) -> Decision | None:
     """Return where the intent decides what a finding points at: of a switch or port as such, what its fix changes."""
-    if reading.decided is None:
+    if reading.decided is None or "suppressions" in finding.at[1:2]:
         return None
     bare = len(finding.at) == 1 or (len(finding.at) == 2 and not finding.at[1].startswith("@"))
     changes = finding.fix.changes if finding.fix and bare else ()

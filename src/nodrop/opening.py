@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.reading import DeviceReading, Source
+from nodrop.fabric.allowing import allowing
+from nodrop.fabric.reading import Allow, DeviceReading, HostReading, Remark, Source
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Text
 
@@ -41,5 +43,23 @@ def read_bundle(bundle: Bundle) -> DeviceReading:
 
 def read_opened(bundle: Bundle, found: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]) -> DeviceReading:
     """Read one device of which the files are open."""
-    reading = platforms.reader(bundle.platform).read(bundle.name, found)
+    reading = heard(platforms.reader(bundle.platform).read(bundle.name, found), bundle.platform, found)
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
+
+
+_AnyReading = TypeVar("_AnyReading", DeviceReading, HostReading)
+
+
+def heard(reading: _AnyReading, platform: str, found: Iterable[tuple[Source, bytes]]) -> _AnyReading:
+    """Return a reading with what comments in its files allow, and remarks about those that only seem to."""
+    name = reading.device.name if isinstance(reading, DeviceReading) else reading.name
+    allows: list[Allow] = []
+    remarks: list[Remark] = []
+    for source, raw in found:
+        if comments := platforms.comments(platform, source.name, raw):
+            allowed, wrong = allowing(comments, source.name, (name,))
+            allows += allowed
+            remarks += wrong
+    if not allows and not remarks:
+        return reading
+    return replace(reading, allowed=tuple(allows), remarks=(*reading.remarks, *remarks))

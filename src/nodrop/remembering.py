@@ -8,7 +8,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
-from datetime import date
 from io import BytesIO
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -21,6 +20,7 @@ from nodrop.formats.json import MAX_BYTES
 from nodrop.formats.packed import Table, Unpackable, Unreadable, classes_of
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
+from nodrop.lint.suppressions import today
 from nodrop.locate import LOST_PLACE, lines_of
 from nodrop.opening import digest
 from nodrop.report.outcome import Outcome
@@ -76,10 +76,12 @@ def _recalled(store: Store, key: str, what: Inputs, runs: Runs) -> Outcome | Non
     try:
         values, shown = _TABLE.unpack(packed)
         found = dict(zip(_KEPT, values, strict=True))
-        return Outcome(**found, line=_Lines(_files(what, runs), frozenset(shown)))
+        made = Outcome(**found, line=_Lines(_files(what, runs), frozenset(shown)))
     except (Unreadable, TypeError, ValueError, AttributeError):
         store.drop(key)
         return None
+    day = today().isoformat()
+    return made if all(one.days is None or one.days[0] <= day <= one.days[1] for one in made.settled) else None
 
 
 def _keep(store: Store, key: str, made: Outcome) -> None:
@@ -160,7 +162,7 @@ def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
 
 def _day(settings: Settings) -> str:
     """Return the day, where what comes of a fabric may depend on it."""
-    return date.today().isoformat() if settings.config.suppress else ""
+    return today().isoformat() if settings.config.suppress else ""
 
 
 def _digest(text: Text) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from nodrop.cache import Store
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import End, Port
-from nodrop.fabric.reading import Cable, DeviceReading, Note, Place, Remark, Source
+from nodrop.fabric.reading import Allow, Cable, DeviceReading, Note, Place, Remark, Source
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import classes
 from nodrop.formats.packed import Table, Unpackable, Unreadable
@@ -29,7 +29,7 @@ _HELD_BYTES = 64 << 20
 
 MODEL = (*classes(), End, Port)
 """The classes of the model."""
-NOTICED = (Note, Place, Problem, Remark, Span)
+NOTICED = (Allow, Note, Place, Problem, Remark, Span)
 """Those of what readers notice."""
 _TABLE = Table((*MODEL, *NOTICED, Cable, DeviceReading), (UNKNOWN,))
 

@@ -125,7 +125,8 @@ def test_a_whole_report() -> None:
       },
       "group": "no watchdog",
       "fingerprint": "fingerprint of leaf1/Ethernet8",
-      "suppressed": null
+      "suppressed": null,
+      "baselined": false
     },
     {
       "rule": "no-rdma-class",
@@ -145,7 +146,8 @@ def test_a_whole_report() -> None:
       "fix": null,
       "group": "no watchdog",
       "fingerprint": "fingerprint of @fabric",
-      "suppressed": null
+      "suppressed": null,
+      "baselined": false
     }
   ],
   "unknown": [

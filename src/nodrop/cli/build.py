@@ -101,7 +101,7 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
     from nodrop.cli.output import merged
     from nodrop.cli.working import working
-    from nodrop.judging import collecting
+    from nodrop.judging import collecting, concluded
     from nodrop.parallel import map_chunks
     from nodrop.publish import digest
 
@@ -118,7 +118,8 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
         done = tuple(map_chunks(_done, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
     outcomes += [one.outcome for one in done]
     files = tuple(one.files for one in done if one.files is not None)
-    return _Made(inputs=inputs, files=files, outcome=merged(outcomes))
+    outcome = concluded(merged(outcomes), choices.settings)
+    return _Made(inputs=inputs, files=files, outcome=outcome)
 
 
 def _done(task: _Task) -> _Done:

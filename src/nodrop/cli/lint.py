@@ -45,6 +45,7 @@ def command(
     """
     from nodrop.cli.output import calm_collector, emit, exit_code, merged
     from nodrop.cli.working import keeping
+    from nodrop.judging import concluded
 
     calm_collector()
     with keeping(choices, nothing=no_cache) as store:
@@ -52,7 +53,7 @@ def command(
         inputs = stated.inputs(paths, settings)
         fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
         tasks = [_Task(what=one, settings=settings) for one in fabrics]
-        outcome = merged(_all_done(tasks, choices))
+        outcome = concluded(merged(_all_done(tasks, choices)), settings)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 

@@ -172,6 +172,7 @@ _CHOOSING = (
 
 _OPTIONS = (
     *_CHOOSING,
+    option(RULES, "--no-suppressions", is_flag=True, help="Tell also what is suppressed."),
     option(
         RULES,
         "--fail-on",
@@ -283,6 +284,7 @@ def _choices(given: dict[str, Any], inputs: tuple[str, ...]) -> Choices:
     formats, verbose = given.pop("formats"), given.pop("verbose")
     settings = replace(
         settings,
+        suppressing=not given.pop("no_suppressions"),
         statistics=given.pop("statistics"),
         whole=verbose or any(name not in _GROUPED for name, _ in formats),
     )

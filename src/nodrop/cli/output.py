@@ -19,6 +19,7 @@ from nodrop.publish.file import replace_file
 from nodrop.report.escape import terminal, utf8
 
 if TYPE_CHECKING:
+    from nodrop.lint.finding import Finding
     from nodrop.report.outcome import Outcome, RuleWork
 
 _RANK = {"note": 1, "warning": 2, "error": 3}
@@ -124,6 +125,9 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
     if len(outcomes) == 1:
         return outcomes[0]
 
+    def within(name: str) -> tuple["Finding", ...]:
+        return tuple(replace(finding, within=one.name) for one in outcomes for finding in getattr(one, name))
+
     def line(file: str, number: int) -> str | None:
         return next((text for one in outcomes if (text := one.line(file, number)) is not None), None)
 
@@ -132,11 +136,15 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
         hosts=sum(one.hosts for one in outcomes),
         interfaces=sum(one.interfaces for one in outcomes),
         rules=max((one.rules for one in outcomes), default=0),
-        findings=tuple(replace(finding, within=one.name) for one in outcomes for finding in one.findings),
+        findings=within("findings"),
+        hidden=within("hidden"),
         unknown=tuple(verdict for one in outcomes for verdict in one.unknown),
         notes=tuple(note for one in outcomes for note in one.notes),
         problems=tuple(problem for one in outcomes for problem in one.problems),
         assumed=tuple(dict.fromkeys(fact for one in outcomes for fact in one.assumed)),
+        suppressed=sum(one.suppressed for one in outcomes),
+        baseline=sum(one.baseline for one in outcomes),
+        settled=tuple(each for one in outcomes for each in one.settled),
         crashed=any(one.crashed for one in outcomes),
         own=next((one.own for one in outcomes if one.own), ()),
         work=_work_of_all(outcomes),

@@ -22,7 +22,7 @@ def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
     from nodrop.cli.working import keeping, working
     from nodrop.fabric.index import Index
     from nodrop.fabric.reading import Note
-    from nodrop.judging import chosen_rules, collecting, judged, reading_at
+    from nodrop.judging import chosen_rules, collecting, concluded, judged, reading_at
     from nodrop.report.outcome import Outcome
     from nodrop.report.routes import summary
 
@@ -39,6 +39,6 @@ def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
                 found = judged(reading, rules, settings, index=index, progress=progress)
                 notes = tuple(Note(kind="routing", message=text) for text in summary(index))
                 outcomes.append(replace(found, name=path, notes=(*found.notes, *notes)))
-    outcome = merged(outcomes)
+    outcome = concluded(merged(outcomes), choices.settings, routing=True)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)

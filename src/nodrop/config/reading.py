@@ -1,6 +1,7 @@
 """From a nodrop.yaml or a pyproject.toml to how findings are judged; every fault names line and column."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -26,6 +27,7 @@ FILE = "nodrop.yaml"
 PYPROJECT = "pyproject.toml"
 MAX_BYTES = 8_000_000
 _REPOSITORY = ".git"
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,10 +179,20 @@ def _beside(folder: Path, profile: str) -> str:
 
 
 def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:
+    lines = _LINE_END.split(document.text) if file.suppress else []
     for index, one in enumerate(file.suppress):
-        line, column = document.place(("suppress", index))
+        line, column = document.place(("suppress", index, "rule"))
+        text = lines[line - 1]
         yield Suppression(
-            rule=one.rule, at=one.at, reason=one.reason, until=one.until, file=shown, line=line, column=column
+            rule=one.rule,
+            at=one.at,
+            reason=one.reason,
+            until=one.until,
+            file=shown,
+            line=line,
+            column=column,
+            end_column=column + len(one.rule) if text.startswith(one.rule, column - 1) else 0,
+            text=text,
         )
 
 

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, Literal
 
 from nodrop.errors import InputProblems, Problem
@@ -20,6 +21,11 @@ class Table(Document):
         """`text` is that of the whole file."""
         self.data, self.path, self._text = data, path, text
 
+    @property
+    def text(self) -> str:
+        """The text of the whole file."""
+        return self._text
+
     def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
         """Line and column of the last of the keys that is found written as a key, else of the table.
 
@@ -29,8 +35,11 @@ class Table(Document):
         del of
         header = _HEADER.search(self._text)
         at = header.start() if header else 0
-        for key in keys:
-            name = re.escape(str(key))
+        for before, key in zip((None, *keys), keys, strict=False):
+            if isinstance(key, int):
+                at = self._entry(str(before), key, at)
+                continue
+            name = re.escape(key)
             found = re.compile(
                 rf"""(?:^|[{{,\[.])[ \t]*(["']?){name}\1[ \t]*(?==|\]|\.)""",
                 re.MULTILINE,
@@ -38,6 +47,17 @@ class Table(Document):
             if found is None:
                 continue
             at = found.start() + re.match(r"[{,\[.]?\s*", found[0]).end()  # type: ignore[union-attr]
+        return self._position(at)
+
+    def _entry(self, name: str, number: int, at: int) -> int:
+        """Where an entry of a list stands whose name is at an offset: a table of its own, or in braces."""
+        header = re.compile(rf"""^[ \t]*\[\[[^\]\n]*{re.escape(name)}["']?[ \t]*\]\]""", re.MULTILINE)
+        line = self._text.rfind("\n", 0, at) + 1
+        opening = header if header.match(self._text, line) else re.compile(r"\{")
+        found = [one.end() - 1 for one in islice(opening.finditer(self._text, line), number + 1)]
+        return found[number] if number < len(found) else at
+
+    def _position(self, at: int) -> tuple[int, int]:
         line = self._text.count("\n", 0, at) + 1
         return line, at - self._text.rfind("\n", 0, at)
 

@@ -68,6 +68,8 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: 
         problems=tuple(problem for reading in everything for problem in reading.problems),
         derived={subject: reason for reading in everything for subject, reason in reading.derived.items()},
         assumed=tuple(assumed),
+        allowed={reading.device.name: reading.allowed for reading in readings if reading.allowed}
+        | {one.name: one.allowed for one in hosts_read if one.allowed},
     )
 
 

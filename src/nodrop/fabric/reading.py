@@ -39,6 +39,20 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Allow:
+    """That one rule's findings in some lines of a file are all right, why, until when, and where that is written."""
+
+    rule: str
+    reason: str
+    until: str | None
+    """The last day on which it holds, as ISO 8601 has it."""
+    file: str
+    """The file's canonical name within the device; of an intent, the name under which it is shown."""
+    span: Span
+    lines: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """Information for the user, never about a fault: a table that was not understood, a device that was renamed."""
 
@@ -95,6 +109,7 @@ class DeviceReading:
     notes: tuple[Note, ...] = ()
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
+    allowed: tuple[Allow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +122,7 @@ class HostReading:
     remarks: tuple[Remark, ...] = ()
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
+    allowed: tuple[Allow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +165,10 @@ class Reading:
     assumed: tuple[Assumption, ...] = ()
     decided: Callable[[Subject], Decision | None] | None = None
     """Of what an intent was built into: where it decides a part, if it does."""
+    allowed: Mapping[str, tuple[Allow, ...]] = field(default_factory=dict)
+    """By device or host, what comments in its files allow; by an empty name, what those in an intent do."""
+    written: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """Lines of the intent that remarks and what it allows stand in, by its name as it is shown and their number."""
 
     @property
     def secret_lines(self) -> frozenset[tuple[str, str, int]]:

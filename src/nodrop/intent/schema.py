@@ -347,6 +347,11 @@ class Intent(Part):
         return self._entries
 
     @property
+    def text(self) -> str:
+        """The text that it came from; nothing where that is not known."""
+        return self._document.text if self._document is not None else ""
+
+    @property
     def path(self) -> str:
         """How its file is shown, or what the fabric is called where there is no file."""
         return self._document.path if self._document is not None else self.fabric

@@ -57,7 +57,7 @@ def judge(
     who wants what the analyses have kept in it; `progress` is told the name of each rule before its turn.
     """
     overrides = severity_overrides or {}
-    chosen = [rule for rule in rules if _speaks(rule, reading, strictness, overrides)]
+    chosen = [rule for rule in rules if speaks(rule, reading, strictness, overrides)]
     set_options = {rule.name: options_of(rule, options or {}) for rule in chosen}
     session = _Session(reading, evaluations if evaluations is not None else Counter(), index or Index(reading.fabric))
     for rule in sorted(chosen, key=lambda rule: rule.last):
@@ -207,8 +207,8 @@ class _Session:
         )
 
 
-def _speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:
-    """Whether a rule is evaluated at all; what is only possible waits for a stricter reader."""
+def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:
+    """Whether `judge` evaluates a rule at all; what is only possible waits for a stricter reader."""
     allowed = STRICTNESSES.index(strictness)
     return (
         reading.fabric.mode in rule.modes

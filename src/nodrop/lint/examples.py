@@ -17,6 +17,7 @@ from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import of_files, shipped
+from nodrop.lint.suppressions import KINDS, Ran, today, written_in, wrong
 
 
 class View(NamedTuple):
@@ -101,6 +102,8 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
 
 def said(rule: Rule, reading: Reading) -> Verdict:
     """What a rule says of a reading; the shipped ones are judged before one that looks at what others have found."""
+    if rule.remark in KINDS:
+        return _of_suppressions(rule, reading)
     others = [other for other in of_files(shipped()) if other.name != rule.name and not other.last] if rule.last else []
     verdict = judge(reading, [*others, rule], strictness="auditor")
     return replace(
@@ -109,6 +112,16 @@ def said(rule: Rule, reading: Reading) -> Verdict:
         unknown=tuple(unknown for unknown in verdict.unknown if unknown.rule == rule.name),
         rules=verdict.rules - sum(reading.fabric.mode in other.modes for other in others),
     )
+
+
+def _of_suppressions(rule: Rule, reading: Reading) -> Verdict:
+    """What a rule says of the comments in files, none of which covers anything."""
+    every = of_files(shipped())
+    verdict, written = judge(reading, every, strictness="auditor"), tuple(written_in(reading))
+    ran = Ran.of([one for one in every if reading.fabric.mode in one.modes], verdict, reading)
+    names = {name: one.name for one in every for name in (one.name, *one.aliases)}
+    remarks = tuple(wrong(written, [0] * len(written), names, today(), [ran]))
+    return judge(replace(reading, remarks=remarks), [rule], strictness="auditor")
 
 
 def _changed(fabric: Fabric, model: Mapping[str, object]) -> Fabric:

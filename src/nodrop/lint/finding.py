@@ -48,6 +48,18 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Suppressed:
+    """Why somebody lives with a finding, the last day of that, and where it is written: `nodrop.yaml:12`."""
+
+    reason: str
+    until: str | None
+    """As ISO 8601 has days."""
+    by: str
+    inline: bool = False
+    """Whether that is a comment in the text at fault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A fault of a fabric.
 
@@ -71,6 +83,16 @@ class Finding:
     located: Located | None = None
     within: str = ""
     """Where the files of its fabric lie, if several fabrics are judged at once: their devices may be called alike."""
+    former: tuple[str, ...] = ()
+    """What the fingerprint was when the rule had a former name."""
+    suppressed: Suppressed | None = None
+    baselined: bool = False
+    """Whether it was there, with the same facts, when the baseline was made; one that is suppressed is not."""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is not told, and does not count."""
+        return self.suppressed is not None or self.baselined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from nodrop.formats.places import read_limited
 from nodrop.formats.yaml import parse
 from nodrop.lint.rule import AREAS, Rule
 from nodrop.lint.rule_loader import MAX_BYTES, collecting, loads_rule
+from nodrop.lint.suppressions import KINDS
 from nodrop.resources import home
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -91,8 +92,8 @@ def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def of_routing(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Those that `nodrop validate` judges by: what the control plane does, and all else about routing."""
-    return tuple(rule for rule in rules if rule.routed or rule.area == "routing")
+    """Those that `nodrop validate` judges by: what the control plane does, all else about routing, and suppressions."""
+    return tuple(rule for rule in rules if rule.routed or rule.area == "routing" or rule.remark in KINDS)
 
 
 def is_shipped(path: str) -> bool:

@@ -1,7 +1,43 @@
-"""Findings that somebody has decided to live with: by rule and subject, with a reason, for a time or for good."""
+"""Findings that somebody has decided to live with: by rule and subject or place, with a reason, for a time or for good.
 
-from dataclasses import dataclass
+`settle` marks findings, and neither adds nor drops any. What is wrong with suppressions themselves are remarks, of
+which rules make findings like any other: suppressions that hide nothing, have ended, or name no rule.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import Place, Reading, Remark
+from nodrop.fabric.subject import FABRIC, Subject, matches, parse, text
+from nodrop.fabric.types import nearest
+from nodrop.formats.places import Span
+from nodrop.lint.finding import Finding, Located, Suppressed, Verdict
+from nodrop.lint.rule import Rule
+
+UNUSED, EXPIRED, UNKNOWN_RULE = "unused-suppression", "expired-suppression", "unknown-rule-in-suppression"
+KINDS = frozenset({UNUSED, EXPIRED, UNKNOWN_RULE})
+"""The remarks about suppressions that are made after all else was judged."""
+
+_TODAY = "NODROP_TODAY"
+
+
+def today() -> date:
+    """Return the day by which suppressions end: that of the clock, or NODROP_TODAY (2027-06-30) where that is set."""
+    stated = os.environ.get(_TODAY)
+    if not stated:
+        return date.today()
+    try:
+        return date.fromisoformat(stated)
+    except ValueError:
+        raise InputProblems([Problem(path=_TODAY, found=f"{stated!r}", expected="a day, such as 2027-06-30")]) from None
+
+
+PlacesOf = Callable[[Sequence[Finding]], Sequence[tuple[Located, ...]]]
+"""For each finding the places by which a comment covers it: where it stands, and where an intent decided it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,10 +46,226 @@ class Suppression:
 
     rule: str
     at: str
-    """Subjects as text, with globs by part (contract 9.5)."""
+    """Subjects as text, with globs by part (contract 9.5); nothing where it covers `lines`."""
     reason: str
     until: date | None
     """The last day on which it holds; None: for good."""
     file: str
     line: int
     column: int
+    end_column: int = 0
+    lines: tuple[int, int] | None = None
+    """The first and the last line of its file that it covers, if it is a comment."""
+    device: str = ""
+    """Whose file it is a comment in; nothing for that of an intent."""
+    text: str = ""
+    """The line that it is written in, where no file of a device has it."""
+
+    @property
+    def by(self) -> str:
+        """Where it is written."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def mark(self) -> Suppressed:
+        """What it puts on a finding."""
+        until = None if self.until is None else self.until.isoformat()
+        return Suppressed(reason=self.reason, until=until, by=self.by, inline=self.lines is not None)
+
+    @property
+    def where(self) -> str:
+        """What it covers, as a message says it."""
+        if self.lines is None:
+            return f"at {self.at}"
+        first, last = self.lines
+        return f"in line {first}" if first == last else f"in lines {first} to {last}"
+
+    def ended(self, today: date) -> bool:
+        """Whether its last day is past."""
+        return self.until is not None and self.until < today
+
+    def remark(self, kind: str, **facts: str) -> Remark:
+        """A remark about it, at its place."""
+        subject: Subject = (self.device, "@suppressions") if self.device else (FABRIC, "suppressions")
+        span = Span(self.line, self.column, self.line, self.end_column or self.column + 1)
+        named = {"rule": self.rule, "where": self.where, **facts}
+        return Remark(
+            kind=kind,
+            subject=(*subject, self.rule, *([self.at] if self.at else [])),
+            place=Place(self.file, span),
+            facts=named,
+        )
+
+
+def written_in(reading: Reading) -> Iterator[Suppression]:
+    """The suppressions in the files of a fabric."""
+    for device, allows in reading.allowed.items():
+        shown = {source.name: source.display for source in reading.sources.get(device, ())}
+        for one in allows:
+            yield Suppression(
+                rule=one.rule,
+                at="",
+                reason=one.reason,
+                until=None if one.until is None else date.fromisoformat(one.until),
+                file=shown.get(one.file, one.file),
+                line=one.span.line,
+                column=one.span.column,
+                end_column=one.span.end_column,
+                lines=one.lines,
+                device=device,
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What was judged: rules, devices, and of which rules and devices a verdict is open."""
+
+    rules: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By rule, the devices on which it could not be decided; no device: nowhere."""
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule], verdict: Verdict, reading: Reading) -> "Ran":
+        """What `rules` were run on, but for those that crashed."""
+        crashed = {problem.path for problem in verdict.problems}
+        unsure: dict[str, frozenset[str]] = {}
+        for one in verdict.unknown:
+            devices, before = frozenset(one.devices), unsure.get(one.rule)
+            everywhere = not devices or before == frozenset()
+            unsure[one.rule] = frozenset() if everywhere else devices | (before or frozenset())
+        names = tuple(rule.name for rule in rules if rule.path not in crashed)
+        opened = {rule: tuple(sorted(devices)) for rule, devices in unsure.items()}
+        return cls(rules=names, devices=tuple(reading.sources), open=opened)
+
+    def decided(self, rule: str, pattern: Subject) -> bool:
+        """Whether a rule was run and decided on something that the pattern covers."""
+        if rule not in self.rules:
+            return False
+        unsure = self.open.get(rule)
+        ends = _ends(pattern)
+        covered = [device for device in self.devices if any(matches((end,), (device,)) for end in ends)]
+        given = all(any(matches((end,), (device,)) for device in covered) for end in ends)
+        return given and (unsure is None or (bool(unsure) and frozenset(unsure).isdisjoint(covered)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """How suppressions fared in one fabric.
+
+    `hits` has, for each suppression of the configuration, how many findings it covers, if it has ended too. `days` are
+    the first and the last day on which all that is so for certain, where comments in files name one: that on which it
+    was found, and the first on which one of them ends.
+    """
+
+    hits: tuple[int, ...] = ()
+    ran: Ran = Ran()
+    days: tuple[str, str] | None = None
+
+
+def lasting(suppressions: Iterable[Suppression], today: date) -> tuple[str, str] | None:
+    """Return from which day to which what suppressions do is the same; None where it always is."""
+    days = [one.until for one in suppressions if one.until is not None]
+    last = min((day for day in days if day >= today), default=date.max)
+    return (today.isoformat(), last.isoformat()) if days else None
+
+
+def settle(
+    findings: Sequence[Finding],
+    suppressions: Sequence[Suppression],
+    known: Mapping[str, str],
+    today: date,
+    places_of: PlacesOf,
+) -> tuple[list[Finding], dict[Suppression, int]]:
+    """Mark the findings that suppressions cover by their first, and count by suppression what it covers.
+
+    `known` has the present name of every rule. Ended ones mark nothing, but are counted. `places_of` is asked only for
+    findings of rules that comments name.
+    """
+    by_rule: dict[str, list[tuple[Suppression, Subject]]] = {}
+    for one in suppressions:
+        by_rule.setdefault(known.get(one.rule, ""), []).append((one, parse(one.at)))
+    hits = dict.fromkeys(suppressions, 0)
+    placed = _placed(findings, suppressions, known, places_of)
+    settled = list(findings)
+    for number, finding in enumerate(findings):
+        of_rule = by_rule.get(finding.rule)
+        if of_rule is None:
+            continue
+        covering = [one for one, pattern in of_rule if _covers(one, pattern, finding, placed.get(number, ()))]
+        for one in covering:
+            hits[one] += 1
+        holding = next((one for one in covering if not one.ended(today)), None)
+        if holding is not None:
+            settled[number] = replace(finding, suppressed=holding.mark)
+    return settled, hits
+
+
+def _placed(
+    findings: Sequence[Finding], suppressions: Sequence[Suppression], known: Mapping[str, str], places_of: PlacesOf
+) -> dict[int, tuple[Located, ...]]:
+    """The places of the findings that a comment may cover, by their numbers."""
+    commented = {known.get(one.rule, "") for one in suppressions if one.lines is not None}
+    numbers = [number for number, finding in enumerate(findings) if finding.rule in commented]
+    places = places_of([findings[number] for number in numbers]) if numbers else ()
+    return dict(zip(numbers, places, strict=True))
+
+
+def _covers(one: Suppression, pattern: Subject, finding: Finding, places: Iterable[Located]) -> bool:
+    if one.lines is None:
+        return matches(pattern, finding.subject)
+    first, last = one.lines
+    return any(
+        place.span is not None and place.file == one.file and first <= place.span.line <= last for place in places
+    )
+
+
+def _ends(pattern: Subject) -> tuple[str, ...]:
+    """The devices that a pattern of subjects speaks of, as globs: of a link both, of the fabric any."""
+    if pattern[:1] != (FABRIC,):
+        return pattern[:1]
+    if len(pattern) < 3 or pattern[1] != "links":
+        return ("*",)
+    return tuple(end.partition(":")[0] for end in pattern[2].split("--"))
+
+
+def wrong(
+    suppressions: Iterable[Suppression],
+    hits: Iterable[int],
+    known: Mapping[str, str],
+    today: date,
+    ran: Sequence[Ran],
+    findings: Iterable[Finding] = (),
+) -> Iterator[Remark]:
+    """Yield what is wrong with suppressions, of which each covers so many of the findings of what was judged."""
+    findings = tuple(findings)
+    for one, count in zip(suppressions, hits, strict=True):
+        rule = known.get(one.rule)
+        if rule is None:
+            hint = nearest(one.rule, known)
+            yield one.remark(UNKNOWN_RULE, hint=f" ({hint})" if hint else "")
+        elif one.ended(today):
+            yield one.remark(EXPIRED, until=str(one.until), back=_back(count))
+        elif not count:
+            pattern = (one.device,) if one.device else parse(one.at or "**")
+            if any(each.decided(rule, pattern) for each in ran):
+                yield one.remark(UNUSED, hint=_wider(one, rule, findings))
+
+
+def _back(count: int) -> str:
+    if not count:
+        return "it covers nothing any more"
+    return "the finding that it hid is back" if count == 1 else f"the {count} findings that it hid are back"
+
+
+def nothing_but(remarks: Iterable[Remark]) -> Reading:
+    """Return a reading of nothing but remarks."""
+    return Reading(fabric=Fabric(name="fabric", mode="lossy", devices=()), remarks=tuple(remarks))
+
+
+def _wider(one: Suppression, rule: str, findings: Iterable[Finding]) -> str:
+    """A hint for an unused suppression where the findings are below what it names."""
+    below = (*parse(one.at), "**")
+    if one.lines is not None or not any(each.rule == rule and matches(below, each.subject) for each in findings):
+        return ""
+    return f" ({text(below)} would cover what is below it)"

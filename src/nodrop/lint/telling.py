@@ -135,6 +135,7 @@ class Teller:
             facts=shared.facts,
             related=self._other_end(item),
             fix=self._fix(changes),
+            former=self._former(subject, ""),
         )
 
     def _other_end(self, item: Item) -> tuple[Related, ...]:
@@ -184,12 +185,17 @@ class Teller:
             related=related,
             fix=self._fix(),
             located=located,
+            former=self._former(subject, discriminator),
         )
 
     def _fix(self, changes: tuple[Change, ...] = ()) -> Fix:
         rule = self.rule
         intent = tuple(rule.intent_fix.items())
         return Fix(text=rule.fix, safe=rule.fix_safe and bool(changes or intent), changes=changes, intent=intent)
+
+    def _former(self, subject: Subject, discriminator: str) -> tuple[str, ...]:
+        aliases = self.rule.aliases
+        return tuple(_digest(name, spelt(subject), discriminator) for name in aliases) if aliases else ()
 
     def _value(self, node: Node, names: Sequence[Any]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)

@@ -10,6 +10,8 @@ from nodrop.fabric.change import Change, Edit
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.reading import DeviceReading, Place, Source
 from nodrop.fabric.subject import Subject
+from nodrop.formats.comments import Comment, Syntax
+from nodrop.formats.comments import comments as found_comments
 from nodrop.formats.yaml import parse
 from nodrop.platforms.artifact import Artifact
 
@@ -89,6 +91,14 @@ def editor(platform: str) -> Editor | None:
 def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject's place in a device's files, given by canonical name."""
     return cast("Callable[[Subject], Place | None]", _module(platform, "places").where(bundle))
+
+
+def comments(platform: str, name: str, raw: bytes) -> list[Comment]:
+    """Return the comments of a device's file that speak to nodrop; `name` is its canonical name."""
+    if b"nodrop:" not in raw:
+        return []
+    table: Mapping[str, Syntax] = importlib.import_module(f"nodrop.platforms.{platform}").COMMENTS
+    return found_comments(raw, next(syntax for ending, syntax in table.items() if name.endswith(ending)))
 
 
 @cache

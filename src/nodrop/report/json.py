@@ -11,7 +11,7 @@ from nodrop.fabric import subject
 from nodrop.fabric.change import Change
 from nodrop.fabric.reading import Assumption, Note
 from nodrop.fabric.states import Unknown
-from nodrop.lint.finding import Finding, Fix, Located, Related, UnknownVerdict
+from nodrop.lint.finding import Finding, Fix, Located, Related, Suppressed, UnknownVerdict
 from nodrop.report.escape import utf8
 from nodrop.report.outcome import Outcome, statistics, summary
 
@@ -24,7 +24,7 @@ def render(outcome: Outcome) -> bytes:
     """Write an outcome as JSON in UTF-8, every finding on its own, two columns a level, with a line feed at the end."""
     document = {
         "version": VERSION,
-        "findings": [of_finding(finding) for finding in outcome.findings],
+        "findings": [of_finding(finding) for finding in outcome.every],
         "unknown": [_unknown(verdict) for verdict in outcome.unknown],
         "notes": [_note(note) for note in outcome.notes],
         "problems": [of_problem(problem) for problem in outcome.problems],
@@ -83,8 +83,13 @@ def of_finding(finding: Finding) -> dict[str, Any]:
         "fix": _fix(finding.fix) if finding.fix else None,
         "group": finding.group,
         "fingerprint": finding.fingerprint,
-        "suppressed": None,
+        "suppressed": _suppressed(finding.suppressed) if finding.suppressed else None,
+        "baselined": finding.baselined,
     }
+
+
+def _suppressed(suppressed: Suppressed) -> dict[str, Any]:
+    return {"reason": suppressed.reason, "until": suppressed.until, "by": suppressed.by}
 
 
 def _place(located: Located | None) -> dict[str, Any]:

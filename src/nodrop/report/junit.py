@@ -1,7 +1,8 @@
 """Findings as JUnit XML, which every CI server shows: a suite for each device, a case for each rule that spoke there.
 
-Errors and warnings are failures, notes are output of a case that passes; what cannot be read is an error. A device
-without findings has one case that passes. The elements are those that Jenkins and GitLab read.
+Errors and warnings are failures, notes are output of a case that passes; what is suppressed or in the baseline is
+skipped; what cannot be read is an error. A device without findings has one case that passes. The elements are those
+that Jenkins and GitLab read.
 """
 
 from collections import defaultdict
@@ -21,7 +22,7 @@ _FABRIC = "the fabric"
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as XML in UTF-8."""
     suites: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in outcome.findings:
+    for finding in outcome.every:
         suites[finding.within, finding.device or _FABRIC].append(finding)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     made = [
@@ -42,7 +43,7 @@ _Suite = tuple[dict[str, int], list[str]]
 
 
 def _total(suites: Iterable[_Suite]) -> dict[str, int]:
-    counts = {"tests": 0, "failures": 0, "errors": 0}
+    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for each, _ in suites:
         for key in counts:
             counts[key] += each[key]
@@ -51,11 +52,27 @@ def _total(suites: Iterable[_Suite]) -> dict[str, int]:
 
 def _suite(name: str, findings: list[Finding]) -> _Suite:
     by_rule: defaultdict[str, list[Finding]] = defaultdict(list)
+    hidden: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
-        by_rule[finding.rule].append(finding)
+        (hidden if finding.hidden else by_rule)[finding.rule].append(finding)
     cases = [line for rule, found in sorted(by_rule.items()) for line in _case(name, rule, found)]
+    for rule, found in sorted(hidden.items()):
+        cases += _skipped(name, f"{rule} (suppressed)" if rule in by_rule else rule, found)
     failed = sum(any(one.severity != "note" for one in found) for found in by_rule.values())
-    return _wrapped(name, {"tests": len(by_rule), "failures": failed, "errors": 0}, cases)
+    counts = {"tests": len(by_rule) + len(hidden), "failures": failed, "errors": 0, "skipped": len(hidden)}
+    return _wrapped(name, counts, cases)
+
+
+def _skipped(suite: str, name: str, findings: list[Finding]) -> list[str]:
+    """A case of findings that are suppressed or in the baseline; the reasons, each once."""
+    reasons = dict.fromkeys(one.suppressed.reason if one.suppressed else "in the baseline" for one in findings)
+    located = findings[0].located
+    place = {"file": located.file} if located else {}
+    return [
+        f"    <testcase {_attributes(classname=suite, name=name, **place)}>",
+        f"      <skipped {_attributes(message='; '.join(reasons))}/>",
+        "    </testcase>",
+    ]
 
 
 def _case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
@@ -84,13 +101,13 @@ def _unread(problems: Iterable[Problem]) -> _Suite:
         )
     ]
     count = len(rows) // 3
-    return _wrapped("input", {"tests": count, "failures": 0, "errors": count}, rows)
+    return _wrapped("input", {"tests": count, "failures": 0, "errors": count, "skipped": 0}, rows)
 
 
 def _sound(outcome: Outcome) -> _Suite:
     name = f"{outcome.devices} devices, {outcome.interfaces} interfaces, {outcome.rules} rules"
     case = f"    <testcase {_attributes(classname='nodrop', name=name)}/>"
-    return _wrapped("nodrop", {"tests": 1, "failures": 0, "errors": 0}, [case])
+    return _wrapped("nodrop", {"tests": 1, "failures": 0, "errors": 0, "skipped": 0}, [case])
 
 
 def _wrapped(name: str, counts: dict[str, int], cases: list[str]) -> _Suite:

@@ -10,6 +10,7 @@ from nodrop.fabric.subject import natural, sort_key
 from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped
+from nodrop.lint.suppressions import Settled
 
 LineOf = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
@@ -43,12 +44,16 @@ class Outcome:
     interfaces: int = 0
     rules: int = 0
     findings: tuple[Finding, ...] = ()
+    hidden: tuple[Finding, ...] = ()
+    """Findings that are suppressed or in the baseline: counted, and shown where a format has a place for them."""
     unknown: tuple[UnknownVerdict, ...] = ()
     notes: tuple[Note, ...] = ()
     problems: tuple[Problem, ...] = ()
     assumed: tuple[Assumption, ...] = ()
     suppressed: int = 0
     baseline: int = 0
+    settled: tuple[Settled, ...] = ()
+    """How suppressions fared, fabric by fabric."""
     crashed: bool = False
     """Whether a shipped rule crashed, which is nodrop's own fault; the problems tell which."""
     work: tuple[RuleWork, ...] | None = None
@@ -60,6 +65,7 @@ class Outcome:
     def __post_init__(self) -> None:
         for name, key in (
             ("findings", _finding_key),
+            ("hidden", _finding_key),
             ("unknown", _unknown_key),
             ("notes", _note_key),
             ("problems", Problem.sort_key),
@@ -76,13 +82,21 @@ class Outcome:
         notes: Iterable[Note] = (),
         line: LineOf = _no_line,
     ) -> "Outcome":
-        """What a reading and the verdict on it say; `findings` are the verdict's with their places, where looked up."""
+        """What a reading and the verdict on it say; `findings` are the verdict's with their places, where looked up.
+
+        Those of them that are suppressed or in the baseline are hidden.
+        """
+        every = tuple(verdict.findings if findings is None else findings)
+        hidden = tuple(one for one in every if one.hidden)
         return cls(
             devices=len(reading.fabric.devices),
             hosts=len({nic.host for nic in reading.fabric.nics}),
             interfaces=sum(len(device.interfaces) for device in reading.fabric.devices),
             rules=verdict.rules,
-            findings=tuple(verdict.findings if findings is None else findings),
+            findings=tuple(one for one in every if not one.hidden) if hidden else every,
+            hidden=hidden,
+            suppressed=sum(one.suppressed is not None for one in hidden),
+            baseline=sum(one.suppressed is None for one in hidden),
             unknown=verdict.unknown,
             notes=tuple(dict.fromkeys((*reading.notes, *verdict.notes, *notes))),
             problems=(*reading.problems, *verdict.problems),
@@ -90,6 +104,11 @@ class Outcome:
             crashed=any(is_shipped(problem.path) for problem in verdict.problems),
             line=line,
         )
+
+    @property
+    def every(self) -> tuple[Finding, ...]:
+        """All findings, hidden ones in their places among the others."""
+        return tuple(sorted((*self.findings, *self.hidden), key=_finding_key)) if self.hidden else self.findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ _FINGERPRINT = "nodrop/v1"
 
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as SARIF in UTF-8, with the rules that have findings or lack a fact."""
-    named = {one.rule for one in outcome.findings} | {one.rule for one in outcome.unknown}
+    named = {one.rule for one in outcome.every} | {one.rule for one in outcome.unknown}
     rules = sorted((rule for rule in (*shipped(), *outcome.own) if rule.name in named), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
     run = {
@@ -42,7 +42,7 @@ def render(outcome: Outcome) -> bytes:
                 ],
             }
         ],
-        "results": [_result(finding, at) for finding in outcome.findings],
+        "results": [_result(finding, at, compared=outcome.baseline > 0) for finding in outcome.every],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -68,7 +68,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, at: Mapping[str, int]) -> dict[str, Any]:
+def _result(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, Any]:
+    """A finding; `compared` where there is a baseline, whose state then all results have."""
     place, related = openable(finding), finding.related
     if place is not finding.located:
         related = (Related(subject=finding.at, message="what it comes to", located=finding.located), *related[1:])
@@ -82,9 +83,26 @@ def _result(finding: Finding, at: Mapping[str, int]) -> dict[str, Any]:
         "partialFingerprints": {_FINGERPRINT: _within(finding.fingerprint, finding.within)},
         "properties": {"confidence": finding.confidence},
     }
+    if finding.hidden:
+        result["suppressions"] = [_suppression(finding)]
+    if compared:
+        result["baselineState"] = "unchanged" if finding.baselined else "new"
     if related:
         result["relatedLocations"] = [_related(one) for one in related]
     return result
+
+
+def _suppression(finding: Finding) -> dict[str, Any]:
+    """Why a finding is hidden, and where that is written."""
+    found = finding.suppressed
+    if found is None:
+        return {"kind": "external", "justification": "in the baseline"}
+    until = f" (until {found.until})" if found.until else ""
+    return {
+        "kind": "inSource" if found.inline else "external",
+        "justification": f"{_said(found.reason)}{until}",
+        "properties": {"by": _said(found.by)},
+    }
 
 
 def _within(fingerprint: str, folder: str) -> str:

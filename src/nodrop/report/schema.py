@@ -54,7 +54,14 @@ def _finding() -> _Schema:
         fix=_or_null(_object(safe=_FLAG, text=_TEXT, changes=_list(_change()))),
         group=_said("Equal for findings with the same cause."),
         fingerprint=_said("Equal for the same fault in another run, whatever its line, file or figures."),
-        suppressed=_or_null(_object(reason=_TEXT, until=_TEXT_OR_NULL, by=_TEXT)),
+        suppressed=_or_null(
+            _object(
+                reason=_TEXT,
+                until=_or_null({"type": "string", "format": "date"}),
+                by=_said("Where it is written: file and line."),
+            )
+        ),
+        baselined={"type": "boolean", "description": "Whether the baseline has it, with the same facts."},
     )
 
 

@@ -7,6 +7,7 @@ from itertools import groupby
 from nodrop.fabric.reading import Assumption, Note
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.report.block import Page, block
+from nodrop.report.hidden import hidden
 from nodrop.report.links import Links
 from nodrop.report.names import count, listing, name
 from nodrop.report.outcome import SHOWN, Groups, Outcome, foremost, groups, summary
@@ -27,9 +28,9 @@ def render(
     """Write an outcome as text.
 
     Of more than `SHOWN` groups the foremost are shown, and all are counted by rule. `verbose` adds every group, every
-    finding of a group and every note, each with its place; `quiet` leaves only findings and problems. Quoted lines and
-    fixes are fitted into `width` columns. Nothing but ASCII is added to what the findings say, and no colors unless
-    `color` is set, and no links unless there are `links`.
+    finding of a group, what is hidden and every note, each with its place; `quiet` leaves only findings and problems.
+    Quoted lines and fixes are fitted into `width` columns. Nothing but ASCII is added to what the findings say, and no
+    colors unless `color` is set.
     """
     page = Page(color=color, verbose=verbose, width=width, line=outcome.line, links=links)
     every = groups(outcome.findings)
@@ -43,6 +44,7 @@ def render(
         [_unknown(alike, page) for alike in _by_cause(outcome.unknown)],
         [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
     ]
+    besides.append(hidden(outcome.hidden, page) if verbose else [])
     cost = table(outcome, verbose=verbose)
     last = [page.paint("strong", totals(outcome))]
     paragraphs = (

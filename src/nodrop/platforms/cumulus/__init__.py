@@ -1,1 +1,8 @@
 """Cumulus Linux as its files say it, of any release: QoS, interfaces, ports and FRR, read and never written."""
+
+from collections.abc import Mapping
+
+from nodrop.formats.comments import Syntax
+
+COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", "Quagga.conf": "frr", "": "shell"}
+"""By how their names end, how files have comments."""

@@ -1,6 +1,6 @@
 """Files of hosts that say how their NICs are set: recognised by what is in them, read into `Nic`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.nics import Nic
 from nodrop.fabric.reading import HostReading, Place, Remark, Source
 from nodrop.fabric.subject import Subject
+from nodrop.formats.comments import Syntax
 from nodrop.formats.places import decode
 from nodrop.platforms.hosts import commands, firmware, qos_output, template
 from nodrop.platforms.hosts.facts import Fact, Form, Parsed
@@ -15,6 +16,8 @@ from nodrop.platforms.hosts.facts import Fact, Form, Parsed
 _FORMS = (template.FORM, firmware.FORM, qos_output.FORM, commands.FORM)
 _SUFFIXES = ("", ".txt", ".out", ".log", ".conf", ".cfg", ".sh", ".env", ".yaml", ".yml")
 FOLDER = "hosts"
+COMMENTS: Mapping[str, Syntax] = {".yaml": "yaml", ".yml": "yaml", "": "shell"}
+"""By how their names end, how files have comments."""
 _HEAD = 65_536
 """In how many characters a file shows its form."""
 MAX_BYTES = 4_000_000

@@ -1,1 +1,8 @@
 """NCLU, the commands of Cumulus Linux up to 4.4: `net add …`, read and never written."""
+
+from collections.abc import Mapping
+
+from nodrop.formats.comments import Syntax
+
+COMMENTS: Mapping[str, Syntax] = {"": "shell"}
+"""By how their names end, how files have comments."""

@@ -1,1 +1,8 @@
 """NVIDIA Cumulus Linux 5.x as NVUE configures it, on Spectrum switches."""
+
+from collections.abc import Mapping
+
+from nodrop.formats.comments import Syntax
+
+COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", ".conf": "shell", "": "yaml"}
+"""By how their names end, how files have comments."""

@@ -1,1 +1,8 @@
 """NVIDIA Onyx (before: MLNX-OS Ethernet) on Spectrum-1 to Spectrum-3: a running-config, read and never written."""
+
+from collections.abc import Mapping
+
+from nodrop.formats.comments import Syntax
+
+COMMENTS: Mapping[str, Syntax] = {"": "lines"}
+"""By how their names end, how files have comments."""

@@ -1,0 +1,27 @@
+"""What the text says, where it says all, of findings that are suppressed or in the baseline: a line for each cause."""
+
+from collections.abc import Iterable
+
+from nodrop.lint.finding import Finding
+from nodrop.report.block import Page
+from nodrop.report.names import listing, name
+
+
+def hidden(findings: Iterable[Finding], page: Page) -> list[str]:
+    """Lines that name the rules and subjects of hidden findings, and why and by what they are hidden."""
+    causes: dict[tuple[str, str, str], list[Finding]] = {}
+    for one in findings:
+        causes.setdefault((one.rule, *_why(one)), []).append(one)
+    return [page.said("note", f"{how}[{rule}]", f"{_subjects(of)}{why}") for (rule, how, why), of in causes.items()]
+
+
+def _why(finding: Finding) -> tuple[str, str]:
+    found = finding.suppressed
+    if found is None:
+        return "baseline", ""
+    until = f", until {found.until}" if found.until else ""
+    return "suppressed", f": {found.reason} ({found.by}{until})"
+
+
+def _subjects(findings: Iterable[Finding]) -> str:
+    return listing(dict.fromkeys("/".join(map(name, one.subject)) for one in findings))
