@@ -1,7 +1,9 @@
 """`nodrop lint` of whole sites of SN5600 switches under SONiC: pods of 96, with instances of five faults strewn in.
 
 Every pod is the build of one intent in a folder of its own. What a switch takes is compared with parsing the same JSON,
-and what it takes in the largest site with the smallest; the lines of the report should not grow with the site.
+and what it takes in the largest site with the smallest; the lines of the report should not grow with the site. Each
+site is linted with an empty cache, again with nothing changed, and again with one switch changed; the largest also as
+one fabric, without a fabric.yaml, where what changes with one switch is judged among all switches.
 
     python benchmarks/lint.py [--pods 1 10 105] [--instances 100] [--leaves 64] [--spines 32] [--jobs N] [--json FILE]
 """
@@ -9,17 +11,19 @@ and what it takes in the largest site with the smallest; the lines of the report
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 from intents import pod
-from processes import run
+from processes import Run, run
 
 Config = dict[str, Any]
 
@@ -43,29 +47,80 @@ def main() -> None:
         built = run(here, "build", "pod.yaml", "-o", "pod")
         if built.code:
             sys.exit(f"the pod does not build clean; the figures would mean nothing\n{built.out}{built.err}")
+        os.environ["XDG_CACHE_HOME"] = str(here / "cache")
         for pods in options.pods:
-            report.append(measure(here, pods, options.instances, options.leaves, jobs))
-            print(line(report[-1]), flush=True)
+            site = in_pods(here, pods)
+            strewn = strew(site, pods, options.instances, options.leaves)
+            report.append({"fabrics": pods, "faults": strewn, **measure(site, jobs)})
+            print(lines(report[-1]), flush=True)
+        one = {"fabrics": 1, "faults": len(FAULTS), **measure(in_one(here, options.pods[-1]), jobs)}
+        print(lines(one), flush=True)
     each = [site["cpu_s"] / site["switches"] for site in report]
     print(f"a switch of the last site takes {each[-1] / each[0]:.2f} times the CPU of one of the first")
     if options.json:
-        Path(options.json).write_text(json.dumps(report, indent=2) + "\n")
+        Path(options.json).write_text(json.dumps([*report, one], indent=2) + "\n")
 
 
-def measure(here: Path, pods: int, instances: int, leaves: int, jobs: list[str]) -> dict[str, float]:
-    """Lint a site of so many pods and say what it took."""
+def in_pods(here: Path, pods: int) -> Path:
+    """Return a folder of so many pods, each a fabric of its own."""
     site = here / f"site{pods}"
     for number in range(pods):
         shutil.copytree(here / "pod", site / f"pod{number:04}", copy_function=os.link)
-    strewn = strew(site, pods, instances, leaves)
+    return site
+
+
+NAME, ADDRESS = re.compile(rb"\b(leaf|spine|gpu)(?=\d)"), re.compile(rb"\b(?:10|192\.168)(?=(\.\d+){2,3})")
+
+
+def in_one(here: Path, pods: int) -> Path:
+    """Return a folder with the switches of so many pods as one fabric, with names and addresses of their own."""
+    site = here / f"one{pods}"
+    for number in range(pods):
+        for file in (here / "pod").glob("*[0-9]/*"):
+            raw = NAME.sub(rb"p%d-\1" % number, file.read_bytes())
+            raw = ADDRESS.sub(partial(owned, number), raw)
+            new = site / f"p{number}-{file.parent.name}" / file.name
+            new.parent.mkdir(parents=True, exist_ok=True)
+            new.write_bytes(raw)
+    for fault, file in zip(FAULTS, sorted(site.glob("*-leaf*/config_db.json")), strict=False):
+        edit(file, fault)
+    return site
+
+
+def owned(number: int, found: re.Match[bytes]) -> bytes:
+    """Return what a pod has in place of the beginning of an address."""
+    return b"%d" % (11 + number) if found[0] == b"10" else b"192.%d" % number
+
+
+def measure(site: Path, jobs: list[str]) -> dict[str, float]:
+    """Lint a site with an empty cache, with all kept, and with one switch changed, and say what each took."""
     parsing = parse_all(site)
+    files = sorted(site.glob("**/config_db.json"))
+    cold = linted(site, jobs)
+    warm = linted(site, jobs)
+    if warm.out != cold.out:
+        sys.exit("the second report is another one; the figures would mean nothing")
+    edit(files[-1], small_mtu)
+    changed = linted(site, jobs)
+    if changed.out == cold.out:
+        sys.exit("the fault is not told; the figures would mean nothing")
+    shutil.rmtree(site)
+    return {
+        "switches": len(files),
+        "lines": len(cold.out.splitlines()),
+        "parsing_cpu_s": parsing,
+        **cold.figures,
+        **{f"warm_{name}": value for name, value in warm.figures.items()},
+        **{f"changed_{name}": value for name, value in changed.figures.items()},
+    }
+
+
+def linted(site: Path, jobs: list[str]) -> Run:
+    """Lint a site, which has faults."""
     done = run(site, "lint", ".", *jobs)
     if done.code != 1 or done.err:
         sys.exit(f"the site is not found at fault; the figures would mean nothing\n{done.out}{done.err}")
-    switches = sum(1 for _ in site.glob("pod*/*/config_db.json"))
-    shutil.rmtree(site)
-    lines = len(done.out.splitlines())
-    return {"switches": switches, "faults": strewn, "lines": lines, "parsing_cpu_s": parsing, **done.figures}
+    return done
 
 
 def strew(site: Path, pods: int, instances: int, leaves: int) -> int:
@@ -90,7 +145,7 @@ def edit(path: Path, fault: Callable[[Config], None]) -> None:
 def parse_all(site: Path) -> float:
     """Return the CPU that parsing all files of the site takes, in one process."""
     begun = time.process_time()
-    for path in site.glob("pod*/*/config_db.json"):
+    for path in site.glob("**/config_db.json"):
         orjson.loads(path.read_bytes())
     return time.process_time() - begun
 
@@ -130,13 +185,15 @@ def no_fec(config: Config) -> None:
 FAULTS = (no_watchdog, misspelt, no_marks, small_mtu, no_fec)
 
 
-def line(site: dict[str, float]) -> str:
+def lines(site: dict[str, float]) -> str:
     """Return the figures of a site as a person reads them."""
     each = site["cpu_s"] / site["switches"] * 1000
     return (
-        f"{site['switches']:6.0f} switches, {site['faults']:4.0f} faults: {site['lines']:3.0f} lines, "
-        f"{site['seconds']:6.1f} s, {site['cpu_s']:6.1f} s CPU, {each:5.2f} ms a switch, "
-        f"{site['cpu_s'] / site['parsing_cpu_s']:.1f} times parsing, {site['peak_mib']:5.0f} MiB at most"
+        f"{site['switches']:6.0f} switches in {site['fabrics']:.0f} fabrics, {site['faults']:4.0f} faults: "
+        f"{site['lines']:3.0f} lines, {site['seconds']:6.1f} s, {site['cpu_s']:6.1f} s CPU, {each:5.2f} ms a switch, "
+        f"{site['cpu_s'] / site['parsing_cpu_s']:.1f} times parsing, {site['peak_mib']:5.0f} MiB at most\n"
+        f"       again with nothing changed: {site['warm_seconds']:6.1f} s, {site['warm_cpu_s']:6.1f} s CPU; "
+        f"with one switch changed: {site['changed_seconds']:6.1f} s, {site['changed_cpu_s']:6.1f} s CPU"
     )
 
 

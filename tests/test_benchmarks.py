@@ -51,13 +51,16 @@ def test_sites_are_measured_with_all_their_processes(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 def test_linting_a_site_with_faults_is_measured(tmp_path: Path) -> None:
-    one, many = figures("lint.py", tmp_path / "lint.json", "--pods", "1", "9", "--instances", "1")
+    one, many, whole = figures("lint.py", tmp_path / "lint.json", "--pods", "1", "9", "--instances", "1")
     assert (one["switches"], many["switches"]) == (12, 108)
     assert (one["faults"], many["faults"]) == (5, 5)
     assert one["lines"] < 60
     assert many["lines"] < 60
-    for site in (one, many):
+    assert (whole["switches"], whole["fabrics"]) == (108, 1)
+    for site in (one, many, whole):
         assert 0 < site["parsing_cpu_s"] < site["cpu_s"] < 120
+        assert 0 < site["warm_cpu_s"] < 60
+        assert 0 < site["changed_cpu_s"] < 120
 
 
 def test_an_editor_is_measured_on_a_large_file(tmp_path: Path) -> None:
