@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from injected import Fault, faults, outcome, read_faults
-from nodrop.lint.rules import shipped
+from injected import Fault, faults, inject, outcome, read_faults
+from nodrop.fixing import fix
+from nodrop.inputs import find
+from nodrop.judging import Settings
+from nodrop.lint.rules import of_files, shipped
 from repaired import NOTHING, Repair, repair
 
 HERE = Path(__file__).parent
@@ -76,3 +79,20 @@ def test_changes_come_from_rules_that_say_so() -> None:
             assert one.fix is not None
             assert not one.fix.changes or by_name[one.rule].changes_files, one.rule
             assert not one.fix.safe or by_name[one.rule].fix_safe, one.rule
+
+
+@pytest.mark.parametrize("fault", faults(), ids=lambda fault: fault.name)
+def test_nodrop_fix_makes_what_a_fix_says(fault: Fault, tmp_path: Path) -> None:
+    """What a fix is said to do, `nodrop fix --unsafe` does, in files as users have them and past all other rules."""
+    known = {rule.name for rule in of_files(shipped())}
+    if f"{fault.name}: " in TABLE.read_text() or fault.row["rule"] not in known:
+        return
+    for name, text in inject(fault).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    settings = Settings(select=(fault.row["rule"],), strictness=fault.row.get("strictness", "regular"), whole=False)
+    for one in find([str(tmp_path)]).fabrics():
+        made = fix(one, settings, unsafe=True)
+        assert {finding.rule for finding in made.made} == {fault.row["rule"]}
+        assert [(each.why, each.text) for each in made.left] == []
+        assert made.rewritten

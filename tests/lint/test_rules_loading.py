@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -297,14 +296,12 @@ def find(index, *, tolerance_bytes=0, kinds=()):
 
 
 @pytest.fixture
-def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """An analysis called `loops`."""
     (tmp_path / "loops.py").write_text(ANALYSIS)
     monkeypatch.setattr(analyses, "__path__", [*analyses.__path__, str(tmp_path)])
     monkeypatch.delitem(__import__("sys").modules, "nodrop.analyses.loops", raising=False)
-    analyses.names.cache_clear()
-    yield "loops"
-    analyses.names.cache_clear()
+    return "loops"
 
 
 def test_an_analysis_is_named_with_its_arguments_and_facts(loops: str) -> None:

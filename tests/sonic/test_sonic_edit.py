@@ -411,3 +411,16 @@ def _compare_bytes(document: str, after: str) -> None:
 
 def _said(entry: str) -> Any:
     return json.loads(f"{{{entry}}}")
+
+
+def test_a_tunnel_and_the_hash_are_changed_in_their_rows() -> None:
+    document = stock() | {
+        "TUNNEL": {"MuxTunnel0": {"tunnel_type": "IPINIP", "dscp_mode": "pipe", "ecn_mode": "standard"}},
+        "SWITCH_HASH": {"GLOBAL": {"ecmp_hash": ["DST_IP"]}},
+    }
+    changes = ("@tunnels/MuxTunnel0/dscp_mode", "uniform"), ("@hash_fields", ("dst-ip", "l4-src-port"))
+    one = made(dumped(document), *changes)
+    assert one.by_hand == ()
+    after = json.loads(one.files["config_db.json"])
+    assert after["TUNNEL"]["MuxTunnel0"] == {"tunnel_type": "IPINIP", "dscp_mode": "uniform", "ecn_mode": "standard"}
+    assert after["SWITCH_HASH"]["GLOBAL"]["ecmp_hash"] == ["DST_IP", "L4_SRC_PORT"]

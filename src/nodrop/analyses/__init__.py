@@ -57,10 +57,14 @@ class Unsettled:
 Find = Callable[..., Iterator[Hit | Unsettled]]
 
 
-@cache
 def names() -> tuple[str, ...]:
     """The analyses that there are."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
+    return _names(tuple(__path__))
+
+
+@cache
+def _names(folders: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(folders) if not module.name.startswith("_")))
 
 
 def module(name: str) -> ModuleType:

@@ -10,6 +10,7 @@ from nodrop.fabric import effects
 from nodrop.fabric.buffers import BufferProfile
 from nodrop.fabric.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField, HostPort, Interface
 from nodrop.fabric.index import Index
+from nodrop.fabric.overlays import Tunnel
 from nodrop.fabric.qos import Map, PfcWatchdog, PriorityGroup, QosProfile, WatchdogConditions, WredProfile
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, known
 from nodrop.fabric.values import changed
@@ -191,3 +192,14 @@ def filled(table: Map | None | Unknown) -> Map | Unknown:
     if isinstance(table, Unknown) or table is None:
         raise UnknownFact("interface.qos.dscp_to_tc")
     return tuple(each or 0 for each in table)
+
+
+@word("function")
+def carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
+    """The tunnels of a switch, so that each copies the DSCP inside to the outside and leaves the one inside alone."""
+    return tuple(map(_carrying, tunnels))
+
+
+def _carrying(tunnel: Tunnel) -> Tunnel:
+    outer = "uniform" if tunnel.dscp_mode in ("pipe", "derived") else tunnel.dscp_mode
+    return changed(tunnel, dscp_mode=outer, dscp_after="kept" if tunnel.dscp_after == "derived" else tunnel.dscp_after)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodrop.fabric.fabric import Device, HashField, Interface
+from nodrop.fabric.overlays import Tunnel
 from nodrop.fabric.states import UNKNOWN, Unknown, known, those_known
 from nodrop.fabric.values import changed
 from nodrop.platforms.editing import same
@@ -11,6 +12,7 @@ from nodrop.platforms.nvue import ageing, hashing
 from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
 from nodrop.platforms.nvue.edit_draft import Draft, has
 from nodrop.platforms.nvue.edit_operations import THERE
+from nodrop.platforms.nvue.read_overlays import DSCP_ACTIONS, VXLAN
 from nodrop.platforms.nvue.read_services import GNMI, OTLP, PACKET_TRIM, SNMP, server_nodes
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.spelling import FECS
@@ -55,6 +57,8 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     for field in ageing.FIELDS:
         if _moved(getattr(old, field), getattr(new, field)):
             draft.put(*next(ageing.paths(draft.top, field)), to=getattr(new, field))
+    if _moved(old.tunnels, new.tunnels):
+        _tunnels(draft, those_known(old.tunnels), those_known(new.tunnels))
     if _moved(old.hash_fields, new.hash_fields):
         _hash_fields(draft, new.hash_fields)
     if _moved(old.hash_seed, new.hash_seed):
@@ -73,6 +77,15 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
 
 def _moved(old: Any, new: Any) -> bool:
     return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
+
+
+def _tunnels(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, ...]) -> None:
+    """Say what becomes of the DSCP in the tunnels that there are; others are for their owner to make."""
+    for before, after in zip(old, new, strict=False):
+        for field, (way, words) in DSCP_ACTIONS.items():
+            said = words.get(getattr(after, field))
+            if before.name == after.name and said is not None and getattr(before, field) != getattr(after, field):
+                draft.put(*VXLAN, way, "dscp", "action", to=said)
 
 
 def _hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknown) -> None:

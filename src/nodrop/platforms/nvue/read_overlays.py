@@ -4,7 +4,7 @@ Sources: Cumulus Linux 5.13 and 5.17, Multi-Chassis Link Aggregation, EVPN Multi
 exported configurations of 5.13.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.fabric.overlays import MultiChassis, Tunnel
@@ -22,6 +22,11 @@ _OUTER = {"copy": "uniform", "set": "pipe", "derive": "derived"}
 """What becomes of the DSCP when a packet is wrapped; unless it is said, it is derived from the switch priority."""
 _INNER = {"copy": "copied", "preserve": "kept", "derive": "derived"}
 """What it is when the packet is unwrapped, with the same default."""
+DSCP_ACTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "dscp_mode": ("encapsulation", {value: word for word, value in _OUTER.items()}),
+    "dscp_after": ("decapsulation", {value: word for word, value in _INNER.items()}),
+}
+"""By the field of a tunnel, where it stands and how its values are spelt."""
 
 
 def multi_chassis(top: View, ports: Ports) -> MultiChassis | None:

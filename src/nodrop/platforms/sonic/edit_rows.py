@@ -28,6 +28,7 @@ def change_rows(draft: Draft, old: Device, new: Device) -> None:
     _dynamic(draft, old, new)
     _trimming(draft, old, new)
     _counters(draft, old, new)
+    _tunnels(draft, old, new)
     _loopbacks(draft, old, new)
     _management(draft, old, new)
     for table, attribute in (("NTP_SERVER", "ntp_servers"), ("SYSLOG_SERVER", "syslog_servers")):
@@ -95,6 +96,14 @@ def _switch(draft: Draft, old: Device, new: Device) -> None:
             draft.update("SWITCH_HASH", "GLOBAL", {"ecmp_hash": None})
     if not same(old.gnmi_port, new.gnmi_port) and not isinstance(new.gnmi_port, Unknown):
         draft.update("GNMI", "gnmi", {"port": text(new.gnmi_port)})
+
+
+def _tunnels(draft: Draft, old: Device, new: Device) -> None:
+    before, after = _by_name(old.tunnels, "name"), _by_name(new.tunnels, "name")
+    for name in before.keys() & after.keys() & draft.rows("TUNNEL").keys():
+        mode = after[name].dscp_mode
+        if not same(before[name].dscp_mode, mode) and not isinstance(mode, Unknown):
+            draft.update("TUNNEL", name, {"dscp_mode": mode})
 
 
 def _by_name(rows: Any, key: str) -> dict[str, Any]:
