@@ -215,6 +215,16 @@ def test_a_rule_that_is_silent_or_off_says_so(tmp_path: Path) -> None:
     assert page[2].endswith(": found (error, certain)")
 
 
+def test_a_suppressed_finding_is_explained_with_the_reason(tmp_path: Path) -> None:
+    config = tmp_path / "nodrop.yaml"
+    config.write_text(
+        "suppress:\n- {rule: mtu-mismatch, at: '@fabric/links/leaf1:*', reason: a pilot, until: 2999-12-31}\n"
+    )
+    page = explained("mtu-mismatch", "--at", "leaf1/Ethernet224", "bad", "-c", config)
+    assert page[0].endswith(": found (error, certain)")
+    assert f" suppressed until 2999-12-31 by {config}:2: a pilot " in " ".join(" ".join(page).split())
+
+
 def test_a_secret_beside_the_change_is_quoted_by_none(tmp_path: Path) -> None:
     built(INTENT, tmp_path / "build")
     path = tmp_path / "build/leaf1/config_db.json"

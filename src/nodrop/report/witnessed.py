@@ -43,6 +43,14 @@ class Asked:
     off: str = ""
     """Why the rule is not judged by, empty where it is."""
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the rule has found, also what is suppressed or in the baseline."""
+        found = (*self.outcome.findings, *self.outcome.hidden)
+        return tuple(
+            sorted((one for one in found if one.rule == self.rule.name), key=lambda one: sort_key(one.subject))
+        )
+
 
 def page(asked: Asked) -> str:
     """Return what a rule saw at a subject; ValueError where it looks at nothing there."""
@@ -125,7 +133,7 @@ def _item(asked: Asked, item: Item) -> Iterator[str]:
     subject = rule.scope.subject(item)
     witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
     steps = _steps(witness)
-    findings = [one for one in asked.outcome.findings if one.rule == rule.name and one.subject == subject]
+    findings = [one for one in asked.findings if one.subject == subject]
     verdict = _verdict(rule, steps)
     silent = asked.reading.fabric.mode not in rule.modes
     yield _title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
@@ -146,6 +154,11 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield ""
     yield from _wrapped(finding.message, "  ")
     yield from _place(finding.located, "  ")
+    if finding.suppressed is not None:
+        until = f" until {finding.suppressed.until}" if finding.suppressed.until else ""
+        yield from _wrapped(f"suppressed{until} by {finding.suppressed.by}: {finding.suppressed.reason}", "  ")
+    if finding.baselined:
+        yield "  in the baseline"
     for related in finding.related:
         yield from _wrapped(related.message, "  ")
         yield from _place(related.located, "  ")
@@ -250,7 +263,7 @@ def _of_path(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> 
 def _told(asked: Asked) -> Iterator[str]:
     """Of an analysis or a remark: what it told at the subject, with its facts."""
     rule = asked.rule
-    findings = [one for one in asked.outcome.findings if one.rule == rule.name and _touches(one, asked.at)]
+    findings = [one for one in asked.findings if _touches(one, asked.at)]
     if not findings:
         yield from _nothing_told(asked)
     for number, finding in enumerate(findings):
@@ -295,7 +308,7 @@ def _nothing_told(asked: Asked) -> Iterator[str]:
     if not open_here:
         yield ""
         yield from _wrapped(f"it looks for: {finds(rule)}", "  ")
-    others = [spelt(one.subject) for one in asked.outcome.findings if one.rule == rule.name]
+    others = [spelt(one.subject) for one in asked.findings]
     if others:
         more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
         yield ""
