@@ -179,3 +179,74 @@ def test_what_is_no_input_is_told() -> None:
     Path("bad.json").write_text('{"PORT": {')
     assert nodrop("fix", "bad.json").code == 2
     assert nodrop("fix", "net", "--select", "nothing-of-the-kind").code == 2
+
+
+def test_a_patch_is_what_the_switch_takes_and_the_files_stay() -> None:
+    edit(LEAF, unwatch)
+    before = LEAF.read_bytes()
+    done = nodrop("fix", "net", "--unsafe", "--patch", "patches")
+    assert done.code == 0
+    assert done.out == (
+        "patched: net/leaf1/config_db.json: pfc-without-watchdog\n"
+        "  = 1 step, none of which disturbs a switch that runs\n\n"
+        "1 finding fixed in patches of 1 switch\n"
+    )
+    assert LEAF.read_bytes() == before
+    row = {"action": "drop", "detection_time": "200", "restoration_time": "400"}
+    assert json.loads(Path("patches/leaf1/patch.json").read_text()) == [
+        {"op": "add", "path": "/PFC_WD/Ethernet8", "value": row}
+    ]
+    edit(LEAF, lambda config: config["PFC_WD"].update(Ethernet8=row))
+    assert nodrop("fix", "net", "--patch", "patches").out == "nothing to fix\n"
+    assert [path.name for path in Path("patches").iterdir()] == [".nodrop.json"]
+
+
+def test_a_patch_tells_what_it_does_to_a_switch_that_runs() -> None:
+    edit(LEAF, lambda config: config["PORT"]["Ethernet224"].update(fec="none"))
+    told = fixed("net", "--unsafe", "--patch", "patches", "--select", "links")
+    assert {each["rule"] for each in told["fixed"]} >= {"pam4-without-rs-fec"}
+    (patch,) = told["patches"]
+    (step,) = patch["steps"]
+    assert (step["path"], step["disruption"], step["affected"]) == (
+        "/PORT/Ethernet224/fec",
+        "port bounce",
+        ["Ethernet224"],
+    )
+    text = nodrop("fix", "net", "--unsafe", "--select", "links").out
+    assert "1 step: port bounce of Ethernet224: " in text
+
+
+def test_a_file_that_cannot_be_replaced_is_told_and_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nodrop.publish import inplace
+
+    edit(LEAF, unwatch)
+    edit(Path("net/leaf2/config_db.json"), unwatch)
+    real = inplace.DISK.take_after
+
+    def failing(path: Path, source: Path) -> None:
+        if source.parent.name == "leaf1":
+            raise PermissionError(1, "Operation not permitted")
+        real(path, source)
+
+    monkeypatch.setattr(inplace.DISK, "take_after", failing)
+    before = LEAF.read_bytes()
+    done = nodrop("fix", "net")
+    assert done.code == 2
+    assert "net/leaf1/config_db.json: cannot be replaced: operation not permitted" in done.out
+    assert "refused: its file was not written" in done.out
+    assert LEAF.read_bytes() == before
+    assert "Ethernet8" in json.loads(Path("net/leaf2/config_db.json").read_text())["PFC_WD"]
+
+
+def test_the_other_formats_tell_what_is_left() -> None:
+    edit(LEAF, unwatch)
+    edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
+    done = nodrop("fix", "net", "--format", "concise", "--format", "json=told.json")
+    assert done.code == 1
+    assert [line.split(" (")[-1] for line in done.out.splitlines()] == ["leaf1/Ethernet16)"]
+    assert json.loads(Path("told.json").read_text())["summary"]["fixed"] == 1
+
+
+def test_options_that_contradict_each_other_are_refused() -> None:
+    assert nodrop("fix", "net", "--diff", "--patch", "x").code == 2
+    assert nodrop("fix", "net", "--patch", "").code == 2

@@ -1,7 +1,10 @@
 """`nodrop fix`: what rules know how to change is changed in the files at hand, and nothing new comes of it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from nodrop.errors import Problem
     from nodrop.inputs import Inputs, Text
     from nodrop.judging import Settings
-    from nodrop.report.fixed import Fixed
+    from nodrop.report.fixed import Fixed, What
 
 _FIX = "Fixing"
 
@@ -23,12 +26,25 @@ _FIX = "Fixing"
 @option(_FIX, "--unsafe", is_flag=True, help="Make also fixes that change what traffic meets.")
 @option(_FIX, "--diff", is_flag=True, help="Write nothing; print what would change, and exit 1 where something would.")
 @option(
+    _FIX,
+    "--patch",
+    metavar="DIR",
+    type=click.Path(),
+    help="Leave the files; write to DIR what the tools of each switch take to change it so.",
+)
+@option(
     _FIX, "--edit-generated", is_flag=True, help="Change files of a build too, which then are not its own any more."
 )
 @stating
 @judging
 def command(
-    paths: tuple[str, ...], unsafe: bool, diff: bool, edit_generated: bool, stated: Stated, choices: Choices
+    paths: tuple[str, ...],
+    unsafe: bool,
+    diff: bool,
+    patch: str | None,
+    edit_generated: bool,
+    stated: Stated,
+    choices: Choices,
 ) -> int:
     """Fix findings in configurations, where a rule says how.
 
@@ -39,25 +55,36 @@ def command(
     A file is replaced in one step, and not at all where it has changed since it was read. What only a person can
     change is printed as lines to type.
 
+    --patch tells of each switch what the change does while it runs: nothing, services that start again, ports that go
+    down and up, or that its tool refuses it.
+
     What nodrop has built is not changed, since the next build would undo it: change the intent.
     """
     from nodrop.cli.output import calm_collector, say, wants_color
     from nodrop.report.difference import diff as difference
     from nodrop.report.difference import painted
 
+    if diff and patch is not None:
+        raise click.UsageError("--diff and --patch contradict each other")
+    if patch == "":
+        raise click.UsageError("--patch is empty; expected a folder")
     calm_collector()
     settings = stated.settings(choices.settings)
     inputs = stated.inputs(paths, settings)
     fixed = _fixed(inputs, settings, choices, unsafe=unsafe, edit_generated=edit_generated)
     alone = ("text", None) in choices.formats
+    held = [] if diff or patch is not None else list(_held(inputs, fixed))
     if diff and alone:
         text = "".join(difference(file) for one in fixed for file in one.rewritten)
         say(painted(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
-    if not diff:
+    elif patch is not None:
+        _patched(patch, fixed)
+    elif not diff:
         fixed = [_written(one) for one in fixed]
-    if not diff and alone:
-        say(b"".join(_held(inputs, fixed)))
-    _report(fixed, choices, written=not diff, aside=diff or any(_held(inputs, fixed)))
+    if held and alone:
+        say(b"".join(held))
+    what: What = "diff" if diff else "files" if patch is None else "patches"
+    _report(fixed, choices, what, aside=diff or bool(held))
     return _code(fixed, choices, diff=diff)
 
 
@@ -108,6 +135,24 @@ def _guard(text: "Text") -> str:
     return f"built from {sources}, which the next build would go by: change that, or --edit-generated"
 
 
+def _patched(directory: str, fixed: Sequence["Fixed"]) -> None:
+    """Write patches, in a folder for each switch; what an earlier run has written there is replaced as a whole."""
+    from nodrop.publish import digest, publish
+
+    files: dict[str, bytes] = {}
+    inputs: dict[str, str] = {}
+    for one in fixed:
+        for patch in one.patches:
+            plain = re.sub(r"[^A-Za-z0-9._@+=-]", "-", patch.device).lstrip(".") or "device"
+            numbers = (plain if number == 1 else f"{plain}.{number}" for number in count(1))
+            folder = next(name for name in numbers if not any(path.startswith(f"{name}/") for path in files))
+            files |= {f"{folder}/{name}": text.encode() for name, text in patch.forms.items()}
+            inputs |= {
+                f"{folder}/{file.name}": digest(file.old) for file in one.rewritten if file.device == patch.device
+            }
+    publish(Path(directory), files, inputs=inputs, display=directory)
+
+
 def _written(one: "Fixed") -> "Fixed":
     """Write what was fixed, device by device; what cannot be written is a problem, and its findings are left."""
     from nodrop.errors import InputProblems
@@ -140,7 +185,7 @@ def _written(one: "Fixed") -> "Fixed":
     )
 
 
-def _report(fixed: Sequence["Fixed"], choices: Choices, *, written: bool, aside: bool) -> None:
+def _report(fixed: Sequence["Fixed"], choices: Choices, what: "What", *, aside: bool) -> None:
     """Tell what came of it in every format asked for; `aside`, the text goes to standard error."""
     from nodrop.cli.output import emit, merged, save, say, wants_color
     from nodrop.report import fixes, fixes_json
@@ -148,9 +193,9 @@ def _report(fixed: Sequence["Fixed"], choices: Choices, *, written: bool, aside:
     for name, file in choices.formats:
         if name == "text":
             color = file is None and not aside and wants_color(choices.color)
-            data = fixes.render(fixed, written=written, color=color, verbose=choices.verbose).encode()
+            data = fixes.render(fixed, what, color=color, verbose=choices.verbose).encode()
         elif name == "json":
-            data = fixes_json.render(fixed, written=written)
+            data = fixes_json.render(fixed, what)
         else:
             emit(merged([one.outcome for one in fixed]), replace(choices, formats=((name, file),)))
             continue

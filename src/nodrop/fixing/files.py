@@ -24,6 +24,8 @@ from nodrop.report.fixed import Patch, Rewritten
 from nodrop.report.outcome import Outcome
 from nodrop.rereading import Runs
 
+Batches = Mapping[int, tuple[tuple[Change, ...], ...]]
+"""Changes that were made together, one time after the other, by the number of the device's bundle."""
 _PATCH = "patch.json"
 """The steps where a platform has no form of its own: RFC 6902."""
 
@@ -37,8 +39,8 @@ class Files:
     reading: Reading
     outcome: Outcome
     judge: "Judge"
-    made: Mapping[int, tuple[Change, ...]] = field(default_factory=dict)
-    """What was changed of a device, by the number of its bundle."""
+    made: Batches = field(default_factory=dict)
+    """What was changed already."""
 
     def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
         """Return the changes of the model that end a finding."""
@@ -51,9 +53,12 @@ class Files:
         while True:
             asked = _Asked(one for one in findings if key_of(one) not in by_hand)
             made: dict[int, tuple[list[Change], Edit]] = {}
-            lines = {name: self._no_files(name) for name in asked.by_device if name not in self.numbers}
-            failed = {key: line for name, line in lines.items() for key in asked.of_device(name)}
-            for name in asked.by_device.keys() - lines.keys():
+            failed: dict[Key, dict[str, None]] = {}
+            for name in asked.by_device:
+                if name not in self.numbers:
+                    line = f"{name} is no switch that was read"
+                    failed |= {key: {**failed.get(key, {}), line: None} for key in asked.of_device(name)}
+                    continue
                 number = self.numbers[name]
                 changes = [self._own(one, number) for one in asked.by_device[name]]
                 memo = (number, tuple((one.subject, repr(one.new)) for one in changes))
@@ -62,10 +67,10 @@ class Files:
                 made[number] = changes, edits[memo]
                 for hand in edits[memo].by_hand:
                     own = replace(hand.change, subject=(name, *hand.change.subject[1:]))
-                    failed |= dict.fromkeys(asked.whose(own), hand.line)
+                    failed |= {key: {**failed.get(key, {}), hand.line: None} for key in asked.whose(own)}
             if not failed:
                 return Tried(world=self._with(made), by_hand=by_hand)
-            by_hand |= failed
+            by_hand |= {key: "\n".join(lines) for key, lines in failed.items()}
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -74,9 +79,6 @@ class Files:
         names = ((device.name, self.reading.sources[device.name]) for device in self.reading.fabric.devices)
         found = ((name, shown.get(tuple(source.display for source in sources))) for name, sources in names)
         return {name: number for name, number in found if number is not None}
-
-    def _no_files(self, device: str) -> str:
-        return f"{device} is no switch that was read"
 
     def _own(self, change: "Change", number: int) -> Change:
         """Return a change of a device as its own files name it."""
@@ -92,14 +94,13 @@ class Files:
                 raise InputProblems([Problem(path=text.display, found="changed since it was read")])
         return texts
 
-    def edit(self, number: int, changes: Sequence[Change]) -> Edit:
-        """Return what changes come to in the files of a device."""
-        bundle = self.inputs.bundles[number]
-        editor = platforms.editor(bundle.platform)
+    def edit(self, number: int, changes: Sequence[Change], texts: Mapping[str, bytes] | None = None) -> Edit:
+        """Return what changes come to in the files of a device, or in these texts of them."""
+        editor = platforms.editor(self.inputs.bundles[number].platform)
         if editor is None:
             return told_by_hand(changes, lambda change: f"{spelt(change.subject)}: nodrop does not change such files")
         try:
-            return editor.edit(self.texts(number), changes, name=self.readings[number].device.name)
+            return editor.edit(texts or self.texts(number), changes, name=self.readings[number].device.name)
         except InputProblems as error:
             reason = str(error.problems[0])
             return told_by_hand(changes, lambda _: reason)
@@ -114,7 +115,7 @@ class Files:
             bundles[number] = _with_texts(bundles[number], files)
             readings[number] = read_bundle(bundles[number])
         inputs = replace(self.inputs, bundles=bundles)
-        changes = {number: (*self.made.get(number, ()), *made[number][0]) for number in changed}
+        changes = {number: (*self.made.get(number, ()), tuple(made[number][0])) for number in changed}
         return self.judge.files(inputs, readings, {**self.made, **changes})
 
 
@@ -125,7 +126,7 @@ class Judge:
     rules: Sequence[Rule]
     settings: Settings
 
-    def files(self, inputs: Inputs, readings: Sequence[DeviceReading], made: Mapping[int, tuple[Change, ...]]) -> Files:
+    def files(self, inputs: Inputs, readings: Sequence[DeviceReading], made: Batches) -> Files:
         """Return files with what is found in them."""
         settings = self.settings
         reading = read_inputs(inputs, settings.declared, otherwise=settings.config.declared, held=readings)
@@ -192,7 +193,30 @@ def rewritten(before: Files, after: Files) -> Iterator[Rewritten]:
 def patches(before: Files, after: Files) -> Iterator[Patch]:
     """Yield what the tools of each changed switch take to get where its files are now."""
     for device, number in before.numbers.items():
-        if number in after.made:
-            edit = before.edit(number, after.made[number])
-            forms = dict(edit.forms) or {_PATCH: edit.patch}
-            yield Patch(device=device, steps=edit.steps, forms=forms, disruption=edit.disruption, follows=edit.follows)
+        if number not in after.made:
+            continue
+        edits = list(_edits(before, after, number))
+        forms: dict[str, str] = {}
+        for place, edit in enumerate(edits, 1):
+            number_of = f"{place}-" if len(edits) > 1 else ""
+            own = edit.forms or {_PATCH: edit.patch}
+            forms |= {f"{number_of}{name}": text for name, text in own.items()}
+        yield Patch(
+            device=device,
+            steps=tuple(step for edit in edits for step in edit.steps),
+            forms=forms,
+            follows=tuple(change for edit in edits for change in edit.follows),
+        )
+
+
+def _edits(before: Files, after: Files, number: int) -> Iterator[Edit]:
+    """Yield the edits that lead to a device's files: one, or where all at once leads elsewhere, as they were made."""
+    texts, new = before.texts(number), after.texts(number)
+    at_once = before.edit(number, [change for changes in after.made[number] for change in changes])
+    if not at_once.by_hand and {**texts, **at_once.files} == new:
+        yield at_once
+        return
+    for changes in after.made[number]:
+        edit = before.edit(number, changes, texts)
+        texts = {**texts, **edit.files}
+        yield edit

@@ -6,7 +6,7 @@ this may open the way for other fixes, so there is another until nothing changes
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -97,9 +97,13 @@ class Settler(Generic[_W]):
         if not made:
             return
         self.trials += 1
-        appeared = list(worse(self.world.outcome, tried.world.outcome))
+        appeared = list(worse(self.world.outcome, tried.world.outcome, set(map(key_of, made))))
         if appeared:
-            self._divide(made, appeared)
+            followed = self._followed(tried.world, made, appeared)
+            if followed is None:
+                self._divide(made, appeared)
+            else:
+                self.world = followed
             return
         there = set(map(key_of, tried.world.outcome.findings))
         stays = [one for one in made if key_of(one) in there]
@@ -108,6 +112,18 @@ class Settler(Generic[_W]):
             return
         self._refuse(stays, "it would still be found")
         self._take([one for one in made if key_of(one) not in there])
+
+    def _followed(self, world: _W, made: Sequence[Finding], appeared: "Sequence[New]") -> _W | None:
+        """Return a world in which what appeared is fixed too, as where a port is brought up that lacks something."""
+        new = [one.finding for one in appeared if one.finding is not None and self.fixable(one.finding)]
+        if len(new) < len(appeared):
+            return None
+        self.trials += 1
+        tried = world.tried(new)
+        there = set(map(key_of, tried.world.outcome.findings))
+        fixed = set(map(key_of, made))
+        ends = not any(worse(self.world.outcome, tried.world.outcome, fixed)) and there.isdisjoint(fixed)
+        return tried.world if ends else None
 
     def _refuse(self, findings: Iterable[Finding], why: str) -> None:
         self.refused.update((key_of(one), why) for one in findings)
@@ -143,22 +159,31 @@ class New:
     text: str
     parts: frozenset[Subject] = frozenset()
     """Devices, and ports or other parts of devices."""
+    finding: Finding | None = None
 
     def near(self, finding: Finding) -> bool:
         """Whether a fix changes the very part, and not just something of the same device."""
         return any(len(part) > 1 for part in self.parts & _parts(change.subject for change in _changes(finding)))
 
 
-def worse(before: Outcome, after: Outcome) -> Iterator[New]:
-    """Yield what one outcome says and an earlier one did not: findings, facts that are missing, problems, guesses."""
+def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[New]:
+    """Yield what one outcome says and an earlier one did not: findings, facts that are missing, problems, guesses.
+
+    A finding that stays though it was not to be `fixed`, with other numbers, may be worse than it was.
+    """
     had = Counter(map(_count_key, before.findings))
+    numbers = {key_of(one): _numbers(one) for one in before.findings}
     for finding in after.findings:
+        verb = "appear"
         if had[_count_key(finding)] > 0:
             had[_count_key(finding)] -= 1
-            continue
+            if key_of(finding) in fixed or numbers.get(key_of(finding), ()) == _numbers(finding):
+                continue
+            verb = "say something else"
         about = [finding.subject, finding.at, *(one.subject for one in finding.related)]
         where = spelt(finding.subject)
-        yield New(text=f"{finding.rule} would appear at {where}: {finding.message}", parts=_parts(about))
+        text = f"{finding.rule} would {verb} at {where}: {finding.message}"
+        yield New(text=text, parts=_parts(about), finding=finding)
     unknown = {(one.rule, one.missing): one.subjects_count for one in before.unknown}
     for verdict in after.unknown:
         if verdict.subjects_count > unknown.get((verdict.rule, verdict.missing), 0):
@@ -172,6 +197,19 @@ def worse(before: Outcome, after: Outcome) -> Iterator[New]:
         if guessed.get(guess.fact) != guess.value:
             text = f"{guess.fact} would be taken for {guess.value}; state it in fabric.yaml"
             yield New(text=text)
+
+
+def _numbers(finding: Finding) -> Sequence[tuple[str, float]]:
+    """Return the numbers of a finding about one part of a switch; of more, they also count what is left of it.
+
+    Those of an analysis often count the others that a part is held against, and are looked at in errors only. What a
+    rule reads of the part itself has a path for a name.
+    """
+    if len(finding.subject) < 2 or finding.subject[0] == FABRIC:
+        return ()
+    every = finding.severity == "error"
+    numbers = [(name, fact) for name, fact in finding.facts.items() if isinstance(fact, int | float)]
+    return [(name, fact) for name, fact in numbers if every or "." in name]
 
 
 def _count_key(finding: Finding) -> tuple[object, ...]:

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
 
+from nodrop.errors import InputProblems
 from nodrop.formats.places import BOM, decode
 from nodrop.formats.yaml import parse
 from nodrop.formats.yaml_edit import Entry, Node, compose, write
@@ -20,13 +20,24 @@ def set_in(raw: bytes, keys: Sequence[str], value: object) -> bytes:
     """
     text = decode(raw, "")
     data = parse(text, "").data
-    wanted = _laid(deepcopy(data), keys, value)
+    wanted = _laid(_apart(data), keys, value)
     tree = compose(text)
     _set(tree, keys, value)
     new = write(text, tree, _spelt, _spelt)
-    if parse(new, "").data != wanted:
+    try:
+        made = parse(new, "").data
+    except InputProblems:
+        made = None
+    if made != wanted:
         raise ValueError("it stands for several values (an anchor), or in a layout that cannot be changed alone")
     return ((BOM if raw.startswith(BOM.encode()) else "") + new).encode()
+
+
+def _apart(data: Any) -> Any:
+    """Return the data with a copy of its own for every place where an alias stands."""
+    if isinstance(data, dict):
+        return {key: _apart(each) for key, each in data.items()}
+    return [_apart(each) for each in data] if isinstance(data, list) else data
 
 
 def _laid(data: Any, keys: Sequence[str], value: object) -> Any:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.fabric.change import Change, Disruption, Step
+from nodrop.fabric.change import DISRUPTIONS, Change, Disruption, Step
 from nodrop.lint.finding import Finding
 from nodrop.report.outcome import Outcome
 
 Why = Literal["unsafe", "refused", "by hand", "generated", "no fix"]
+What = Literal["files", "diff", "patches"]
+"""What became of it: files were written, or only shown, or patches were written instead."""
 WHYS: tuple[Why, ...] = ("unsafe", "refused", "by hand", "generated", "no fix")
 """Why a finding is left, what one can do most about first."""
 
@@ -46,9 +48,13 @@ class Patch:
     device: str
     steps: tuple[Step, ...]
     forms: Mapping[str, str]
-    disruption: Disruption
     follows: tuple[Change, ...] = ()
     """What the switch works out anew from the changes."""
+
+    @property
+    def disruption(self) -> Disruption:
+        """The worst that any step does."""
+        return max((step.disruption for step in self.steps), key=DISRUPTIONS.index, default="none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

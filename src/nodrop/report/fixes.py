@@ -1,12 +1,13 @@
 """What came of fixing, for a person: what was fixed where, what is left and why, and what to type by hand."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.fabric import subject
+from nodrop.fabric.change import DISRUPTIONS, Step
 from nodrop.lint.finding import SEVERITIES, Finding, Located
 from nodrop.report.block import Page
-from nodrop.report.fixed import WHYS, Fixed, Left, Why
+from nodrop.report.fixed import WHYS, Fixed, Left, Patch, What, Why
 from nodrop.report.names import count, label, listing, name
 
 _WHAT: dict[Why, str] = {
@@ -25,58 +26,91 @@ _TOTALS: dict[Why, str] = {
 }
 
 
-def render(fixed: Sequence[Fixed], *, written: bool, color: bool = False, verbose: bool = False) -> str:
-    """Write what was fixed, or would be where nothing is `written`, and what is left.
+_VERBS: dict[What, tuple[str, str]] = {
+    "files": ("fixed", "fixed"),
+    "diff": ("would fix", "would be fixed"),
+    "patches": ("patched", "fixed"),
+}
+
+
+def render(fixed: Sequence[Fixed], what: What, *, color: bool = False, verbose: bool = False) -> str:
+    """Write what was fixed, or would be where only that was asked, and what is left.
 
     Findings that are left stand together by rule and reason, the first with its place; `verbose` lists each.
     """
     page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None)
     left = [each for one in fixed for each in one.left]
     parts = [
-        [line for one in fixed for line in _made(one, page, written=written)],
-        [page.said("strong", "by hand", _typed(each)) for each in left if each.why == "by hand"],
+        [line for one in fixed for line in _made(one, page, what)],
+        [page.said("strong", "by hand", line) for line in _typed(left)],
         [line for group in _groups(left) for line in _group(group, page)],
         [page.said("error", "error", str(problem)) for one in fixed for problem in one.outcome.problems],
-        [page.paint("strong", totals(fixed, written=written))],
+        [page.paint("strong", totals(fixed, what))],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def totals(fixed: Sequence[Fixed], *, written: bool) -> str:
+def totals(fixed: Sequence[Fixed], what: What) -> str:
     """The last line: how many findings are gone, in how many files, and how many are left for which reasons."""
     made, files = sum(len(one.made) for one in fixed), sum(len(one.rewritten) for one in fixed)
     left = Counter(each.why for one in fixed for each in one.left)
-    verb = "fixed" if written else "would be fixed"
-    head = f"{count(made, 'finding')} {verb} in {count(files, 'file')}" if made or files else "nothing to fix"
+    verb = _VERBS[what][1]
+    where = f"patches of {count(_switches(fixed), 'switch')}" if what == "patches" else count(files, "file")
+    head = f"{count(made, 'finding')} {verb} in {where}" if made or files else "nothing to fix"
     if not left:
         return head
     reasons = ", ".join(f"{left[why]} {_TOTALS[why]}" for why in WHYS if left[why])
     return f"{head}, {sum(left.values())} left: {reasons}"
 
 
-def _made(one: Fixed, page: Page, *, written: bool) -> Iterable[str]:
-    """What became of each switch or intent: its files, and which findings are gone."""
+def _switches(fixed: Iterable[Fixed]) -> int:
+    return sum(len(one.patches) for one in fixed)
+
+
+def _made(one: Fixed, page: Page, what: What) -> Iterator[str]:
+    """What became of each switch or intent: its files, which findings are gone, and what it does to what runs."""
+    patches = {patch.device: patch for patch in one.patches}
     devices: dict[str, list[str]] = {}
     for file in one.rewritten:
         devices.setdefault(file.device, []).append(file.display)
-    disruptions = {patch.device: patch.disruption for patch in one.patches}
     for device, files in devices.items():
         here = [finding for finding in one.made if not device or finding.device == device]
-        rules = Counter(finding.rule for finding in here)
-        said = ", ".join(rule if number == 1 else f"{rule} ({number})" for rule, number in sorted(rules.items()))
-        worst = disruptions.get(device, "none")
-        on = f"; on a switch that runs: {worst}" if worst != "none" else ""
-        yield page.said("strong", "fixed" if written else "would fix", f"{listing(files)}: {said or 'as asked'}{on}")
+        yield page.said("strong", _VERBS[what][0], f"{', '.join(files)}: {_rules(here) or 'with others'}")
+        if device in patches and (what == "patches" or patches[device].disruption != "none"):
+            yield from (f"  = {page.paint('', line)}" for line in _steps(patches[device]))
     elsewhere = [finding for finding in one.made if devices.keys().isdisjoint({"", finding.device or ""})]
     if elsewhere and devices:
-        rules = Counter(finding.rule for finding in elsewhere)
-        said = ", ".join(rule if number == 1 else f"{rule} ({number})" for rule, number in sorted(rules.items()))
-        yield page.said("strong", "gone with that", said)
+        yield page.said("strong", "gone with that", _rules(elsewhere))
 
 
-def _typed(left: Left) -> str:
-    """What to do by hand, after the line that it is about."""
-    return f"{place}: {left.text}" if (place := _place(left.finding.located)) else left.text
+def _rules(findings: Iterable[Finding]) -> str:
+    """Rules, and how many findings of each."""
+    rules = Counter(finding.rule for finding in findings)
+    return ", ".join(rule if number == 1 else f"{rule} ({number})" for rule, number in sorted(rules.items()))
+
+
+def _steps(patch: Patch) -> Iterator[str]:
+    """What a patch does to a switch that runs, the worst first."""
+    if patch.disruption == "none":
+        yield f"{count(len(patch.steps), 'step')}, none of which disturbs a switch that runs"
+        return
+    alike: dict[tuple[int, str], list[Step]] = {}
+    for step in patch.steps:
+        if step.disruption != "none":
+            alike.setdefault((-DISRUPTIONS.index(step.disruption), step.reason), []).append(step)
+    for (_, reason), steps in sorted(alike.items()):
+        on = listing(dict.fromkeys(one for step in steps for one in step.affected))
+        where = f" of {on}" if on else ""
+        yield f"{count(len(steps), 'step')}: {steps[0].disruption}{where}: {reason}"
+
+
+def _typed(left: Iterable[Left]) -> Iterable[str]:
+    """What to do by hand, each after the line that it is about."""
+    lines: dict[str, None] = {}
+    for each in left:
+        place = f"{_place(each.finding.located)}: " if each.finding.located else ""
+        lines |= dict.fromkeys(f"{place}{line}" for line in each.text.split("\n") if each.why == "by hand")
+    return lines
 
 
 def _groups(left: Iterable[Left]) -> list[list[Left]]:

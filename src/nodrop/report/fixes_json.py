@@ -7,18 +7,18 @@ from typing import Any
 from nodrop.fabric import subject
 from nodrop.fabric.change import Change
 from nodrop.report.difference import diff
-from nodrop.report.fixed import WHYS, Fixed, Left, Patch, Rewritten
+from nodrop.report.fixed import WHYS, Fixed, Left, Patch, Rewritten, What
 from nodrop.report.json import dumped, of_finding, of_problem, plain
 
 VERSION = 1
 
 
-def render(fixed: Sequence[Fixed], *, written: bool) -> bytes:
-    """Write what was fixed, or would be where nothing is `written`, and what is left, as JSON in UTF-8."""
+def render(fixed: Sequence[Fixed], what: What) -> bytes:
+    """Write what was fixed, or would be where only that was asked, and what is left, as JSON in UTF-8."""
     left = Counter(each.why for one in fixed for each in one.left)
     document = {
         "version": VERSION,
-        "written": written,
+        "written": None if what == "diff" else what,
         "fixed": [of_finding(each) for one in fixed for each in one.made],
         "left": [_left(each) for one in fixed for each in one.left],
         "files": [_file(each) for one in fixed for each in one.rewritten],
