@@ -39,6 +39,14 @@ def applied(text: str, edits: list[types.TextEdit]) -> str:
     return text
 
 
+NVUE = """- header: {model: MSN4700, nvue-api-version: nvue_v1, rev-id: 1.0, version: Cumulus Linux 5.14.0}
+- set:
+    system: {hostname: leaf1}
+    interface:
+      swp1:
+        type: swp
+        link: {state: {up: {}}, mtu: 9216 MB}
+"""
 COMPLETED: list[tuple[str, str, set[str], set[str]]] = [
     ("i.yaml", "nodrop: 1\n|", {"fabric", "topology", "classes", "routing"}, {"nodrop", "model"}),
     ("i.yaml", "nodrop: 1\nmode: |", {"lossless", "pfc-only", "lossy", "trim"}, {"true"}),
@@ -72,6 +80,7 @@ COMPLETED: list[tuple[str, str, set[str], set[str]]] = [
     ("rules/pfc/ours.yaml", "analysis: |", {"own_asn"}, {"_plane"}),
     ("profiles/ours.yaml", "about: x\nwatchdog:\n  - side: |", {"hosts", "fabric"}, set()),
     ("x.json", '{"a": |', set(), {"severity"}),
+    ("pyproject.toml", "[tool.nodrop]\nsever|", set(), {"severity"}),
 ]
 
 
@@ -211,9 +220,45 @@ def test_a_quick_fix_leaves_nothing_to_find_and_changes_no_more_than_it_has_to(s
     session(do, site, workspace=CAPABLE if capable else None)
 
 
+def test_all_findings_of_a_rule_are_fixed_at_once(site: Path) -> None:
+    path = site / "build/leaf1/config_db.json"
+    rows = json.loads(path.read_text())
+    for port in ("Ethernet0", "Ethernet8", "Ethernet16"):
+        del rows["PFC_WD"][port]
+    bad = json.dumps(rows, indent=4) + "\n"
+
+    async def do(editor: Editor) -> None:
+        uri = editor.open(path, bad)
+        one, *others = await editor.diagnostics(uri)
+        assert len(others) == 2
+        found = await actions(editor, uri, one)
+        mended = applied(bad, edits_of(found["Fix all 3 of pfc-without-watchdog"])[uri])
+        editor.replace(uri, mended)
+        assert await editor.diagnostics(uri) == []
+
+    session(do, site)
+
+
+def test_an_intent_is_fixed_at_its_key(site: Path) -> None:
+    path = site / "intent.yaml"
+    bad = path.read_text().replace("classes:", "hosts: {trust: pcp}  # as it came\nclasses:", 1)
+
+    async def do(editor: Editor) -> None:
+        uri = editor.open(path, bad)
+        (one,) = await editor.diagnostics(uri)
+        assert one.code == "nic-trusts-pcp"
+        (fix,) = [each for title, each in (await actions(editor, uri, one)).items() if title.startswith("Fix")]
+        mended = applied(bad, edits_of(fix)[uri])
+        assert "hosts: {trust: dscp}  # as it came\n" in mended
+        editor.replace(uri, mended)
+        assert await editor.diagnostics(uri) == []
+
+    session(do, site)
+
+
 def test_an_entry_in_nodrop_yaml_is_made_where_the_editor_can(site: Path) -> None:
     path, bad = site / "build/leaf1/config_db.json", without_watchdog(site)
-    title = "Live with pfc-without-watchdog here: an entry in nodrop.yaml, with a reason"
+    title = "Suppress pfc-without-watchdog here by an entry in nodrop.yaml, with a reason"
     entry = "suppress:\n- rule: pfc-without-watchdog\n  at: leaf1/Ethernet0\n  reason: say here why this is all right\n"
 
     async def do(editor: Editor) -> None:
@@ -243,6 +288,33 @@ def test_an_entry_in_nodrop_yaml_is_made_where_the_editor_can(site: Path) -> Non
         assert title not in await actions(editor, uri, one)
 
     session(not_able, site)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("intent.yaml", "classes:", "pfc:\n  # by the tests\n  {}\nhosts:\n  tos: 104\nclasses:"),
+        ("build/leaf1/frr.conf", "route-map FABRIC-OUT out", "route-map NOPE out"),
+        ("nv/startup.yaml", "", NVUE),
+    ],
+)
+def test_a_comment_suppresses_where_there_are_comments(site: Path, name: str, old: str, new: str) -> None:
+    path = site / name
+    path.parent.mkdir(exist_ok=True)
+    bad = path.read_text().replace(old, new, 1) if old else new
+
+    async def do(editor: Editor) -> None:
+        uri = editor.open(path, bad)
+        one, *others = await editor.diagnostics(uri)
+        title = f"Suppress {one.code} here by a comment above, with a reason"
+        (edit,) = edits_of((await actions(editor, uri, one))[title])[uri]
+        line = bad.split("\n")[one.range.start.line]
+        indent = line[: len(line) - len(line.lstrip())]
+        assert edit.new_text == f"{indent}# nodrop: allow[{one.code}]: say here why this is all right\n"
+        editor.replace(uri, applied(bad, [edit]))
+        assert len(await editor.diagnostics(uri)) == len(others)
+
+    session(do, site)
 
 
 def test_an_explanation_is_a_command(site: Path) -> None:

@@ -205,6 +205,17 @@ def test_what_the_site_states_counts_saved_or_not(site: Path) -> None:
     session(do, site)
 
 
+def test_what_is_suppressed_is_not_shown(site: Path) -> None:
+    entry = "{rule: pfc-without-watchdog, at: leaf1/Ethernet0, reason: a pilot}"
+    (site / "nodrop.yaml").write_text(f"suppress: [{entry}]\n")
+
+    async def do(editor: Editor) -> None:
+        uri = editor.open(site / "build/leaf1/config_db.json", without_watchdog(site))
+        assert await editor.diagnostics(uri) == []
+
+    session(do, site)
+
+
 def test_files_that_others_are_judged_by_are_watched(site: Path) -> None:
     path, configuration = site / "build/leaf1/config_db.json", site / "nodrop.yaml"
     able = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)

@@ -1,4 +1,4 @@
-"""What an editor can do about a finding: the fix of its rule, or an entry in nodrop.yaml that lives with it."""
+"""What an editor can do about a finding: the fix of its rule, or a suppression on the spot or in nodrop.yaml."""
 
 import difflib
 import json
@@ -17,7 +17,8 @@ from nodrop.fixing.intents import rewritten as rewritten_intent
 from nodrop.fixing.settling import Settler, key_of
 from nodrop.inputs import Text
 from nodrop.lint.finding import Finding
-from nodrop.lsp.desk import Held, Look
+from nodrop.lsp.desk import Desk, Held, Look
+from nodrop.lsp.rows import Rows, raw
 
 REASON = "say here why this is all right"
 _REPOSITORY = ".git"
@@ -44,14 +45,15 @@ class Rewrite:
     new: str
 
 
-def fixed(look: Look, finding: Finding, held: Held) -> list[Rewrite]:
-    """Return the files that the fix of one finding changes; none where it cannot be made, or brings anything new."""
-    if finding.fix is None:
+def fixed(look: Look, findings: Sequence[Finding], held: Held) -> list[Rewrite]:
+    """Return the files that the fixes of findings change; none where none can be made, or each brings anything new."""
+    keys = {key_of(one) for one in findings if one.fix is not None}
+    if not keys:
         return []
-    key, settings = key_of(finding), replace(look.site.settings, whole=False)
+    settings = replace(look.site.settings, whole=False)
 
     def wanted(one: Finding) -> bool:
-        return key_of(one) == key
+        return key_of(one) in keys
 
     try:
         if look.inputs is not None:
@@ -90,6 +92,33 @@ def suppressed(finding: Finding, look: Look, path: Path, held: Held) -> Rewrite 
     return Rewrite(
         path=str(where), old=old, new=old[:at] + "".join(f"{found['dash']}{one}\n" for one in lines) + old[at:]
     )
+
+
+def commented(desk: Desk, look: Look, finding: Finding, path: Path, line: int, held: Held) -> Rewrite | None:
+    """Return a file with a comment above a line, from 0, that suppresses a finding; None where none would.
+
+    It is looked at first: the finding is gone with it, and nothing new is there.
+    """
+    old = held[str(path)].decode()
+    if old.lstrip()[:1] in ("{", "["):
+        return None
+    rows = Rows(old)
+    at, row = rows.offset((line, 0)), rows.line(line)
+    end = "\r\n" if "\r\n" in old else "\n"
+    indent = row[: len(row) - len(row.lstrip())]
+    new = f"{old[:at]}{indent}# nodrop: allow[{finding.rule}]: {REASON}{end}{old[at:]}"
+    after = desk.look(path, {**held, str(path): raw(new)})
+    there = set(_seen(after))
+    if finding.fingerprint in {key for key, _ in there} or there - set(_seen(look)):
+        return None
+    return Rewrite(path=str(path), old=old, new=new)
+
+
+def _seen(look: Look) -> Iterator[tuple[str, str]]:
+    """Yield what was found, without its places: by fingerprint, or else by its words."""
+    for marks in look.marks.values():
+        for mark in marks:
+            yield mark.finding.fingerprint if mark.finding else mark.message, mark.code
 
 
 def _home(path: Path) -> Path:

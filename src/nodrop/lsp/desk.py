@@ -151,7 +151,7 @@ class Desk:
             reading, outcome = None, Outcome(problems=error.problems)
         for finding in outcome.findings:
             file = finding.located.file if finding.located else str(path)
-            if file in marks and getattr(finding, "suppressed", None) is None:
+            if file in marks:
                 marks[file].append(_of_finding(finding))
         for problem in outcome.problems:
             crashed = problem.path not in files

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -10,7 +11,7 @@ from lsprotocol import types
 from nodrop.formats.places import BOM
 from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
-from nodrop.lsp.changes import Rewrite, fixed, pieces, suppressed
+from nodrop.lsp.changes import Rewrite, commented, fixed, pieces, suppressed
 from nodrop.lsp.cursor import spot
 from nodrop.lsp.desk import Desk, Held, Look
 from nodrop.lsp.kinds import YAML_KINDS, Kind, kind_of
@@ -22,8 +23,6 @@ from nodrop.lsp.values import value_at
 from nodrop.report.escape import fenced
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nodrop.lsp.server import Server
 
 Action = types.CodeAction | types.Command
@@ -44,7 +43,7 @@ async def hover(server: "Server", path: str, at: types.Position) -> types.Hover 
     kind = server.kind_of(path)
     if kind == "device":
         return await _value(server, path, at)
-    return _key(server, path, kind, at) if kind in YAML_KINDS else None
+    return _key(server, path, kind, at) if _is_yaml(kind, path) else None
 
 
 async def _value(server: "Server", path: str, at: types.Position) -> types.Hover | None:
@@ -81,7 +80,7 @@ def _key(server: "Server", path: str, kind: Kind, at: types.Position) -> types.H
 def complete(server: "Server", path: str, at: types.Position) -> types.CompletionList | None:
     """Offer the keys or values that a place may hold."""
     kind = server.kind_of(path)
-    if kind not in YAML_KINDS:
+    if not _is_yaml(kind, path):
         return None
     rows = server.opened(path).rows
     found = spot(rows.text, rows.offset((at.line, at.character)))
@@ -116,23 +115,42 @@ async def act(server: "Server", path: str, asked: types.CodeActionParams) -> lis
     for told in here[:_MOST_FIXES]:
         finding = known.get(told.data["fingerprint"]) if isinstance(told.data, dict) else None
         if finding is not None:
-            actions += await _actions(server, path, look, told, finding)
-    return actions
+            alike = [one for one in known.values() if one.rule == finding.rule and one.fix is not None]
+            actions += await _fixes(server, look, told, [finding])
+            actions += await _fixes(server, look, told, alike) if len(alike) > 1 else []
+            actions += await _others(server, path, look, told, finding)
+    named = [one.title for one in actions]
+    return [one for number, one in enumerate(actions) if one.title not in named[:number] or " all " not in one.title]
 
 
-async def _actions(server: "Server", path: str, look: Look, told: types.Diagnostic, finding: Finding) -> list[Action]:
-    held, actions = server.held, list[Action]()
-    changed = await asyncio.get_running_loop().run_in_executor(server.worker, fixed, look, finding, held)
-    if changed and (edit := _edit(server, changed)) is not None:
-        safe = finding.fix is not None and finding.fix.safe
-        title = f"Fix {finding.rule}" + ("" if safe else " (unsafe: look at what it changes)")
-        actions.append(
-            types.CodeAction(title, types.CodeActionKind.QuickFix, [told], is_preferred=safe or None, edit=edit)
-        )
-    entry = suppressed(finding, look, server.as_path(path), held)
-    if entry is not None and (edit := _edit(server, [entry])) is not None:
-        title = f"Live with {finding.rule} here: an entry in nodrop.yaml, with a reason"
-        actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [told], edit=edit))
+async def _fixes(
+    server: "Server", look: Look, told: types.Diagnostic, findings: Sequence[Finding]
+) -> list[types.CodeAction]:
+    """Return the action that fixes findings of one rule, where they can be fixed."""
+    loop = asyncio.get_running_loop()
+    changed = await loop.run_in_executor(server.worker, fixed, look, findings, server.held)
+    edit = _edit(server, changed) if changed else None
+    if edit is None:
+        return []
+    many = f"all {len(findings)} of " if len(findings) > 1 else ""
+    safe = all(one.fix is not None and one.fix.safe for one in findings)
+    title = f"Fix {many}{findings[0].rule}" + ("" if safe else " (unsafe: look at what it changes)")
+    preferred = True if safe and not many else None
+    return [types.CodeAction(title, types.CodeActionKind.QuickFix, [told], is_preferred=preferred, edit=edit)]
+
+
+async def _others(server: "Server", path: str, look: Look, told: types.Diagnostic, finding: Finding) -> list[Action]:
+    """Return what else can be done about a finding: suppress it, with a reason, or read of it."""
+    actions: list[Action] = []
+    held, line = server.held, told.range.start.line
+    comment = await asyncio.get_running_loop().run_in_executor(
+        server.worker, commented, server.desk, look, finding, Path(path), line, held
+    )
+    ways = (("a comment above", comment), ("an entry in nodrop.yaml", suppressed(finding, look, Path(path), held)))
+    for way, changed in ways:
+        if changed is not None and (edit := _edit(server, [changed])) is not None:
+            title = f"Suppress {finding.rule} here by {way}, with a reason"
+            actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [told], edit=edit))
     actions.append(types.Command(f"Explain {finding.rule}", EXPLAIN, arguments=[finding.rule]))
     return actions
 
@@ -165,7 +183,7 @@ def _edit(server: "Server", changed: Sequence[Rewrite]) -> types.WorkspaceEdit |
 
 def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
     """Return the keys of an intent, or of another file in YAML, two levels of them."""
-    if server.kind_of(path) not in YAML_KINDS:
+    if not _is_yaml(server.kind_of(path), path):
         return []
     rows = server.opened(path).rows
     found: list[types.DocumentSymbol] = []
@@ -184,11 +202,16 @@ def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
     return found
 
 
-def kind_at(desk: Desk, path: "Path", text: str, held: Held, look: Look | None) -> Kind:
+def kind_at(desk: Desk, path: Path, text: str, held: Held, look: Look | None) -> Kind:
     """Return what kind of file a text is, be it judged already or not."""
     if look is not None and look.kind != "other":
         return look.kind
     return kind_of(path, raw(text), desk.site(path, held).settings.config.rules)
+
+
+def _is_yaml(kind: Kind, path: str) -> bool:
+    """Whether a file is YAML with a schema; a configuration may be TOML."""
+    return kind in YAML_KINDS and not path.endswith(".toml")
 
 
 def _by_name(rules: Sequence[Rule]) -> dict[str, Rule]:

@@ -89,10 +89,6 @@ class Server(LanguageServer):
         known = get_capability(self.client_capabilities, "workspace.workspace_edit.resource_operations", ())
         return self.takes_versions and types.ResourceOperationKind.Create in known
 
-    def as_path(self, path: str) -> Path:
-        """Return the path of an open file."""
-        return Path(path)
-
     def version_of(self, path: str) -> int | None:
         """Return the version of a text, None where it is not open."""
         return self.opened(path).version if path in self._uris else None
