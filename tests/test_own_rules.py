@@ -399,3 +399,25 @@ def test_an_own_rule_that_crashes_is_its_author_s_fault() -> None:
     assert done.code == 2
     assert "rule site-mtu failed: ZeroDivisionError" in done.out
     assert "bug" not in done.err
+
+
+def test_a_first_rule_passes_and_is_never_written_over() -> None:
+    done = nodrop("init", "--rule", "links/port-too-narrow")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("rules/links/port-too-narrow.yaml: written; `nodrop test-rules rules` tries it")
+    assert nodrop("test-rules", "rules").out.endswith("1 rule: 1 ok, 0 failed\n")
+    path = Path("rules/links/port-too-narrow.yaml")
+    assert (path.parent / path.read_text().partition("$schema=")[2].partition("\n")[0]).is_file()
+    path.write_text("mine")
+    assert nodrop("init", "--rule", "links/port-too-narrow").code == 2
+    assert path.read_text() == "mine"
+    assert nodrop("init", "ours", "--rule", "ecn/late-marks").code == 0
+    assert Path("ours/ecn/late-marks.yaml").is_file()
+    for rule, told in (
+        ("lniks/x", "no area `lniks` (did you mean `links`?)"),
+        ("links/X", "a rule called `X`; expected the fault in lower case"),
+        ("links", "expected AREA/NAME"),
+    ):
+        done = nodrop("init", "--rule", rule)
+        assert done.code == 2
+        assert told in done.err

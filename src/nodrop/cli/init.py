@@ -1,4 +1,4 @@
-"""`nodrop init`: a first intent, to be made one's own."""
+"""`nodrop init`: a first intent, or a first rule, to be made one's own."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 
 FILE = "intent.yaml"
+RULES = "rules"
+"""The folder of a first rule, where none is named."""
 _SUFFIXES = (".yaml", ".yml")
 
 
@@ -13,12 +15,18 @@ _SUFFIXES = (".yaml", ".yml")
 @click.argument("path", required=False, default=".", metavar="[DIR|FILE]", type=click.Path())
 @click.option("--platform", default="sonic", show_default=True, metavar="NAME", help="Network OS of the switches.")
 @click.option("--model", default="SN4700", show_default=True, metavar="NAME", help="Model of the switches.")
-def command(path: str, platform: str, model: str) -> None:
-    """Write a first intent.
+@click.option("--rule", metavar="AREA/NAME", help="Write a first rule of your own instead, to DIR/AREA/NAME.yaml.")
+def command(path: str, platform: str, model: str, rule: str | None) -> None:
+    """Write a first intent, or a first rule.
 
     It has comments and builds as it is: two leaves and two spines full of GPU servers. A folder gets an intent.yaml;
     a file that is there is never overwritten. Its JSON Schema goes beside it, to .nodrop/, where editors find it.
+
+    A rule goes to a folder of rules, `rules` where none is named, and passes `nodrop test-rules` as it is.
     """
+    if rule is not None:
+        _write_rule(RULES if path == "." else path, rule)
+        return
     from nodrop import platforms
     from nodrop.cli.output import tell
     from nodrop.hardware import buildable, obstacle, switch, switches
@@ -35,6 +43,23 @@ def command(path: str, platform: str, model: str) -> None:
     _write(target, first(platform, model, file=target.name))
     _write(target.parent / SCHEMA, spelt("intent"), anew=True)
     tell(f"{target}: written; `nodrop show {target}` says what it means")
+
+
+def _write_rule(folder: str, rule: str) -> None:
+    from nodrop.cli.output import tell
+    from nodrop.lint.first_rule import SCHEMA, first_rule
+    from nodrop.schemas import spelt
+
+    area, slash, name = rule.partition("/")
+    try:
+        text = first_rule(area, name)
+    except ValueError as error:
+        expected = "" if slash else "; expected AREA/NAME"
+        raise click.BadParameter(f"{error}{expected}", param_hint="'--rule'") from None
+    target = Path(folder) / area / f"{name}.yaml"
+    _write(target, text)
+    _write(Path(folder) / SCHEMA, spelt("rule"), anew=True)
+    tell(f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml judges by it")
 
 
 def _check(option: str, word: str, known: Iterable[str]) -> None:

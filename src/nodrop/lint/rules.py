@@ -16,7 +16,8 @@ from nodrop.lint.rule_loader import MAX_BYTES, collecting, loads_rule
 from nodrop.lint.suppressions import KINDS
 from nodrop.resources import home
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+"""How a rule may be called."""
 
 
 def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
@@ -58,7 +59,7 @@ def _misplaced(path: Path, folder: str) -> tuple[str, str, str] | None:
         return "a rule in no area", "folder/area/name.yaml", hint
     if path.parts[0] not in AREAS:
         return f"no area `{path.parts[0]}`", "", nearest(path.parts[0], AREAS)
-    if not _NAME.fullmatch(path.stem):
+    if not NAME.fullmatch(path.stem):
         return f"a rule called `{path.stem}`", "the fault in lower case, words joined by `-`", ""
     return None
 
