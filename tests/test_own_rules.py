@@ -421,3 +421,32 @@ def test_a_first_rule_passes_and_is_never_written_over() -> None:
         done = nodrop("init", "--rule", rule)
         assert done.code == 2
         assert told in done.err
+
+
+def test_what_stands_in_an_own_rule_cannot_harm_a_reader() -> None:
+    hostile = "a \u202eb [x](y) | <b> `c`"
+    write(
+        "links/site-mtu",
+        RULE,
+        ("why: storage mounts expect it", f"why: '{hostile}'"),
+        ("fix: set it", f"fix: '{hostile}'"),
+    )
+    write(
+        "links/site-mtu",
+        Path("ours/links/site-mtu.yaml").read_text(),
+        ("at: [leaf1/Ethernet0]", 'at: ["leaf1/\u202e"]'),
+    )
+    for words in (
+        ("rules", "--rules", "ours", "--select", "site-mtu"),
+        ("rules", "--rules", "ours", "--select", "site-mtu", "--format", "markdown"),
+        ("explain", "site-mtu", "--rules", "ours"),
+        ("test-rules", "ours"),
+        ("test-rules", "ours", "--format", "junit"),
+        ("lint", home("intents") / "two-by-two.yaml", "--rules", "ours", "--select", "site-mtu"),
+    ):
+        done = nodrop(*words)
+        assert done.code in (0, 1)
+        assert "\u202e" not in done.out + done.err, words
+    table = nodrop("rules", "--rules", "ours", "--select", "site-mtu", "--format", "markdown").out
+    assert "<b>" not in table
+    assert len(re.findall(r"(?<!\\)\|", table.splitlines()[2])) == 6

@@ -9,6 +9,7 @@ from nodrop.fabric.fabric import MODES
 from nodrop.lint.finding import Severity
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped, origin
+from nodrop.report.escape import markdown, terminal
 from nodrop.report.rules import finds, first_sentence, in_short, seen_on, spoken_modes
 
 WIDTH = 110
@@ -46,14 +47,14 @@ def _text(rules: Sequence[Listed]) -> Iterator[str]:
     for head, each in zip(heads, rules, strict=True):
         first = "".join(f"{cell:{width}}  " for cell, width in zip(head, widths, strict=True))
         said = f"({each.off}) {first_sentence(each.rule.why)}" if each.off else first_sentence(each.rule.why)
-        yield textwrap.fill(said, WIDTH, initial_indent=first, subsequent_indent=indent)
+        yield textwrap.fill(terminal(said), WIDTH, initial_indent=first, subsequent_indent=indent)
 
 
 def _markdown(rules: Sequence[Listed]) -> Iterator[str]:
     yield "| rule | area | severity | modes | why |"
     yield "|---|---|---|---|---|"
     for each in rules:
-        rule, severity = each.rule, f"off: {each.off}" if each.off else each.severity
+        rule, severity = each.rule, markdown(f"off: {each.off}", cell=True) if each.off else each.severity
         yield f"| `{rule.name}` | {rule.area} | {severity} | {spoken_modes(rule)} | {in_short(rule)} |"
 
 
