@@ -181,6 +181,34 @@ def test_what_was_found_wrong_with_the_command_is_found_again() -> None:
         assert "no-such-rule" in done.out + done.err
 
 
+SUPPRESSED = """\
+suppress:
+- {rule: pfc-without-watchdog, at: leaf1/Ethernet0, reason: the host has one, until: 2027-06-30}
+- {rule: pfc-without-watchdog, at: leaf2/Ethernet0, reason: hides nothing}
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif"])
+def test_suppressions_come_back_and_end_on_their_day(
+    form: str, work: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("site/nodrop.yaml").write_text(SUPPRESSED)
+    append("site/pod/leaf2/frr.conf", "! nodrop: allow[secret-in-configuration] until 2027-03-31: nobody minds\n")
+    seen = []
+    for day, anew in (("2027-01-01", 1), ("2027-04-01", 1), ("2027-07-01", 1)):
+        monkeypatch.setenv("NODROP_TODAY", day)
+        plain = lint("--format", form, "-v", "--no-cache")
+        work.clear()
+        assert lint("--format", form, "-v") == plain
+        assert work.count("judged") >= anew
+        work.clear()
+        assert lint("--format", form, "-v") == plain
+        assert work.count("read") == 0
+        assert work.count("judged") == 0
+        seen.append(plain.out)
+    assert len(set(seen)) == 3
+
+
 def test_one_of_several_fabrics_that_changed_is_judged_alone(work: list[str]) -> None:
     for number in range(4):
         shutil.copytree("site/pod", f"site/pod{number}")

@@ -97,8 +97,9 @@ def _keep(store: Store, key: str, made: Outcome) -> None:
 
 def _shown(made: Outcome) -> set[tuple[str, int]]:
     """Return the lines that an outcome has at hand, by file and number."""
-    located = [finding.located for finding in made.findings]
-    located += [related.located for finding in made.findings for related in finding.related]
+    findings = (*made.findings, *made.hidden)
+    located = [finding.located for finding in findings]
+    located += [related.located for finding in findings for related in finding.related]
     places = {(one.file, one.span.line) for one in located if one is not None and one.span is not None}
     return {place for place in places if made.line(*place) is not None}
 
@@ -107,8 +108,9 @@ def _files(what: Inputs, runs: Runs) -> dict[str, tuple[Path, str | None]]:
     """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
     digests = iter([one for held in runs.digests or () for one in held])
     switches = [(text, next(digests)) for bundle in what.bundles for _, text in bundle.files]
-    hosts = [(text, _digest(text)) for bundle in what.hosts for _, text in bundle.files]
-    return {text.display: (text.path, one) for text, one in (*switches, *hosts) if text.path is not None}
+    texts = [*what.stated, *(text for bundle in what.hosts for _, text in bundle.files)]
+    others = [(text, _digest(text)) for text in texts]
+    return {text.display: (text.path, one) for text, one in (*switches, *others) if text.path is not None}
 
 
 @dataclass(frozen=True, slots=True)
