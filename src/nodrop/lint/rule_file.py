@@ -159,7 +159,7 @@ class RuleFile(_Part):
         allowed = {
             "assert": {"at", "set", "as_siblings"},
             "analysis": {"with", "facts", "as_siblings"},
-            "remark": {"facts"},
+            "remark": {"facts", "as_siblings"},
         }[chosen[0]]
         if extra := [key for key, given in keys.items() if given and key not in allowed]:
             raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")

@@ -118,6 +118,16 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
     return tuple(one for one in qos.priority_groups if one.index not in idle or not one.lossless)
 
 
+@word("function")
+def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
+    """A port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
+    if qos is None or isinstance(qos.priority_groups, Unknown):
+        return UNKNOWN
+    if number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
+        return UNKNOWN
+    return tuple(one for one in qos.priority_groups if one.index != number)
+
+
 def _kept(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The priorities with PFC that lossless classes have, and those that none has."""
     paused = paused_priorities(qos)
