@@ -205,6 +205,29 @@ def test_what_the_site_states_counts_saved_or_not(site: Path) -> None:
     session(do, site)
 
 
+def test_what_has_no_effect_is_shown_faded_and_other_ends_are_named(site: Path) -> None:
+    path, other = site / "build/leaf1/frr.conf", site / "build/leaf1/config_db.json"
+    text = f"! nodrop: allow[dangling-reference]: hides nothing\n{path.read_text()}"
+
+    async def do(editor: Editor) -> None:
+        uri = editor.open(path, text)
+        (one,) = await editor.diagnostics(uri)
+        assert (one.code, list(one.tags or ())) == ("unused-suppression", [types.DiagnosticTag.Unnecessary])
+        assert covered(text, one.range) == "dangling-reference"
+        rows = json.loads(other.read_text())
+        first = next(row for row in rows["INTERFACE"] if row.startswith("Ethernet0|"))
+        again = first.replace("Ethernet0", "Ethernet8")
+        rows["INTERFACE"][again] = {}
+        doubled = json.dumps(rows, indent=4)
+        there = editor.open(other, doubled)
+        found = next(one for one in await editor.diagnostics(there) if one.code == "duplicate-address")
+        (end,) = found.related_information or ()
+        assert covered(doubled, found.range).startswith('"Ethernet8|')
+        assert (end.location.uri, covered(doubled, end.location.range)) == (there, f'"{first}"')
+
+    session(do, site)
+
+
 def test_what_is_suppressed_is_not_shown(site: Path) -> None:
     entry = "{rule: pfc-without-watchdog, at: leaf1/Ethernet0, reason: a pilot}"
     (site / "nodrop.yaml").write_text(f"suppress: [{entry}]\n")

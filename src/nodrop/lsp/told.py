@@ -11,6 +11,8 @@ from nodrop.lsp.desk import Mark
 from nodrop.lsp.rows import Range, Rows
 
 SOURCE = "nodrop"
+_UNUSED = "unused"
+"""In the name of a rule: what it finds has no effect, and editors show that faded."""
 _SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -31,6 +33,7 @@ def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.
         severity=_SEVERITIES[mark.severity],
         code=mark.code,
         source=SOURCE,
+        tags=[types.DiagnosticTag.Unnecessary] if _UNUSED in mark.code.split("-") else None,
         related_information=[one for one in related if one is not None] or None,
         data=None if finding is None else {"fingerprint": finding.fingerprint},
     )
