@@ -164,6 +164,21 @@ def test_an_intent_is_told_by_its_keys() -> None:
     assert re.fullmatch(rf"    decided here: classes\.rdma\.lossless \(.*two-by-two\.yaml:{line}:\d+\)", seen[3])
 
 
+def test_of_an_intent_the_text_to_change_is_its_own(tmp_path: Path) -> None:
+    intent = tmp_path / "intent.yaml"
+    before, _, after = INTENT.read_text().partition("routing: {")
+    assert after
+    intent.write_text(f"{before}routing: {{hash: [src-ip, dst-ip], {after}")
+    page = explained("hash-without-source-port", "--at", "leaf1", intent)
+    assert page[0] == "hash-without-source-port at leaf1: found (error, certain)"
+    change = block(page, "What to change")
+    assert f"    +++ {intent}" in change
+    (gone,) = [line for line in change if line.startswith("    -r")]
+    (come,) = [line for line in change if line.startswith("    +r")]
+    assert gone.startswith("    -routing: {hash: [src-ip, dst-ip], ")
+    assert come.startswith("    +routing: {hash: [ip-protocol, dst-ip, src-ip, l4-dst-port, l4-src-port], ")
+
+
 def test_options_say_who_set_them(tmp_path: Path) -> None:
     config = tmp_path / "nodrop.yaml"
     config.write_text("options:\n  lossless-cable-past-300-m: {metres: 2}\n")

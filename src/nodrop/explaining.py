@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from nodrop import stated
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import parse
 from nodrop.fabric.types import nearest
 from nodrop.formats import yaml
 from nodrop.judging import Settings, all_rules, judged, reading_at
 from nodrop.lint.engine import options_of, severity_of
+from nodrop.lint.finding import Finding
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import of_files
 
@@ -50,9 +53,30 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
         options=options_of(rule, config.options),
         set_at=_set_at(rule, settings),
         stated_by=_stated_by(path, settings),
+        in_intent=partial(_in_intent, path, reading),
         off=off,
     )
     return page(asked)
+
+
+def _in_intent(path: str, reading: Reading, finding: Finding) -> list[str]:
+    """Return the lines of an intent that end a finding and what they become, as a diff; nothing where no key does."""
+    from nodrop.fixing.intents import edits_of
+    from nodrop.formats.yaml_set import set_in
+    from nodrop.inputs import find
+    from nodrop.intent.load import MAX_BYTES
+    from nodrop.report.text_change import diff
+
+    if reading.decided is None or not (edits := edits_of(finding, reading)):
+        return []
+    (text,) = find((path,)).all_intents()
+    old = new = text.read(MAX_BYTES)
+    for keys, value in edits:
+        try:
+            new = set_in(new, keys, value)
+        except ValueError as error:
+            return [f"{'.'.join(keys)}: {error}"]
+    return list(diff(text.display, old, new))
 
 
 def _set_at(rule: Rule, settings: Settings) -> Mapping[str, str]:

@@ -33,7 +33,7 @@ class Written:
 
     def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
         """Return the keys that end a finding, and their values."""
-        return _edits(finding, self.reading)
+        return edits_of(finding, self.reading)
 
     def tried(self, findings: Sequence[Finding]) -> "Tried[Written]":
         """Return the intent with the keys set that findings ask for."""
@@ -75,7 +75,7 @@ class JudgeOfIntents:
         return judged(reading, self.rules, settings)
 
 
-def _edits(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, object]]:
+def edits_of(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, object]]:
     """Return what a fix sets in an intent; nothing where that has no such key."""
     fixes = [(tuple(path.split(".")), value) for path, value in finding.fix.intent] if finding.fix else []
     if not any(_ANY in path for path, _ in fixes):

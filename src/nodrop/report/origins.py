@@ -6,12 +6,15 @@ from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.fabric import subject
 from nodrop.fabric.edit import get_value
-from nodrop.fabric.reading import Reading
+from nodrop.fabric.reading import Decision, Reading
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.lint.unknowns import advice
 from nodrop.locate import Stands, place_of
 from nodrop.report.explained import is_computed
+
+_PARTS = {"cables": "links"}
+"""What a key that an owner states is called in the fabric."""
 
 StatedBy = Callable[[str], str]
 """Says who stated a key of the fabric (`mode`, `classes`, …) and where; nothing where nobody did."""
@@ -28,7 +31,7 @@ def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: 
         return
     decision = reading.decided(at) if reading.decided is not None else None
     if decision is not None:
-        yield f"{decision.message} ({decision.file}:{decision.span.line}:{decision.span.column})"
+        yield _decided(decision)
         return
     for length in range(len(at), 0, -1):
         if reason := reading.derived.get(at[:length]):
@@ -36,11 +39,17 @@ def origins(reading: Reading, at: Subject, path: str, value: object, stated_by: 
             break
     if is_computed(reading, at, _value(reading, at)):
         yield "derived: worked out by the switch, and so by nodrop; no file states it"
-    if at[0] == FABRIC:
+    if reading.decided is not None:
+        yield "a default of the design: no key of the intent states it"
+    elif at[0] == FABRIC:
         key = at[1] if len(at) > 1 else ""
         yield from of_fabric(reading, _KEYS.get(key, key), stated_by)
     else:
         yield from _of_file(reading, at, value)
+
+
+def _decided(decision: Decision) -> str:
+    return f"{decision.message} ({decision.file}:{decision.span.line}:{decision.span.column})"
 
 
 def _value(reading: Reading, at: Subject) -> object:
@@ -58,7 +67,8 @@ def of_fabric(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
     if assumed:
         return
     if reading.decided is not None:
-        yield "stated by the intent, or what it leaves to its default"
+        decision = reading.decided((FABRIC, _PARTS.get(key, key))) if key not in ("roles", "models") else None
+        yield _decided(decision) if decision else "stated by the intent, or what it leaves to its default"
     elif by := stated_by(key):
         yield f"stated: {by}"
     elif key == "cables":

@@ -24,8 +24,6 @@ def changes(finding: Finding, reading: Reading) -> Iterator[Line]:
     if finding.fix is None:
         return
     yield False, finding.fix.text
-    if reading.decided is not None:
-        yield from ((False, f"in the intent: {path} becomes {spell(value)}") for path, value in finding.fix.intent)
     by_device: dict[str, list[Change]] = {}
     for change in finding.fix.changes:
         by_device.setdefault(change.subject[0], []).append(change)
@@ -50,16 +48,22 @@ def _in_files(device: str, wanted: list[Change], reading: Reading) -> Iterator[L
         return
     for source in sources:
         if source.name in edit.files:
-            diff = _diff(device, source, bundle[source.name], edit.files[source.name], reading)
-            yield from ((True, line) for line in diff)
+            lines = _diff(device, source, bundle[source.name], edit.files[source.name], reading)
+            yield from ((True, line) for line in lines)
     yield from ((False, f"by hand: {line}") for line in dict.fromkeys(one.line for one in edit.by_hand))
     for one in edit.follows:
         yield False, f"and so {subject.text(one.subject)}: {spell(one.old)} becomes {spell(one.new)}"
 
 
-def _diff(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
-    """Yield a unified diff; a line that holds a secret is quoted by none."""
+def diff(display: str, old: bytes, new: bytes) -> Iterator[str]:
+    """Yield a unified diff of a text."""
     before, after = old.decode(errors="replace").splitlines(), new.decode(errors="replace").splitlines()
+    return unified_diff(before, after, display, display, n=_CONTEXT, lineterm="")
+
+
+def _diff(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
+    """Yield a diff in which a line that holds a secret is quoted by none."""
+    before = old.decode(errors="replace").splitlines()
     secret = {before[line - 1] for name, file, line in reading.secret_lines if (name, file) == (device, source.name)}
-    for line in unified_diff(before, after, source.display, source.display, n=_CONTEXT, lineterm=""):
+    for line in diff(source.display, old, new):
         yield f"{line[0]}(a secret)" if line[1:] in secret else line

@@ -1,7 +1,7 @@
 """What a rule saw at a subject: what `nodrop explain RULE --at SUBJECT PATH` prints."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.fabric.fabric import MODES
@@ -40,6 +40,8 @@ class Asked:
     set_at: Mapping[str, str] = field(default_factory=dict)
     """Where a site set an option; those that are missing have their defaults."""
     stated_by: StatedBy = lambda _key: ""
+    in_intent: Callable[[Finding], Iterable[str]] = lambda _finding: ()
+    """Of an intent: the lines of its text that end a finding, as a diff."""
     off: str = ""
     """Why the rule is not judged by, empty where it is."""
 
@@ -142,7 +144,7 @@ def _item(asked: Asked, item: Item) -> Iterator[str]:
     yield from _conditions(steps)
     yield from _seen(asked, witness)
     for finding in findings:
-        yield from _to_change(finding, asked.reading)
+        yield from _to_change(finding, asked)
 
 
 def _title(rule: Rule, subject: Subject, verdict: str, findings: Sequence[Finding]) -> str:
@@ -280,7 +282,7 @@ def _told(asked: Asked) -> Iterator[str]:
         if rule.when is not None:
             witness = Witness(rule=rule, item=(finding.facts,), index=asked.index, options=asked.options)
             yield from _conditions(_steps(witness))
-        yield from _to_change(finding, asked.reading)
+        yield from _to_change(finding, asked)
 
 
 def _touches(finding: Finding, at: Subject) -> bool:
@@ -329,8 +331,8 @@ def _arguments(asked: Asked) -> Iterator[str]:
             yield from _wrapped(f"{name} = {spell(value)}", "  ")
 
 
-def _to_change(finding: Finding, reading: Reading) -> Iterator[str]:
-    lines = list(changes(finding, reading))
+def _to_change(finding: Finding, asked: Asked) -> Iterator[str]:
+    lines = [*changes(finding, asked.reading), *((True, line) for line in asked.in_intent(finding))]
     if lines:
         yield ""
         yield "What to change"
