@@ -250,3 +250,30 @@ def test_the_other_formats_tell_what_is_left() -> None:
 def test_options_that_contradict_each_other_are_refused() -> None:
     assert nodrop("fix", "net", "--diff", "--patch", "x").code == 2
     assert nodrop("fix", "net", "--patch", "").code == 2
+
+
+def test_what_is_suppressed_is_left_alone() -> None:
+    edit(LEAF, unwatch)
+    edit(LEAF, lambda config: config["PFC_WD"].pop("Ethernet16"))
+    Path("nodrop.yaml").write_text(
+        "suppress:\n- {rule: pfc-without-watchdog, at: leaf1/Ethernet8, reason: a pilot}\n"
+        "- {rule: pfc-without-watchdog, at: leaf1/Ethernet16, reason: a pilot, until: 2020-01-31}\n"
+    )
+    done = nodrop("fix", "net", "--unsafe")
+    assert "fixed: net/leaf1/config_db.json: pfc-without-watchdog\n" in done.out
+    assert "expired-suppression" in done.out or "unused-suppression" in done.out
+    assert done.out.endswith(", 1 suppressed\n")
+    watched = json.loads(LEAF.read_text())["PFC_WD"]
+    assert "Ethernet16" in watched
+    assert "Ethernet8" not in watched
+
+
+def test_a_suppression_that_a_fix_ends_is_told_and_does_not_refuse_it() -> None:
+    edit(LEAF, unwatch)
+    edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
+    Path("nodrop.yaml").write_text(
+        "suppress:\n- {rule: qos-differs-between-siblings, at: leaf1/Ethernet8, reason: a pilot}\n"
+    )
+    done = nodrop("fix", "net", "--unsafe")
+    assert "2 findings fixed in 1 file" in done.out
+    assert "unused-suppression" in done.out

@@ -117,7 +117,22 @@ def _fixed(
                 fixed.append(fix(what, quick, unsafe=unsafe, executor=executor, guard=guard))
             except InputProblems as error:
                 fixed.append(Fixed(outcome=Outcome(problems=error.problems)))
-    return fixed
+    return [*fixed, *_concluded(fixed, settings)]
+
+
+def _concluded(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
+    """Yield what is told of all fabrics together: suppressions that none of them needs."""
+    from nodrop.cli.output import merged
+    from nodrop.judging import concluded
+    from nodrop.report.fixed import Fixed, Left
+    from nodrop.report.outcome import Outcome
+
+    whole = merged([one.outcome for one in fixed])
+    known = set(map(id, whole.findings))
+    more = [one for one in concluded(whole, settings).findings if id(one) not in known]
+    if more:
+        left = (Left(finding=one, why="no fix", text=one.fix.text if one.fix else "") for one in more)
+        yield Fixed(outcome=Outcome(findings=tuple(more)), left=tuple(left))
 
 
 def _anything(_text: "Text") -> str:

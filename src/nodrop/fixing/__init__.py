@@ -123,8 +123,12 @@ def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
 
 def _chosen(outcome: Outcome, names: Collection[str]) -> Outcome:
     """Return what rules of these names say."""
-    findings = tuple(one for one in outcome.findings if one.rule in names)
-    return replace(outcome, findings=findings, unknown=tuple(one for one in outcome.unknown if one.rule in names))
+    return replace(
+        outcome,
+        findings=tuple(one for one in outcome.findings if one.rule in names),
+        hidden=tuple(one for one in outcome.hidden if one.rule in names),
+        unknown=tuple(one for one in outcome.unknown if one.rule in names),
+    )
 
 
 def _gone(before: Iterable[Finding], after: Iterable[Finding]) -> Iterable[Finding]:

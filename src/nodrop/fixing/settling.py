@@ -14,6 +14,7 @@ from nodrop.fabric.change import Change
 from nodrop.fabric.subject import FABRIC, Subject, sort_key
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.finding import SEVERITIES, Finding
+from nodrop.lint.suppressions import UNUSED
 from nodrop.report.outcome import Outcome
 
 MAX_ROUNDS = 8
@@ -175,6 +176,8 @@ def worse(before: Outcome, after: Outcome, fixed: Collection[Key]) -> Iterator[N
     numbers = {key_of(one): _numbers(one) for one in before.findings}
     for finding in after.findings:
         verb = "appear"
+        if finding.rule == UNUSED:  # for it has ended what somebody had decided to live with
+            continue
         if had[_count_key(finding)] > 0:
             had[_count_key(finding)] -= 1
             if key_of(finding) in fixed or numbers.get(key_of(finding), ()) == _numbers(finding):

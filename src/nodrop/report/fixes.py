@@ -57,10 +57,15 @@ def totals(fixed: Sequence[Fixed], what: What) -> str:
     verb = _VERBS[what][1]
     where = f"patches of {count(_switches(fixed), 'switch')}" if what == "patches" else count(files, "file")
     head = f"{count(made, 'finding')} {verb} in {where}" if made or files else "nothing to fix"
+    besides = (
+        (sum(one.outcome.suppressed for one in fixed), "suppressed"),
+        (sum(one.outcome.baseline for one in fixed), "in the baseline"),
+    )
+    alone = "".join(f", {number} {words}" for number, words in besides if number)
     if not left:
-        return head
+        return head + alone
     reasons = ", ".join(f"{left[why]} {_TOTALS[why]}" for why in WHYS if left[why])
-    return f"{head}, {sum(left.values())} left: {reasons}"
+    return f"{head}, {sum(left.values())} left: {reasons}{alone}"
 
 
 def _switches(fixed: Iterable[Fixed]) -> int:
