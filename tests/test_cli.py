@@ -24,8 +24,21 @@ from nodrop.resources import home
 
 HERE = Path(__file__).parent
 COMMANDS = (
-    *("build", "completion", "explain", "fix", "hardware", "init", "lint", "lsp", "path", "rules", "schema", "show"),
-    *("test-rules", "validate"),
+    *(
+        "baseline",
+        "build",
+        "completion",
+        "explain",
+        "fix",
+        "hardware",
+        "init",
+        "lint",
+        "lsp",
+        "path",
+        "rules",
+        "schema",
+    ),
+    *("show", "test-rules", "validate"),
 )
 INTENT = home("intents") / "two-by-two.yaml"
 CRASHES = """\

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodrop.cache import Store
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
     from nodrop.fabric.reading import Reading
     from nodrop.inputs import Inputs, Text
     from nodrop.intent.schema import Intent
+    from nodrop.lint.baseline import Baseline
     from nodrop.platforms.artifact import Artifact
     from nodrop.report.outcome import Outcome
     from nodrop.report.rule_list import Listed
     from nodrop.rereading import Runs
-    from nodrop.settling import Bench
+    from nodrop.settling import Bench, Updated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,21 +180,53 @@ def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
     """Return what settling goes by."""
     from nodrop.settling import Bench
 
-    every = all_rules(settings.config)
-    return Bench(config=settings.config, every=every, chosen=rules, strictness=settings.strictness)
+    config, every = settings.config, all_rules(settings.config)
+    known = None if config.baseline is None else baseline_at(config.baseline)
+    return Bench(config=config, every=every, chosen=rules, strictness=settings.strictness, baseline=known)
+
+
+def baseline_at(path: Path) -> "Baseline":
+    """Read a baseline, once as long as it stays as it is; InputProblems tells what is wrong with it."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return _baseline(path, None)
+    return _baseline(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
+@lru_cache(maxsize=4)
+def _baseline(path: Path, _state: tuple[int, ...] | None) -> "Baseline":
+    from nodrop.lint.baseline import load
+
+    return load(path)
 
 
 def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False) -> "Outcome":
-    """Return what all fabrics of a command come to, with what is wrong with the suppressions of the configuration."""
+    """Return what all fabrics of a command come to, with what is wrong with the configuration's suppressions.
+
+    What the baseline has and was not found any more is noted; what was found more often than it has it, is told.
+    """
     from nodrop import settling
 
-    if not outcome.settled or not settings.config.suppress:
+    config = settings.config
+    if not outcome.settled or not (config.suppress or config.baseline):
         return outcome
     rules = bench(chosen_rules(settings, routing=routing), settings)
+    if rules.baseline is not None:
+        outcome = settling.told_again(outcome, rules.baseline)
+        ended = settling.gone(outcome, rules.baseline, rules.names)
+        outcome = replace(outcome, notes=(*outcome.notes, *settling.notes_of(ended, str(config.baseline))))
     more = settling.concluded(outcome.findings, outcome.settled, rules, whole=not outcome.problems)
     written = {(one.file, one.line): one.text for one in settings.config.suppress}
     line = settling.known(written, outcome.line)
     return replace(outcome, findings=(*outcome.findings, *more), line=line) if more else outcome
+
+
+def baselined(before: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool) -> "Updated":
+    """Return a baseline with what a command found, and without what it did not find any more if that is to go."""
+    from nodrop import settling
+
+    return settling.updated(before, outcome, bench((), settings).names, prune=prune)
 
 
 def read(

@@ -1,13 +1,17 @@
 """What is done about findings after they were made: suppressions mark them, and are judged themselves."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from nodrop import platforms
 from nodrop.config import Config
-from nodrop.fabric.reading import Reading, Remark
+from nodrop.fabric.reading import Note, Reading, Remark
+from nodrop.fabric.subject import parse, sort_key
+from nodrop.lint import baseline
+from nodrop.lint.baseline import Baseline, Entry, Key
 from nodrop.lint.engine import judge, speaks
 from nodrop.lint.finding import Finding, Located, Verdict
 from nodrop.lint.rule import Rule, Strictness
@@ -15,7 +19,7 @@ from nodrop.lint.suppressions import KINDS, Ran, Settled, lasting, nothing_but, 
 from nodrop.locate import locate
 
 if TYPE_CHECKING:
-    from nodrop.report.outcome import LineOf
+    from nodrop.report.outcome import LineOf, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +30,7 @@ class Bench:
     every: Sequence[Rule]
     chosen: Sequence[Rule]
     strictness: Strictness
+    baseline: Baseline | None = None
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -56,12 +61,17 @@ def settled(verdict: Verdict, reading: Reading, bench: Bench) -> tuple[tuple[Fin
     """
     stated, written = bench.config.suppress, tuple(written_in(reading))
     ran = bench.ran(verdict, reading)
-    if not stated and not written:
-        return verdict.findings, Settled(ran=ran)
-    day, names = today(), bench.names
-    findings, hits = settle(verdict.findings, (*stated, *written), names, day, partial(_places, reading))
-    more = bench.of_remarks(wrong(written, (hits[one] for one in written), names, day, (ran,)))
-    own = Settled(hits=tuple(hits[one] for one in stated), ran=ran, days=lasting(written, day))
+    findings: Sequence[Finding] = verdict.findings
+    more: tuple[Finding, ...] = ()
+    own = Settled(ran=ran)
+    if stated or written:
+        day, names = today(), bench.names
+        findings, hits = settle(findings, (*stated, *written), names, day, partial(_places, reading))
+        more = bench.of_remarks(wrong(written, (hits[one] for one in written), names, day, (ran,)))
+        own = Settled(hits=tuple(hits[one] for one in stated), ran=ran, days=lasting(written, day))
+    if bench.baseline is not None:
+        findings, met = baseline.settle(findings, bench.baseline)
+        own = replace(own, met=met)
     return (*findings, *more), own
 
 
@@ -92,6 +102,85 @@ def concluded(
     hits = [sum(counts) for counts in zip(*(one.hits for one in fabrics), strict=True)]
     ran = [one.ran for one in fabrics] if whole else []
     return bench.of_remarks(wrong(suppressions, hits, bench.names, today(), ran, findings))
+
+
+def told_again(outcome: "Outcome", known: Baseline) -> "Outcome":
+    """Return an outcome that tells what the baseline has less often than it was found, be it in several fabrics."""
+    back = baseline.surplus(outcome.hidden, known, _met(outcome))
+    if not back:
+        return outcome
+    told = tuple(replace(one, baselined=False) for one in outcome.hidden if id(one) in back)
+    hidden = tuple(one for one in outcome.hidden if id(one) not in back)
+    findings = (*outcome.findings, *told)
+    return replace(outcome, findings=findings, hidden=hidden, baseline=outcome.baseline - len(told))
+
+
+def gone(outcome: "Outcome", known: Baseline, names: Mapping[str, str]) -> dict[Key, Entry]:
+    """Return the entries of a baseline that no finding of a command has any more, nothing where not all was read."""
+    ran = [one.ran for one in outcome.settled]
+    return {} if outcome.problems else baseline.gone(known, _met(outcome), ran, names)
+
+
+def _met(outcome: "Outcome") -> Counter[Key]:
+    met = Counter[Key]()
+    for one in outcome.settled:
+        met.update(one.met)
+    return met
+
+
+def notes_of(ended: Mapping[Key, Entry], path: str) -> tuple[Note, ...]:
+    """Return a note for each rule of which entries have ended."""
+    subjects: dict[str, list[str]] = {}
+    for entry in ended.values():
+        subjects.setdefault(entry.rule, []).append(entry.subject)
+    return tuple(
+        Note(kind="baseline", message=f"{rule} is not found any more at {_some(at)}; {_PRUNE}", file=path)
+        for rule, at in sorted(subjects.items())
+    )
+
+
+_PRUNE = "`nodrop baseline --prune` drops that"
+_NAMED = 5
+
+
+def _some(subjects: Sequence[str]) -> str:
+    """The first few of the subjects, and how many more there are."""
+    named = sorted(dict.fromkeys(subjects), key=lambda subject: sort_key(parse(subject)))
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return f"{', '.join(named[:_NAMED])}{more}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated:
+    """A baseline as it is to be written, and how it differs from that before."""
+
+    baseline: Baseline
+    new: int
+    other: int
+    ended: int
+    pruned: bool
+
+    def __str__(self) -> str:
+        entries = self.baseline.entries.values()
+        findings, rules = sum(one.times for one in entries), len({one.rule for one in entries})
+        said = [f"{self.new} new"] if self.new else []
+        said += [f"{self.other} with other facts"] if self.other else []
+        if self.ended:
+            kept = "dropped" if self.pruned else "kept; --prune drops them"
+            said.append(f"{self.ended} that do not occur any more, {kept}")
+        counted = f"{findings} finding{'' if findings == 1 else 's'} of {rules} rule{'' if rules == 1 else 's'}"
+        return f"{counted} ({', '.join(said)})" if said else counted
+
+
+def updated(before: Baseline, outcome: "Outcome", names: Mapping[str, str], *, prune: bool) -> Updated:
+    """Return a baseline with what an outcome tells or the baseline had; findings about suppressions are left out."""
+    known = [one for one in (*outcome.findings, *outcome.hidden) if one.suppressed is None and one.rule not in KINDS]
+    met = [key for one in known for key in baseline.keys(one)]
+    ended = baseline.gone(before, met, [one.ran for one in outcome.settled], names)
+    made, new, other = baseline.updated(before, known, ended, prune=prune)
+    fingerprints = {fingerprint for one in known for fingerprint in (one.fingerprint, *one.former)}
+    left = sum(fingerprint not in fingerprints for fingerprint, _ in ended)
+    return Updated(baseline=made, new=new, other=other, ended=left, pruned=prune)
 
 
 def known(written: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":

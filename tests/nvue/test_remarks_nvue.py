@@ -161,7 +161,7 @@ def malformed(path: str, found: str, expected: str) -> dict[str, str]:
             "5.14.0",
             "duplicate-key",
             4,
-            {"path": "qos roce mode", "first": "9"},
+            {"path": "qos roce mode", "first_line": "9"},
         ),
         ("system:\n  hostname: a b", "5.14.0", "odd-name", 2, {"name": "'a b'"}),
     ],

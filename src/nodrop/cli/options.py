@@ -10,6 +10,8 @@ import click
 from nodrop.cli import completing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nodrop.config import Config
     from nodrop.judging import Settings
 
@@ -172,7 +174,14 @@ _CHOOSING = (
 
 _OPTIONS = (
     *_CHOOSING,
-    option(RULES, "--no-suppressions", is_flag=True, help="Tell also what is suppressed."),
+    option(
+        RULES,
+        "--baseline",
+        metavar="FILE",
+        type=click.Path(),
+        help="Tell only what this file of `nodrop baseline` does not have.  [default: `baseline` of nodrop.yaml]",
+    ),
+    option(RULES, "--no-suppressions", is_flag=True, help="Tell also what is suppressed, or in the baseline."),
     option(
         RULES,
         "--fail-on",
@@ -228,14 +237,18 @@ def judging(function: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(function)
     def command(**given: Any) -> int:
-        paths = given.get("paths") or given.get("intents") or ()
-        beside = given.pop("stdin_name", None)
-        inputs = tuple(beside if beside and path == "-" else path for path in paths)
-        return function(choices=_choices(given, inputs), **given)
+        return function(choices=_choices(given, _inputs(given)), **given)
 
     for add in reversed(_OPTIONS):
         command = add(command)
     return command
+
+
+def _inputs(given: dict[str, Any]) -> tuple[str, ...]:
+    """Take the paths of a command, standard input under the name that it is given."""
+    beside = given.pop("stdin_name", None)
+    paths = given.get("paths") or given.get("intents") or ()
+    return tuple(beside if beside and path == "-" else path for path in paths)
 
 
 def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -254,7 +267,7 @@ def configured(function: Callable[..., Any]) -> Callable[..., Any]:
 def _with_settings(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
     @functools.wraps(function)
     def command(**given: Any) -> Any:
-        inputs = given["words"][-1:] if given.get("at") else ()
+        inputs = given["words"][-1:] if given.get("at") else _inputs(given)
         return function(settings=_settings(given, inputs), **given)
 
     for add in reversed(tuple(options)):
@@ -278,13 +291,31 @@ def _settings(given: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
     )
 
 
+def _baseline(path: "Path") -> None:
+    """Read a baseline before anything else, so that what is wrong with it is told once."""
+    from nodrop.errors import InputProblems, Problem
+    from nodrop.judging import baseline_at
+
+    if not path.exists():
+        hint = "`nodrop baseline PATH` writes one"
+        raise InputProblems([Problem(path=str(path), found="no such file", expected="a baseline", hint=hint)])
+    baseline_at(path)
+
+
 def _choices(given: dict[str, Any], inputs: tuple[str, ...]) -> Choices:
     """Take the options out of what was given."""
+    from pathlib import Path
+
     settings = _settings(given, inputs)
     formats, verbose = given.pop("formats"), given.pop("verbose")
+    suppressing, baseline = not given.pop("no_suppressions"), given.pop("baseline")
+    config = settings.config if baseline is None else replace(settings.config, baseline=Path(baseline))
+    if suppressing and config.baseline is not None:
+        _baseline(config.baseline)
     settings = replace(
         settings,
-        suppressing=not given.pop("no_suppressions"),
+        config=config,
+        suppressing=suppressing,
         statistics=given.pop("statistics"),
         whole=verbose or any(name not in _GROUPED for name, _ in formats),
     )

@@ -161,6 +161,8 @@ class Settled:
     hits: tuple[int, ...] = ()
     ran: Ran = Ran()
     days: tuple[str, str] | None = None
+    met: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Of the baseline's entries, by key, how often each was met."""
 
 
 def lasting(suppressions: Iterable[Suppression], today: date) -> tuple[str, str] | None:

@@ -138,7 +138,7 @@ class _Device:
             return
         for double in tree.doubles:
             path, span = tree.double(double)
-            facts = {"path": said(path), "first": str(double.first_line)}
+            facts = {"path": said(path), "first_line": str(double.first_line)}
             remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
             config.remarks.append(remark)
         check_schema(config, device.version, device.model)

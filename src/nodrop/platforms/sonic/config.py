@@ -178,7 +178,7 @@ class Config:
                         self.remark("odd-name", (), path, name=shown(key))
 
     def _double(self, name: str, double: Duplicate) -> None:
-        facts = {"path": "/".join(map(str, double.keys)), "first": str(double.first.line)}
+        facts = {"path": "/".join(map(str, double.keys)), "first_line": str(double.first.line)}
         place = Place(name, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
 

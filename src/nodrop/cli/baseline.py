@@ -1,0 +1,93 @@
+"""`nodrop baseline`: what is found today is not told tomorrow, unless its facts change."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nodrop.cli.options import INPUT, OUTPUT, Sections, choosing, option
+from nodrop.cli.reading import Stated, stating
+
+if TYPE_CHECKING:
+    from nodrop.judging import Settings
+    from nodrop.lint.rule import Rule
+    from nodrop.report.outcome import Outcome
+
+
+@click.command(cls=Sections)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@option(
+    OUTPUT,
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(),
+    help="File to write.  [default: that of `baseline` in nodrop.yaml, else nodrop.baseline.yaml beside it, or here]",
+)
+@option(OUTPUT, "--prune", is_flag=True, help="Drop entries of findings that do not occur any more.")
+@option(INPUT, "--routing", is_flag=True, help="Also what `nodrop validate` finds.")
+@stating
+@choosing
+def command(
+    paths: tuple[str, ...], output: str | None, prune: bool, routing: bool, stated: Stated, settings: "Settings"
+) -> int:
+    """Keep what is found today, so that only new faults are told.
+
+    PATH is what `nodrop lint` takes. The file is read where nodrop.yaml names it (`baseline: nodrop.baseline.yaml`) or
+    `--baseline FILE` does; it holds rules, subjects, fingerprints and digests of facts. A finding whose facts are not
+    the same any more is told again. What is suppressed does not go into the file.
+
+    Written again, the file gets what is new and keeps what was in it, also what does not occur any more, unless --prune
+    says otherwise, and what was not judged.
+    """
+    from nodrop.cli.main import NOTHING, WRONG
+    from nodrop.cli.output import calm_collector, merged, tell
+    from nodrop.judging import baselined
+    from nodrop.lint.baseline import FILE, Baseline, load, spell
+    from nodrop.publish.file import replace_file
+
+    calm_collector()
+    config = settings.config
+    beside = config.path.parent if config.path is not None else Path()
+    path = Path(output) if output else config.baseline or beside / FILE
+    settings = replace(stated.settings(settings), whole=False, config=replace(config, baseline=None))
+    before = load(path) if path.exists() else Baseline()
+    inputs = stated.inputs(paths, settings)
+    found = merged([_judged(one, settings, routing=routing) for one in (*inputs.fabrics(), *inputs.all_intents())])
+    for problem in found.problems:
+        tell(f"error: {problem}")
+    if found.problems:
+        tell(f"nothing was written to {path}")
+        return WRONG
+    if not found.devices and not found.hosts:
+        tell("nothing to look at")
+        return NOTHING
+    made = baselined(before, found, settings, prune=prune)
+    try:
+        replace_file(path, spell(made.baseline).encode())
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+    tell(f"{path}: {made}")
+    return 0
+
+
+def _judged(what: object, settings: "Settings", *, routing: bool) -> "Outcome":
+    from nodrop.inputs import Inputs
+    from nodrop.judging import collecting, judged, read
+
+    outcomes: list[Outcome] = []
+    with collecting(outcomes):
+        outcomes.append(judged(read(what, settings), _rules(settings, routing=routing), settings))  # type: ignore[arg-type]
+    (outcome,) = outcomes
+    return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)  # type: ignore[attr-defined]
+
+
+def _rules(settings: "Settings", *, routing: bool) -> "tuple[Rule, ...]":
+    from nodrop.judging import chosen_rules
+
+    rules: Iterable[Rule] = chosen_rules(settings)
+    if routing:
+        rules = (*rules, *chosen_rules(settings, routing=True))
+    return tuple({rule.name: rule for rule in rules}.values())
