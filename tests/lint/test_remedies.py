@@ -132,3 +132,22 @@ def test_one_end_of_a_cable_obeys_what_the_other_sends() -> None:
         leaf1__Ethernet224__qos__pfc_watchdog=None,
     )
     assert ("leaf1/Ethernet224/qos/pfc_rx_priorities", (), (3,)) in changes("pfc-one-sided", silent)
+
+
+def test_a_part_that_is_missing_is_given_whole() -> None:
+    lost = fabric(leaf2__Ethernet8__qos=None)
+    (told,) = {(subject, old) for subject, old, _ in changes("rdma-dscp-in-lossy-class", lost)} - {
+        ("leaf2/Ethernet8/cable_length_m", None)
+    }
+    assert told == ("leaf2/Ethernet8/qos", None)
+
+
+def test_what_a_rule_writes_first_goes_first() -> None:
+    first = {rule.name: rule.siblings_first for rule in shipped() if rule.changes and rule.as_siblings}
+    assert first["rdma-dscp-in-lossy-class"] is False
+    assert first["watchdog-restores-too-soon"] is True
+    short = fabric(spine1__Ethernet0__qos__pfc_watchdog__restoration_ms=100)
+    usual = fabric().device("spine1").interfaces[1].qos.pfc_watchdog.restoration_ms
+    assert changes("watchdog-restores-too-soon", short) == [
+        ("spine1/Ethernet0/qos/pfc_watchdog/restoration_ms", 100, usual)
+    ]

@@ -364,3 +364,28 @@ def test_the_schema_for_editors_takes_what_the_loader_takes() -> None:
 
 def _as_written(keys: dict[str, Any]) -> dict[str, Any]:
     return {{"claim": "assert"}.get(key, key): value for key, value in keys.items()}
+
+
+def test_a_fix_may_take_what_siblings_have(loops: str) -> None:
+    loaded = load(changed("intent_fix", "as_siblings: [interface.qos.pfc_watchdog]\nfix_safety: safe\nintent_fix"))
+    assert (loaded.as_siblings, loaded.fix_safe, loaded.siblings_first) == (
+        (("interface", "qos", "pfc_watchdog"),),
+        True,
+        False,
+    )
+    assert rule(analysis=loops, as_siblings=["at", "device.bgp.asn"]).as_siblings == ((), ("device", "bgp", "asn"))
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("as_siblings: [at]", "as_siblings.0"),
+        ("as_siblings: [interface.qos.watchdog]", "no `watchdog`"),
+        ("as_siblings: [interface]", "expected a field of a device, a port or a row of it"),
+        ("as_siblings: [fabric.policy]", "as_siblings.0"),
+        ("fix_safety: harmless", "`harmless`; expected safe or unsafe"),
+    ],
+)
+def test_mistakes_about_siblings(keys: str, expected: str) -> None:
+    (problem,) = told(changed("intent_fix", f"{keys}\nintent_fix"))
+    assert expected in problem
