@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import nodrop as package
 from command import Done, built, nodrop
 from nodrop.resources import home
 
@@ -277,3 +278,32 @@ def test_a_suppression_that_a_fix_ends_is_told_and_does_not_refuse_it() -> None:
     done = nodrop("fix", "net", "--unsafe")
     assert "2 findings fixed in 1 file" in done.out
     assert "unused-suppression" in done.out
+
+
+def test_quiet_prints_what_is_left_alone() -> None:
+    edit(LEAF, unwatch)
+    assert nodrop("fix", "net", "-q") == Done(0, "", "")
+    edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
+    lines = nodrop("fix", "net", "-q").out.splitlines()
+    assert lines[0].startswith("warning[watchdog-only-alerts]: the watchdog of Ethernet16 ")
+    assert lines[2:] == ["  = --unsafe makes it"]
+
+
+def test_the_verb_writes_nothing() -> None:
+    edit(LEAF, unwatch)
+    before = LEAF.read_bytes()
+    made = package.fix(["net"])
+    assert [one.rule for one in made.made] == ["pfc-without-watchdog"]
+    assert list(made.files) == ["net/leaf1/config_db.json"]
+    assert LEAF.read_bytes() == before
+
+
+def test_a_name_of_a_file_that_is_no_utf_8_or_steers_a_terminal_does_no_harm() -> None:
+    edit(LEAF, unwatch)
+    for name in ("a\x1b[2Jb.json", os.fsdecode(b"a\xff.json")):
+        shutil.copy(LEAF, name)
+        edit(Path(name), lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
+        done = nodrop("fix", name, "--unsafe", "--diff")
+        assert "\x1b" not in done.out + done.err
+        assert nodrop("fix", name, "--unsafe").code in (0, 1)
+        assert json.loads(Path(name).read_text())["PFC_WD"]["Ethernet16"]["action"] == "drop"

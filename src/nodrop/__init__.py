@@ -9,6 +9,7 @@ The public verbs; each is a pure function where it can be:
     host_files(fabric) -> Iterator      what sets the NICs of its hosts
     read(sources) -> Reading            the fabric that configurations say, whoever wrote them
     lint(reading) -> Verdict            what is wrong with it
+    fix(sources) -> Fixed               the same configurations without it, as far as rules know how
     validate(reading) -> Verdict        what its control plane will do, and what of that is wrong
 """
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from nodrop.lint.finding import Verdict
     from nodrop.lint.rule import Rule
     from nodrop.platforms.artifact import Artifact
+    from nodrop.report.fixed import Fixed
 
-__all__ = ["build", "host_files", "lint", "load", "rack", "read", "read_back", "validate", "write"]
+__all__ = ["build", "fix", "host_files", "lint", "load", "rack", "read", "read_back", "validate", "write"]
 
 
 def load(path: "Path") -> "Intent":
@@ -108,6 +110,18 @@ def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdi
     from nodrop.lint.rules import of_files, shipped
 
     return judge(reading, of_files(shipped()) if rules is None else rules)
+
+
+def fix(sources: "Sequence[str]", *, unsafe: bool = False, platform: str | None = None) -> "Fixed":
+    """Return what becomes of files and folders, as one fabric, when what can be fixed is; nothing is written.
+
+    Only what is safe, unless `unsafe`. `errors.InputProblems` as `read` has it.
+    """
+    from nodrop.fixing import fix
+    from nodrop.inputs import find
+    from nodrop.judging import Settings
+
+    return fix(find(sources, platform).only(), Settings(), unsafe=unsafe)
 
 
 def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":

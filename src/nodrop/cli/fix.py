@@ -204,11 +204,13 @@ def _report(fixed: Sequence["Fixed"], choices: Choices, what: "What", *, aside: 
     """Tell what came of it in every format asked for; `aside`, the text goes to standard error."""
     from nodrop.cli.output import emit, merged, save, say, wants_color
     from nodrop.report import fixes, fixes_json
+    from nodrop.report.escape import utf8
 
     for name, file in choices.formats:
         if name == "text":
             color = file is None and not aside and wants_color(choices.color)
-            data = fixes.render(fixed, what, color=color, verbose=choices.verbose).encode()
+            text = fixes.render(fixed, what, color=color, verbose=choices.verbose, quiet=choices.quiet)
+            data = utf8(text).encode()
         elif name == "json":
             data = fixes_json.render(fixed, what)
         else:

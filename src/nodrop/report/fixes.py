@@ -33,10 +33,13 @@ _VERBS: dict[What, tuple[str, str]] = {
 }
 
 
-def render(fixed: Sequence[Fixed], what: What, *, color: bool = False, verbose: bool = False) -> str:
+def render(
+    fixed: Sequence[Fixed], what: What, *, color: bool = False, verbose: bool = False, quiet: bool = False
+) -> str:
     """Write what was fixed, or would be where only that was asked, and what is left.
 
-    Findings that are left stand together by rule and reason, the first with its place; `verbose` lists each.
+    Findings that are left stand together by rule and reason, the first with its place; `verbose` lists each, and
+    `quiet` leaves only what is left and problems.
     """
     page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None)
     left = [each for one in fixed for each in one.left]
@@ -47,7 +50,8 @@ def render(fixed: Sequence[Fixed], what: What, *, color: bool = False, verbose: 
         [page.said("error", "error", str(problem)) for one in fixed for problem in one.outcome.problems],
         [page.paint("strong", totals(fixed, what))],
     ]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    text = "\n\n".join("\n".join(lines) for lines in (parts[1:-1] if quiet else parts) if lines)
+    return text + "\n" if text else ""
 
 
 def totals(fixed: Sequence[Fixed], what: What) -> str:
