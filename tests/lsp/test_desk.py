@@ -10,7 +10,8 @@ from nodrop import platforms
 from nodrop.lint import rules
 from nodrop.lint.engine import _Session
 from nodrop.lsp.changes import pieces
-from nodrop.lsp.desk import CRASH, Desk
+from nodrop.lsp.desk import CRASH, Desk, Mark
+from nodrop.lsp.told import MOST, foremost
 from nodrop.platforms.sonic import reader
 
 
@@ -71,6 +72,15 @@ def test_a_rule_that_fails_is_a_mark_and_a_line_of_the_log(site: Path, monkeypat
     assert mark.code == CRASH
     assert "pfc-without-watchdog" in mark.message
     assert [line for line in look.log if "pfc-without-watchdog" in line]
+
+
+def test_of_very_many_findings_the_worst_are_shown_and_the_rest_is_counted() -> None:
+    marks = [Mark(severity="note", message=str(number), code="a") for number in range(MOST)]
+    assert foremost(marks) == marks
+    bad = Mark(severity="error", message="bad", code="b")
+    shown = foremost([*marks, bad])
+    assert shown[:-1] == [bad, *marks[:-1]]
+    assert shown[-1].message == "1 more, none worse than those that are shown; `nodrop lint` lists all"
 
 
 @pytest.mark.parametrize(

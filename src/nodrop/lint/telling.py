@@ -282,5 +282,28 @@ def _names_only(piece: str, subject: Subject, at: Subject) -> bool:
 def _unnamed(piece: str, rows: tuple[str, ...]) -> str:
     """A piece of a message with `*` for each of `rows`, the longest first, where it stands as a whole."""
     for name in sorted(rows, key=len, reverse=True):
-        piece = piece if name not in piece else re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", "*", piece)
+        if name and name in piece:
+            piece = starred(piece, name)
     return piece
+
+
+def starred(text: str, name: str) -> str:
+    """A text with `*` for a name where no letter, digit or one of `_.:-` goes before or after it.
+
+    A pattern for each name would cost as much as all else that is told of a remark: of many there are many names.
+    """
+    kept, last, at = [], 0, text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if _ends(text[at - 1 : at]) and _ends(text[end : end + 1]):
+            kept += [text[last:at], "*"]
+            last = end
+        else:
+            end = at + 1
+        at = text.find(name, end)
+    return "".join((*kept, text[last:]))
+
+
+def _ends(char: str) -> bool:
+    """Whether a character, or none, ends a name."""
+    return not (char.isalnum() or (char and char in "_.:-"))

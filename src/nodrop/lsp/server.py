@@ -21,7 +21,7 @@ from nodrop.lsp.features import EXPLAIN, Action, act, complete, hover, kind_at, 
 from nodrop.lsp.kinds import Kind
 from nodrop.lsp.rows import Encoding, Rows, raw
 from nodrop.lsp.texts import Opened, keep_right
-from nodrop.lsp.told import diagnostic
+from nodrop.lsp.told import diagnostic, foremost
 from nodrop.report.rules import page as page_of
 
 LEAST_S, MOST_S = 0.02, 0.15
@@ -227,7 +227,7 @@ class Server(LanguageServer):
             if file not in self._uris or file not in before or self.opened(file).version != before[file]:
                 continue
             rows = self.opened(file).rows
-            found = [diagnostic(mark, rows, self.rows_of, self.uri_of) for mark in marks]
+            found = [diagnostic(mark, rows, self.rows_of, self.uri_of) for mark in foremost(marks)]
             self.shown[file] = found
             self._publish(self._uris[file], found, before[file])
 

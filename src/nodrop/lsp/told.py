@@ -1,16 +1,18 @@
 """From marks to the diagnostics of the protocol."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from lsprotocol import types
 
 from nodrop.formats.places import Span
-from nodrop.lint.finding import Located, Severity
+from nodrop.lint.finding import SEVERITIES, Located, Severity
 from nodrop.lsp.cursor import word_end
 from nodrop.lsp.desk import Mark
 from nodrop.lsp.rows import Range, Rows
 
-SOURCE = "nodrop"
+SOURCE, MORE = "nodrop", "more"
+MOST = 400
+"""How many findings are shown of a file."""
 _UNUSED = "unused"
 """In the name of a rule: what it finds has no effect, and editors show that faded."""
 _SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = {
@@ -21,6 +23,15 @@ _SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = {
 RowsOf = Callable[[str], Rows | None]
 """The lines of a file, where they are at hand."""
 UriOf = Callable[[str], str]
+
+
+def foremost(marks: Sequence[Mark]) -> list[Mark]:
+    """Return as many marks of a file as an editor can show without delay, the worst, and how many more there are."""
+    if len(marks) <= MOST:
+        return list(marks)
+    kept = sorted(marks, key=lambda mark: SEVERITIES.index(mark.severity))[:MOST]
+    message = f"{len(marks) - MOST:,} more, none worse than those that are shown; `nodrop lint` lists all"
+    return [*kept, Mark(severity="note", message=message, code=MORE)]
 
 
 def diagnostic(mark: Mark, rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.Diagnostic:
