@@ -306,8 +306,8 @@ def test_everything_that_an_outcome_holds_can_be_kept() -> None:
     """A new part of a finding without a form would have every fabric judged each time, and nobody would notice."""
     (inputs,) = find(["site"]).fabrics()
     made = judging.judged(judging.read(inputs, Settings()), judging.chosen_rules(Settings()), Settings())
-    values = tuple(getattr(made, name) for name in remembering._KEPT)
-    assert remembering._TABLE.unpack(remembering._TABLE.pack(values)) == values
+    values = remembering._Kept(*(getattr(made, name) for name in remembering._KEPT))
+    assert remembering._TABLE.unpack(remembering._TABLE.pack(values), remembering._Kept) == values
     assert isinstance(made, Outcome)
 
 

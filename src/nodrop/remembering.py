@@ -7,9 +7,10 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from io import BytesIO
 from pathlib import Path
+from types import GenericAlias
 from typing import Any, get_type_hints
 
 from nodrop import judging
@@ -27,8 +28,13 @@ from nodrop.report.outcome import Outcome
 from nodrop.rereading import MODEL, Runs
 
 _KEPT = tuple(one.name for one in fields(Outcome) if one.name not in ("line", "own", "work"))
-_CLASSES = classes_of(kind for name, kind in get_type_hints(Outcome).items() if name in _KEPT)
+_KINDS = get_type_hints(Outcome)
+_Kept: Any = make_dataclass("_Kept", [(name, _KINDS[name]) for name in _KEPT], frozen=True, slots=True)
+"""What is kept of an outcome."""
+_CLASSES = classes_of([_Kept])
 _TABLE = Table(dict.fromkeys((*MODEL, *_CLASSES)), (UNKNOWN,))
+_FORM = GenericAlias(tuple, (_Kept, tuple[tuple[str, int], ...]))
+"""What is kept, and the lines that were at hand."""
 
 
 def outcome_of(
@@ -74,8 +80,8 @@ def _recalled(store: Store, key: str, what: Inputs, runs: Runs) -> Outcome | Non
     if packed is None:
         return None
     try:
-        values, shown = _TABLE.unpack(packed)
-        found = dict(zip(_KEPT, values, strict=True))
+        kept, shown = _TABLE.unpack(packed, _FORM)
+        found = {name: getattr(kept, name) for name in _KEPT}
         made = Outcome(**found, line=_Lines(_files(what, runs), frozenset(shown)))
     except (Unreadable, TypeError, ValueError, AttributeError):
         store.drop(key)
@@ -89,7 +95,7 @@ def _keep(store: Store, key: str, made: Outcome) -> None:
     if made.crashed or any(note.kind == LOST_PLACE for note in made.notes):
         return
     try:
-        packed = _TABLE.pack((tuple(getattr(made, name) for name in _KEPT), tuple(sorted(_shown(made)))))
+        packed = _TABLE.pack((_Kept(*(getattr(made, name) for name in _KEPT)), tuple(sorted(_shown(made)))))
     except Unpackable:
         return
     store.put(key, packed)

@@ -32,6 +32,8 @@ MODEL = (*classes(), End, Port)
 NOTICED = (Allow, Note, Place, Problem, Remark, Span)
 """Those of what readers notice."""
 _TABLE = Table((*MODEL, *NOTICED, Cable, DeviceReading), (UNKNOWN,))
+_FORM = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]
+"""What a run is kept as: its readings, and which of its files each of them used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +176,7 @@ def _readings(run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
     packed = run.store.get(answer.key or "") if answer.packed is None else answer.packed
     try:
         if packed is not None:
-            return tuple(_with_sources(run, answer.digests, *_TABLE.unpack(packed)))
+            return tuple(_with_sources(run, answer.digests, *_TABLE.unpack(packed, _FORM)))
     except (Unreadable, TypeError, ValueError, LookupError):
         run.store.drop(answer.key or "")
     return tuple(map(read_bundle, run.bundles))

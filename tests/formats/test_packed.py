@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.fabric import Device, Fabric, Interface, Port
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.formats.packed import Table, Unpackable, Unreadable
 from nodrop.rereading import MODEL
@@ -127,6 +127,33 @@ def test_what_others_wrote_is_unreadable_and_costs_little(name: str) -> None:
     with pytest.raises(Unreadable):
         TABLE.unpack(HOSTILE[name])
     assert time.process_time() - begun < 1
+
+
+TWO = Interface(name="p", addresses=("a", "b"))
+MISFITS = {
+    "another class": (b'["objects", "Port", [["plain", [1]], ["plain", [0]]]]', Interface),
+    "no text": (b'["plain", [1]]', str),
+    "a number in place of a text": (TABLE.pack(Interface(name="p")).replace(b'["p"]', b"[1]"), Interface),
+    "a text in place of a number": (TABLE.pack(Port(panel=77)).replace(b"77", b'"77"'), Port),
+    "a text in place of texts": (
+        TABLE.pack(TWO).replace(b'["tuples",[2],["plain",["a","b"]]]', b'["plain",["a"]]'),
+        Interface,
+    ),
+    "a number among texts": (
+        TABLE.pack(TWO).replace(b'["a","b"]', b'["a",2]'),
+        Interface,
+    ),
+    "an UNKNOWN that cannot be": (b'["objects", "Port", [["constant", 0], ["plain", [0]]]]', Port),
+    "a key that is no text": (b'["maps", [1], ["plain", [1]], ["plain", ["x"]]]', dict[str, str]),
+    "what is behind a key": (b'["maps", [1], ["plain", ["x"]], ["plain", [1]]]', dict[str, str]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_does_not_fit_its_annotation_is_unreadable(name: str) -> None:
+    data, of = MISFITS[name]
+    with pytest.raises(Unreadable):
+        TABLE.unpack(data, of)
 
 
 @given(st.data())

@@ -8,10 +8,11 @@ name and nothing is looked up but the classes of the `Table`; a text that says a
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, pairwise, repeat
 from operator import attrgetter
-from types import MappingProxyType
-from typing import Any, get_args, get_type_hints
+from types import MappingProxyType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
@@ -25,6 +26,11 @@ _DEEPEST = 60
 """How many columns may lie in each other; those of a finding, the deepest, are 20."""
 
 _PLAIN = frozenset({str, int, bool, type(None)})
+_SCALARS = _PLAIN | {float}
+
+
+_Column = tuple[Sequence[Any], int]
+"""Values, and how many values the largest of them comes to, at most."""
 
 
 class Unreadable(Exception):
@@ -55,10 +61,13 @@ class Table:
             raise Unpackable(str(error)) from None
         return data
 
-    def unpack(self, data: bytes) -> Any:
-        """Return the value that bytes stand for; raises Unreadable."""
+    def unpack(self, data: bytes, of: Any = Any) -> Any:
+        """Return the value that bytes stand for; raises Unreadable, also where it is not `of` this annotation.
+
+        Fields hold what the annotations of their classes say, down to the kind of every text and number.
+        """
         try:
-            (value,), _ = self._unpacked(orjson.loads(data), 1, 0)
+            (value,), _ = self._unpacked(orjson.loads(data), 1, 0, _fit(of))
         except (ValueError, TypeError, LookupError, RecursionError, MemoryError, OverflowError) as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from None
         return value
@@ -107,68 +116,71 @@ class Table:
         fields = self._ways[kind].fields
         return ["objects", kind.__name__, [self._packed(list(map(field, values)), depth + 1) for field in fields]]
 
-    def _unpacked(self, column: Any, count: int, depth: int) -> tuple[Sequence[Any], int]:
+    def _unpacked(self, column: Any, count: int, depth: int, fit: "_Fit") -> _Column:
         """Return so many values of a column, and how many values the largest of them comes to, at most."""
         if depth > _DEEPEST:
             raise Unreadable("columns lie too deep in each other")
         form, *parts = column
-        return _FORMS[form](self, count, depth + 1, *parts)
+        return _FORMS[form](self, count, depth + 1, fit, *parts)
 
-    def _same(self, count: int, depth: int, column: Any) -> tuple[Sequence[Any], int]:
-        (value,), size = self._unpacked(column, 1, depth)
+    def _same(self, count: int, depth: int, fit: "_Fit", column: Any) -> _Column:
+        (value,), size = self._unpacked(column, 1, depth, fit)
         _within(count)
         return [value] * count, size
 
-    def _plain(self, count: int, _depth: int, values: Any) -> tuple[Sequence[Any], int]:
-        _require(type(values) is list and len(values) == count and not _nested(values))
+    def _plain(self, count: int, _depth: int, fit: "_Fit", values: Any) -> _Column:
+        _require(type(values) is list and len(values) == count)
+        _require(all(kind in _SCALARS and fit.takes(kind) for kind in set(map(type, values))))
         return values, 1
 
-    def _constant(self, count: int, _depth: int, number: Any) -> tuple[Sequence[Any], int]:
-        _require(type(number) is int and number >= 0)
+    def _constant(self, count: int, _depth: int, fit: "_Fit", number: Any) -> _Column:
+        _require(type(number) is int and number >= 0 and fit.takes(type(self._numbered[number])))
         _within(count)
         return [self._numbered[number]] * count, 1
 
-    def _tuples(self, count: int, depth: int, lengths: Any, inner: Any) -> tuple[Sequence[Any], int]:
-        cut, (values,), most = self._cut(count, depth, lengths, inner)
+    def _tuples(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+        _require(fit.takes(tuple))
+        cut, (values,), most = self._cut(count, depth, lengths, (inner, fit.inner))
         return [tuple(values[start:end]) for start, end in cut], most
 
-    def _maps(self, count: int, depth: int, lengths: Any, keys: Any, values: Any) -> tuple[Sequence[Any], int]:
-        cut, (names, held), most = self._cut(count, depth, lengths, keys, values)
+    def _maps(self, count: int, depth: int, fit: "_Fit", lengths: Any, keys: Any, values: Any) -> _Column:
+        _require(fit.takes(dict))
+        cut, (names, held), most = self._cut(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
         return [dict(zip(names[start:end], held[start:end], strict=True)) for start, end in cut], most
 
     def _cut(
-        self, count: int, depth: int, lengths: Any, *inner: Any
+        self, count: int, depth: int, lengths: Any, *inner: "tuple[Any, _Fit]"
     ) -> tuple[list[tuple[int, int]], list[Sequence[Any]], int]:
         """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
         _require(type(lengths) is list and len(lengths) == count and all(type(one) is int for one in lengths))
         _require(not lengths or min(lengths) >= 0)
         total = _within(sum(lengths))
-        columns = [self._unpacked(one, total, depth) for one in inner]
+        columns = [self._unpacked(one, total, depth, fit) for one, fit in inner]
         most = _within(1 + max(lengths, default=0) * sum(size for _, size in columns))
         ends = [0]
         for length in lengths:
             ends.append(ends[-1] + length)
         return list(pairwise(ends)), [values for values, _ in columns], most
 
-    def _mix(self, count: int, depth: int, kinds: Any, columns: Any) -> tuple[Sequence[Any], int]:
+    def _mix(self, count: int, depth: int, fit: "_Fit", kinds: Any, columns: Any) -> _Column:
         _require(type(kinds) is list and len(kinds) == count and _within(sum(held for held, _ in columns)) == count)
-        groups = [self._unpacked(column, held, depth) for held, column in columns]
+        groups = [self._unpacked(column, held, depth, fit) for held, column in columns]
         following = [iter(values).__next__ for values, _ in groups]
         try:
             return [following[kind]() for kind in kinds], max((size for _, size in groups), default=1)
         except StopIteration:
             raise Unreadable("more values of a kind than there are") from None
 
-    def _share(self, count: int, depth: int, distinct: Any, numbers: Any, inner: Any) -> tuple[Sequence[Any], int]:
+    def _share(self, count: int, depth: int, fit: "_Fit", distinct: Any, numbers: Any, inner: Any) -> _Column:
         _require(type(numbers) is list and len(numbers) == count and type(distinct) is int and distinct >= 0)
-        values, size = self._unpacked(inner, _within(distinct), depth)
+        values, size = self._unpacked(inner, _within(distinct), depth, fit)
         return [values[number] for number in numbers], size
 
-    def _objects_of(self, count: int, depth: int, name: Any, columns: Any) -> tuple[Sequence[Any], int]:
+    def _objects_of(self, count: int, depth: int, fit: "_Fit", name: Any, columns: Any) -> _Column:
         way = self._named[name]
-        _require(type(columns) is list and len(columns) == len(way.fields))
+        _require(fit.takes(way.kind) and type(columns) is list and len(columns) == len(way.fields))
         _within(count * (1 + len(columns)))
-        found = [self._unpacked(column, count, depth) for column in columns]
+        found = [self._unpacked(column, count, depth, fit) for column, fit in zip(columns, way.fits, strict=True)]
         rows = zip(*(values for values, _ in found), strict=True) if found else repeat((), count)
         return way.made(rows), _within(1 + sum(size for _, size in found))
 
@@ -185,21 +197,83 @@ _FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
 }
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Fit:
+    """What values may be: of these kinds, their elements and keys as these say; anything where there are no kinds."""
+
+    kinds: frozenset[type[Any]] | None = None
+    elements: "_Fit | None" = None
+    keys: "_Fit | None" = None
+
+    @property
+    def inner(self) -> "_Fit":
+        """What the elements of a tuple or a mapping may be."""
+        return self.elements or _ANYTHING
+
+    @property
+    def outer(self) -> "_Fit":
+        """What the keys of a mapping may be."""
+        return self.keys or _ANYTHING
+
+    def takes(self, kind: type[Any]) -> bool:
+        """Whether a value may be of this kind."""
+        return self.kinds is None or kind in self.kinds
+
+
+_ANYTHING = _Fit()
+
+
+def _fit(*annotations: Any) -> _Fit:
+    """Return what values of any of these annotations may be."""
+    kinds: set[type[Any]] = set()
+    elements: list[Any] = []
+    keys: list[Any] = []
+    pending = list(annotations)
+    while pending:
+        one = pending.pop()
+        origin, args = get_origin(one), get_args(one)
+        if origin in (Union, UnionType):
+            pending += args
+        elif origin is Literal:
+            kinds |= set(map(type, args))
+        elif origin is tuple:
+            kinds.add(tuple)
+            elements += [each for each in args if each is not ...]
+        elif origin in (dict, Mapping):
+            kinds.add(dict)
+            keys.append(args[0])
+            elements.append(args[1])
+        elif isinstance(one, type) and one not in (Any, object):
+            kinds.add(one)
+        else:
+            return _ANYTHING
+    kinds |= {int} if float in kinds else set()
+    kinds |= {bool} if int in kinds else set()
+    return _Fit(frozenset(kinds), *(_fit(*each) if each else _ANYTHING for each in (elements, keys)))
+
+
 class _Way:
     """How objects of one class are taken apart and made."""
 
     def __init__(self, kind: type[Any]) -> None:
-        self._kind = kind
+        self.kind = kind
         self._make: Callable[[Any], Any] | None = getattr(kind, "_make", None)
         names = getattr(kind, "_fields", ()) if self._make else [one.name for one in dataclasses.fields(kind)]
         self.fields = tuple(map(attrgetter, names))
         self._fill = None if self._make else _filler(kind, names)
+        self._names = tuple(names)
+
+    @cached_property
+    def fits(self) -> tuple["_Fit", ...]:
+        """What each field may hold."""
+        hints = get_type_hints(self.kind)
+        return tuple(_fit(hints[name]) for name in self._names)
 
     def made(self, rows: Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[Any]:
         """Return an object for each row of its fields."""
         if self._fill is None:
             return list(map(self._make or tuple, rows))
-        kind, new, fill, made = self._kind, object.__new__, self._fill, []
+        kind, new, fill, made = self.kind, object.__new__, self._fill, []
         for row in rows:
             one = new(kind)
             fill(one, row)
@@ -250,7 +324,3 @@ def _within(count: int) -> int:
     if count > MOST:
         raise Unreadable("more values than anybody packs")
     return count
-
-
-def _nested(values: list[Any]) -> bool:
-    return not set(map(type, values)) <= _PLAIN | {float}
