@@ -179,3 +179,13 @@ def test_comments_and_layout_of_other_lines_stay() -> None:
     kept = [line for line in new.splitlines() if line.strip() not in ("pfc-watchdog:", "state: enable")]
     old = ("# by hand\n\n" + commented).splitlines()
     assert [line for line in old if line.strip() not in ("pfc-watchdog:", "state: enable")] == kept
+
+
+def test_files_that_no_patch_reaches_go_with_it_whole() -> None:
+    fault = next(one for one in faults() if one.name == "nvidia 4: one AS number on leaf and spine (sonic)")
+    made = fixed(inject(fault))
+    (patch,) = made.patches
+    assert sorted(made.files) == ["net/spine1/config_db.json", "net/spine1/frr.conf"]
+    assert patch.whole == ("frr.conf",)
+    assert patch.forms["frr.conf"].encode() == made.files["net/spine1/frr.conf"]
+    assert [step["path"] for step in json.loads(patch.forms["patch.json"])] == ["/DEVICE_METADATA/localhost/bgp_asn"]

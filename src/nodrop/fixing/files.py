@@ -199,12 +199,16 @@ def patches(before: Files, after: Files) -> Iterator[Patch]:
         forms: dict[str, str] = {}
         for place, edit in enumerate(edits, 1):
             number_of = f"{place}-" if len(edits) > 1 else ""
-            own = edit.forms or {_PATCH: edit.patch}
+            own = edit.forms or ({_PATCH: edit.patch} if edit.steps else {})
             forms |= {f"{number_of}{name}": text for name, text in own.items()}
+        old, new = before.texts(number), after.texts(number)
+        patched = platforms.reader(before.inputs.bundles[number].platform).FILES[0]
+        whole = tuple(name for name in new if new[name] != old[name] and name != patched)
         yield Patch(
             device=device,
             steps=tuple(step for edit in edits for step in edit.steps),
-            forms=forms,
+            forms=forms | {name: new[name].decode() for name in whole},
+            whole=whole,
             follows=tuple(change for edit in edits for change in edit.follows),
         )
 

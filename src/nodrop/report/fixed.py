@@ -48,6 +48,8 @@ class Patch:
     device: str
     steps: tuple[Step, ...]
     forms: Mapping[str, str]
+    whole: tuple[str, ...] = ()
+    """Those of the forms that are files as they are to be, of which the steps say nothing."""
     follows: tuple[Change, ...] = ()
     """What the switch works out anew from the changes."""
 

@@ -100,8 +100,12 @@ def _rules(findings: Iterable[Finding]) -> str:
 
 def _steps(patch: Patch) -> Iterator[str]:
     """What a patch does to a switch that runs, the worst first."""
+    if patch.whole:
+        yield f"{listing(patch.whole)}: whole, to be loaded by what reads it"
     if patch.disruption == "none":
-        yield f"{count(len(patch.steps), 'step')}, none of which disturbs a switch that runs"
+        yield from (
+            [f"{count(len(patch.steps), 'step')}, none of which disturbs a switch that runs"] if patch.steps else []
+        )
         return
     alike: dict[tuple[int, str], list[Step]] = {}
     for step in patch.steps:

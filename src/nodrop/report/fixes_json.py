@@ -51,6 +51,7 @@ def _patch(each: Patch) -> dict[str, Any]:
         "disruption": each.disruption,
         "steps": steps,
         "forms": dict(each.forms),
+        "whole": list(each.whole),
         "follows": [_change(change) for change in each.follows],
     }
 
