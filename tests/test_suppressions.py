@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -236,3 +237,49 @@ def test_what_is_kept_of_a_run_knows_its_days(site: Path, monkeypatch: pytest.Mo
     assert {rule for rule, _ in told("build", "--no-cache")} == after
     monkeypatch.setenv("NODROP_TODAY", "2027-06-30")
     assert called("lint", "build", "-v") == cold
+
+
+FILES = {
+    "onyx.txt": "## Hostname: leaf1\ninterface ethernet 1/1 mtu 9216\n# {}\ndcb priority-flow-control enable force\n",
+    "nclu.txt": "net add hostname leaf1\n# {}\nnet add interface swp1 mtu 9216\n",
+    "onyx.txt": "## Hostname: leaf1\ninterface ethernet 1/1 mtu 9216\n# {}\ndcb priority-flow-control enable\n",
+    "leaf1.nv.txt": "nv set system hostname leaf1\n# {}\nnv set interface swp1 link mtu 9216\n",
+    "leaf1/interfaces": "auto swp1\niface swp1\n    mtu 9216\n# {}\nauto swp2\niface swp2\n    mtu 9216\n",
+    "hosts/gpu1.sh": "#!/bin/sh\n# {}\nmlnx_qos -i eth0 --trust dscp\n",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_comments_of_every_kind_of_file_are_heard_and_are_nothing_else(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(FILES[name].format("a comment"))
+    before = told(str(path))
+    path.write_text(FILES[name].format("nodrop: alow[x]: y"))
+    found = [one for one in report(str(path))["findings"] if one["rule"] == "malformed-suppression"]
+    line = FILES[name].split("{}")[0].count("\n") + 1
+    assert [(one["file"], one["line"]) for one in found] == [(str(path), line)]
+    assert {one for one in told(str(path)) if one[0] != "malformed-suppression"} == before
+
+
+def test_reasons_reach_no_report_as_they_stand(site: Path) -> None:
+    """What would end an annotation, an element or a line, or steer a terminal, is escaped."""
+    path = Path("build/leaf1/frr.conf")
+    hostile = "]]> <b> ::error::x %0A \x1b[31m \u202e"
+    rule = "graceful-restart-off"
+    allowed = f"! nodrop: allow[odd-name, {rule}]: {hostile}\nrouter bgp"
+    path.write_text(path.read_text().replace("router bgp", allowed))
+    suppress({"rule": RULE, "at": "leaf1/**", "reason": "]]> <b> ::error::x %0A"})
+    formats = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
+    said = {name: called("lint", "build", "-v", "--format", name).out for name in formats}
+    assert "\x1b" not in "".join(said.values())
+    assert "\u202e" not in "".join(said.values())
+    assert not [line for line in said["github"].splitlines() if line.startswith("::error")]
+    (skipped,) = ElementTree.fromstring(said["junit"]).iter("skipped")
+    assert skipped.attrib == {"message": "]]> <b> ::error::x %0A"}
+    results = json.loads(said["sarif"])["runs"][0]["results"]
+    shut = [one["suppressions"] for one in results if "suppressions" in one]
+    assert [(one["kind"], one["justification"], one["properties"]) for (one,) in shut] == [
+        ("external", "]]> <b> ::error::x %0A", {"by": "nodrop.yaml:1"})
+    ] * 2
+    assert RULE not in said["github"] + said["gitlab"] + said["concise"].replace(f"allow[{RULE}", "")
