@@ -86,8 +86,12 @@ class Table:
         (kind,) = kinds
         if kind in self._ways:
             return self._objects(kind, values, depth)
-        if kind is tuple:
-            return ["tuples", list(map(len, values)), self._packed(list(chain.from_iterable(values)), depth + 1)]
+        if kind is tuple or kind is list:
+            return [
+                f"{kind.__name__}s",
+                list(map(len, values)),
+                self._packed(list(chain.from_iterable(values)), depth + 1),
+            ]
         if kind is dict or kind is MappingProxyType:
             keys, held = list(chain.from_iterable(values)), list(chain.from_iterable(one.values() for one in values))
             return ["maps", list(map(len, values)), self._packed(keys, depth + 1), self._packed(held, depth + 1)]
@@ -143,6 +147,11 @@ class Table:
         cut, (values,), most = self._cut(count, depth, lengths, (inner, fit.inner))
         return [tuple(values[start:end]) for start, end in cut], most
 
+    def _lists(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+        _require(fit.takes(list))
+        cut, (values,), most = self._cut(count, depth, lengths, (inner, fit.inner))
+        return [list(values[start:end]) for start, end in cut], most
+
     def _maps(self, count: int, depth: int, fit: "_Fit", lengths: Any, keys: Any, values: Any) -> _Column:
         _require(fit.takes(dict))
         cut, (names, held), most = self._cut(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
@@ -190,6 +199,7 @@ _FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
     "plain": Table._plain,
     "constant": Table._constant,
     "tuples": Table._tuples,
+    "lists": Table._lists,
     "maps": Table._maps,
     "mixed": Table._mix,
     "shared": Table._share,
@@ -236,8 +246,8 @@ def _fit(*annotations: Any) -> _Fit:
             pending += args
         elif origin is Literal:
             kinds |= set(map(type, args))
-        elif origin is tuple:
-            kinds.add(tuple)
+        elif origin in (tuple, list):
+            kinds.add(origin)
             elements += [each for each in args if each is not ...]
         elif origin in (dict, Mapping):
             kinds.add(dict)
