@@ -242,7 +242,7 @@ def test_what_is_kept_of_a_run_knows_its_days(site: Path, monkeypatch: pytest.Mo
 FILES = {
     "onyx.txt": "## Hostname: leaf1\ninterface ethernet 1/1 mtu 9216\n# {}\ndcb priority-flow-control enable force\n",
     "nclu.txt": "net add hostname leaf1\n# {}\nnet add interface swp1 mtu 9216\n",
-    "onyx.txt": "## Hostname: leaf1\ninterface ethernet 1/1 mtu 9216\n# {}\ndcb priority-flow-control enable\n",
+    "leaf1.yaml": "- set:\n    # {}\n    interface:\n      swp1: {{link: {{mtu: 9216}}}}\n",
     "leaf1.nv.txt": "nv set system hostname leaf1\n# {}\nnv set interface swp1 link mtu 9216\n",
     "leaf1/interfaces": "auto swp1\niface swp1\n    mtu 9216\n# {}\nauto swp2\niface swp2\n    mtu 9216\n",
     "hosts/gpu1.sh": "#!/bin/sh\n# {}\nmlnx_qos -i eth0 --trust dscp\n",
