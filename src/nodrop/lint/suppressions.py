@@ -187,6 +187,7 @@ def settle(
     by_rule: dict[str, list[tuple[Suppression, Subject]]] = {}
     for one in suppressions:
         by_rule.setdefault(known.get(one.rule, ""), []).append((one, parse(one.at)))
+    near: dict[tuple[str, str], list[tuple[Suppression, Subject]]] = {}
     hits = dict.fromkeys(suppressions, 0)
     placed = _placed(findings, suppressions, known, places_of)
     settled = list(findings)
@@ -194,7 +195,10 @@ def settle(
         of_rule = by_rule.get(finding.rule)
         if of_rule is None:
             continue
-        covering = [one for one, pattern in of_rule if _covers(one, pattern, finding, placed.get(number, ()))]
+        of_device = near.get(at := (finding.rule, finding.subject[0]))
+        if of_device is None:
+            of_device = near[at] = [each for each in of_rule if each[0].lines or matches(each[1][:1], at[1:])]
+        covering = [one for one, pattern in of_device if _covers(one, pattern, finding, placed.get(number, ()))]
         for one in covering:
             hits[one] += 1
         holding = next((one for one in covering if not one.ended(today)), None)
