@@ -239,6 +239,28 @@ def test_what_is_suppressed_is_not_shown(site: Path) -> None:
     session(do, site)
 
 
+def test_what_is_in_the_baseline_is_not_shown_until_it_has_other_facts(site: Path) -> None:
+    path = site / "build/leaf1/config_db.json"
+    before = path.read_text()
+    path.write_text(without_watchdog(site))
+    assert nodrop("baseline", site / "build", "-o", site / "nodrop.baseline.yaml").code == 0
+    path.write_text(before)
+    (site / "nodrop.yaml").write_text("baseline: nodrop.baseline.yaml\n")
+
+    async def do(editor: Editor) -> None:
+        uri = editor.open(path, without_watchdog(site))
+        assert await editor.diagnostics(uri) == []
+
+    session(do, site)
+    (site / "nodrop.yaml").unlink()
+
+    async def again(editor: Editor) -> None:
+        uri = editor.open(path, without_watchdog(site))
+        assert [one.code for one in await editor.diagnostics(uri)] == ["pfc-without-watchdog"]
+
+    session(again, site)
+
+
 def test_files_that_others_are_judged_by_are_watched(site: Path) -> None:
     path, configuration = site / "build/leaf1/config_db.json", site / "nodrop.yaml"
     able = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)

@@ -96,7 +96,7 @@ def _standing(stands: Stands | None, at: Subject, value: object) -> Iterator[str
     place = stands.located.file + (f":{span.line}:{span.column}" if span else "")
     line = f"  {stands.line.strip()}" if stands.line is not None else ""
     if value is None:
-        around = f"; {subject.text(stands.part)} is" if stands.part != at else ", and would stand"
+        around = f"; {subject.text(stands.part)} is" if stands.part != at else "; it would stand"
         yield f"absent: nothing states it{around} at {place}{line}"
     elif stands.part == at:
         yield f"stated: {place}{line}"
