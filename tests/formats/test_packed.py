@@ -70,7 +70,7 @@ def test_what_repeats_itself_is_stored_once() -> None:
 @pytest.mark.parametrize(
     "value",
     [object(), {1, 2}, b"bytes", math.nan, math.inf, (1.5, math.inf), 2**64, "\udc80", Pair(1, 2), bytearray(1), print],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_has_no_form_is_refused_and_not_bent(value: object) -> None:
     with pytest.raises(Unpackable):
