@@ -97,7 +97,7 @@ def test_equal_findings_of_fabrics_whose_switches_are_called_alike_are_told_apar
     assert outside.endswith("= the same in pod[01-09] (9 other fabrics, 9 devices, 63 ports)")
     assert "in pod[00-09]" not in text
     links = text.partition("error[mtu-mismatch]")[2].partition("\n\n")[0]
-    assert "(9 other fabrics, 9 links)" in links
+    assert "(9 other fabrics, 9 devices, 9 links)" in links
 
 
 def test_one_fabric_is_told_as_ever(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:

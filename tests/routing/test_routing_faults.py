@@ -410,7 +410,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         says="the ends of a link have different MTUs",
         edits=(("leaf1/config_db.json", r'("Ethernet224": \{(?:[^{}]|\n)*?"mtu": )"9216"', r'\1"1500"'),),
-        caught=(("mtu-mismatch", "leaf1/config_db.json", '"Ethernet224": {'),),
+        caught=(("mtu-mismatch", "leaf1/config_db.json", '"mtu": "1500",'),),
     ),
     Fault(
         says="both ends of a link have a smaller MTU than the hosts",

@@ -253,7 +253,7 @@ def test_keys_that_hide_characters_and_keys_that_stand_twice_are_remarked() -> N
     odd = read(text)
     assert remarks(odd) == ["odd-name at sw1: name 'AZURE\\u200b\\u202e'"]
     double = read('{\n"PORT": {},\n"PORT": {}\n}')
-    assert [said(one) for one in double.remarks] == ["duplicate-key at sw1: path PORT, first 2 (line 3)"]
+    assert [said(one) for one in double.remarks] == ["duplicate-key at sw1: path PORT, first_line 2 (line 3)"]
 
 
 def test_the_switch_itself() -> None:
