@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -46,6 +47,14 @@ def process(*args: str | Path, stdin: bytes = b"", env: Mapping[str, str] | None
     command = [sys.executable, "-c", SCRIPT, *map(str, args)]
     done = subprocess.run(command, input=stdin, capture_output=True, check=False, env={**os.environ, **(env or {})})
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def unwatched(*ports: str, path: str = "build/leaf1/config_db.json") -> None:
+    """Take the PFC watchdogs of ports out of a configuration."""
+    config = json.loads(Path(path).read_text())
+    for port in ports:
+        del config["PFC_WD"][port]
+    Path(path).write_text(json.dumps(config, indent=4))
 
 
 def built(intent: str | Path, directory: str | Path, *options: str) -> None:

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 
-from nodrop.lint.examples import View, views_of
+from nodrop.lint.examples import View
 from nodrop.lint.mutants import survivors as surviving
 from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import shipped
-from nodrop.lint.setting import CannotSay, Setting
+from nodrop.lint.setting import Setting
 from nodrop.platforms.examples import TIERS
 
 
@@ -26,7 +26,7 @@ def views(example: Example, platform: str) -> list[View]:
     """Return an example as a platform says it, made once for all rules; nothing where it cannot say it."""
     key = _key(example)
     if (key, platform) not in _KEPT:
-        made = _views(example, platform)
+        made = Setting(platform).said(example)
         if _shared()[key] < 2:
             return made
         _KEPT[key, platform] = made
@@ -34,15 +34,6 @@ def views(example: Example, platform: str) -> list[View]:
 
 
 _KEPT: dict[tuple[str, str], list[View]] = {}
-
-
-def _views(example: Example, platform: str) -> list[View]:
-    setting = Setting(platform)
-    try:
-        setting.check_carried(example)
-        return views_of(example, setting.base, setting.views, setting.artifact)
-    except CannotSay:
-        return []
 
 
 def survivors(rule: Rule) -> list[str]:

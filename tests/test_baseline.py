@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command import nodrop as called
+from command import unwatched
 from nodrop.errors import InputProblems
 from nodrop.lint.baseline import Baseline, Entry, digest, load, settle, spell
 from nodrop.lint.finding import Finding
@@ -21,23 +22,12 @@ RULE = "pfc-without-watchdog"
 FILE = "nodrop.baseline.yaml"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sound build."""
-    out = tmp_path_factory.mktemp("site") / "build"
-    assert called("build", str(INTENT), "-o", str(out)).code == 0
-    return out
-
-
 @pytest.fixture
-def site(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with that build, of which one port has no watchdog, and a configuration that names the baseline."""
-    shutil.copytree(built, tmp_path / "build")
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    break_port("Ethernet0")
+def site(repository: Path) -> Path:
+    """A repository with a build, of which one port has no watchdog, and a configuration that names the baseline."""
+    unwatched("Ethernet0")
     Path("nodrop.yaml").write_text(f"baseline: {FILE}\n")
-    return tmp_path
+    return repository
 
 
 def change(path: str, **rows: Any) -> None:
@@ -50,10 +40,6 @@ def change(path: str, **rows: Any) -> None:
         else:
             data[table][row] = {**data[table].get(row, {}), **value}
     Path(path).write_text(json.dumps(data, indent=4))
-
-
-def break_port(port: str, path: str = "build/leaf1/config_db.json") -> None:
-    change(path, **{f"PFC_WD__{port}": None})
 
 
 def baseline(*args: str) -> str:
@@ -82,7 +68,7 @@ def test_what_is_in_the_baseline_is_counted_and_only_what_is_new_is_told(site: P
     assert done.out.endswith(" rules: 1 in the baseline\n")
     assert f"baseline[{RULE}]: leaf1/Ethernet0\n" in called("lint", "build", "-v").out
     assert told("build", "--no-suppressions") == {(RULE, "leaf1/Ethernet0")}
-    break_port("Ethernet8")
+    unwatched("Ethernet8")
     assert told() == {(RULE, "leaf1/Ethernet8")}
     assert called("lint", "build").code == 1
 

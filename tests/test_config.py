@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from command import nodrop as called
+from command import unwatched
 from nodrop import config
 from nodrop.errors import InputProblems
 from nodrop.resources import home
@@ -15,25 +16,11 @@ from nodrop.resources import home
 INTENT = home("intents") / "two-by-two.yaml"
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A build of which one port has no watchdog."""
-    out = tmp_path_factory.mktemp("site") / "build"
-    assert called("build", str(INTENT), "-o", str(out)).code == 0
-    path = out / "leaf1" / "config_db.json"
-    rows = json.loads(path.read_text())
-    del rows["PFC_WD"]["Ethernet0"]
-    path.write_text(json.dumps(rows, indent=4))
-    return out
-
-
 @pytest.fixture
-def site(build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with that build in it, to work in."""
-    shutil.copytree(build, tmp_path / "build")
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def site(repository: Path) -> Path:
+    """A repository with a build of which one port has no watchdog."""
+    unwatched("Ethernet0")
+    return repository
 
 
 def rules_found(*args: str) -> dict[str, str]:

@@ -9,32 +9,19 @@ from xml.etree import ElementTree
 import pytest
 
 from command import nodrop as called
+from command import unwatched
 from nodrop.resources import home
 
 INTENT = home("intents") / "two-by-two.yaml"
 RULE = "pfc-without-watchdog"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A build of which two ports have no watchdog."""
-    out = tmp_path_factory.mktemp("site") / "build"
-    assert called("build", str(INTENT), "-o", str(out)).code == 0
-    path = out / "leaf1" / "config_db.json"
-    rows = json.loads(path.read_text())
-    del rows["PFC_WD"]["Ethernet0"], rows["PFC_WD"]["Ethernet8"]
-    path.write_text(json.dumps(rows, indent=4))
-    return out
-
-
 @pytest.fixture
-def site(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with that build in it, to work in, on a known day."""
-    shutil.copytree(built, tmp_path / "build")
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
+def site(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a build of which two ports have no watchdog, on a known day."""
+    unwatched("Ethernet0", "Ethernet8")
     monkeypatch.setenv("NODROP_TODAY", "2027-06-30")
-    return tmp_path
+    return repository
 
 
 def suppress(*entries: dict[str, str]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nodrop import platforms
 from nodrop.fabric.reading import Reading
-from nodrop.lint.examples import View, run_example, views_of
+from nodrop.lint.examples import run_example
 from nodrop.lint.finding import Finding
 from nodrop.lint.mutants import Mutant, survivors
 from nodrop.lint.mutants import mutants as mutants_of
@@ -75,7 +75,9 @@ def _tested(rule: Rule, *, mutants: bool) -> Tested:
         faults += [_fault(rule, example, message, on) for message, on in told.items()]
     faults += _of_unseen(rule, said)
     tries = mutants_of(rule) if mutants else ()
-    left = [] if faults or not tries else survivors(rule, TIERS, _views)
+    left = (
+        [] if faults or not tries else survivors(rule, TIERS, lambda example, platform: Setting(platform).said(example))
+    )
     faults += [_unnoticed(rule, mutant) for mutant in left]
     return Tested(
         rule=rule,
@@ -118,13 +120,3 @@ def _unnoticed(rule: Rule, mutant: Mutant) -> Fault:
     line, column = place(rule, (mutant.key,))
     message = f"no example notices the change {mutant.change.partition(': ')[2]}"
     return Fault(where=mutant.key, line=line, column=column, platforms=(), message=message)
-
-
-def _views(example: Example, platform: str) -> list[View]:
-    """An example as a platform says it; nothing where it cannot."""
-    setting = Setting(platform)
-    try:
-        setting.check_carried(example)
-        return views_of(example, setting.base, setting.views, setting.artifact)
-    except CannotSay:
-        return []

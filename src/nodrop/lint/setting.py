@@ -25,7 +25,7 @@ from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import port_name
 from nodrop.intent.load import validated
 from nodrop.intent.schema import Intent
-from nodrop.lint.examples import View
+from nodrop.lint.examples import View, views_of
 from nodrop.lint.rule import Example
 from nodrop.platforms import HOSTS
 from nodrop.platforms.artifact import Artifact
@@ -113,6 +113,14 @@ class Setting:
             for written in example.model or {}:
                 if matches((*path.split("/"), "**"), _in_device(parse_subject(written))):
                     raise CannotSay(f"its files do not say {path}")
+
+    def said(self, example: Example) -> list[View]:
+        """Return an example as this platform says it; nothing where it cannot."""
+        try:
+            self.check_carried(example)
+            return views_of(example, self.base, self.views, self.artifact)
+        except CannotSay:
+            return []
 
     def _built(self, overlay: Mapping[str, Any]) -> Fabric:
         document = parse(_text(), f"{BASE}.yaml")
