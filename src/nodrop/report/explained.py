@@ -17,7 +17,7 @@ from nodrop.fabric.types import key_of
 from nodrop.locate import Stands
 from nodrop.report.buffering import held_against, parts
 from nodrop.report.escape import terminal
-from nodrop.report.table import WIDTH
+from nodrop.report.table import WIDTH, folded
 
 _INLINE = 68
 _ASSUMED = {"mode": ("mode",), "RDMA": ("classes",)}
@@ -38,7 +38,7 @@ def _lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> 
     yield ""
     yield "Where it comes from"
     for said in _origin(reading, at, value, stands):
-        yield from textwrap.wrap(terminal(said), WIDTH, initial_indent="  ", subsequent_indent="    ")
+        yield from folded(terminal(said), "  ", "    ")
     if stands is not None and stands.line is not None:
         yield f"    {terminal(stands.line.strip())[: WIDTH - 4]}"
     yield from _headroom(reading, at)

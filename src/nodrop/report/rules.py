@@ -2,7 +2,6 @@
 
 import json
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import ndiff
@@ -12,6 +11,7 @@ from nodrop.fabric.fabric import MODES
 from nodrop.lint.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.lint.rule import Example, Rule
 from nodrop.report.escape import markdown, terminal
+from nodrop.report.table import folded
 
 PAGE = 96
 """Columns of a page."""
@@ -234,15 +234,7 @@ def _shown(example: Shown) -> Iterator[str]:
 
 
 def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
-    indent = first if rest is None else rest
-    return textwrap.wrap(
-        terminal(" ".join(text.split())),
-        PAGE,
-        initial_indent=first,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return folded(terminal(" ".join(text.split())), first, rest, width=PAGE)
 
 
 def in_short(rule: Rule) -> str:

@@ -10,6 +10,18 @@ _NARROWEST = 12
 _GAP = "  "
 
 
+def folded(text: str, first: str = "", rest: str | None = None, *, width: int = WIDTH) -> list[str]:
+    """Return a text in lines, the later ones behind `rest`, or `first` too; words such as paths are never broken."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield a title and a table below it; nothing where there are no rows.
 

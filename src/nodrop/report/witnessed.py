@@ -1,6 +1,5 @@
 """What a rule saw at a subject: what `nodrop explain RULE --at SUBJECT PATH` prints."""
 
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,7 +19,7 @@ from nodrop.report.explained import spell
 from nodrop.report.origins import StatedBy, of_fabric, origins
 from nodrop.report.outcome import Outcome
 from nodrop.report.rules import finds
-from nodrop.report.table import WIDTH
+from nodrop.report.table import WIDTH, folded
 from nodrop.report.text_change import changes
 
 _LISTED = 12
@@ -341,11 +340,4 @@ def _to_change(finding: Finding, asked: Asked) -> Iterator[str]:
 
 
 def _wrapped(said: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        said,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return folded(said, indent, f"{indent}  ")
