@@ -11,6 +11,7 @@ from nodrop.cli.options import INPUT, OUTPUT, Sections, choosing, option
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
+    from nodrop.inputs import Inputs, Text
     from nodrop.judging import Settings
     from nodrop.lint.rule import Rule
     from nodrop.report.outcome import Outcome
@@ -55,7 +56,8 @@ def command(
     settings = replace(stated.settings(settings), whole=False, config=replace(config, baseline=None))
     before = load(path) if path.exists() else Baseline()
     inputs = stated.inputs(paths, settings)
-    found = merged([_judged(one, settings, routing=routing) for one in (*inputs.fabrics(), *inputs.all_intents())])
+    fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
+    found = merged([_judged(one, settings, routing=routing) for one in fabrics])
     for problem in found.problems:
         tell(f"error: {problem}")
     if found.problems:
@@ -73,15 +75,15 @@ def command(
     return 0
 
 
-def _judged(what: object, settings: "Settings", *, routing: bool) -> "Outcome":
+def _judged(what: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
     from nodrop.inputs import Inputs
     from nodrop.judging import collecting, judged, read
 
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        outcomes.append(judged(read(what, settings), _rules(settings, routing=routing), settings))  # type: ignore[arg-type]
+        outcomes.append(judged(read(what, settings), _rules(settings, routing=routing), settings))
     (outcome,) = outcomes
-    return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)  # type: ignore[attr-defined]
+    return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)
 
 
 def _rules(settings: "Settings", *, routing: bool) -> "tuple[Rule, ...]":

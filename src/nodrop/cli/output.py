@@ -15,6 +15,7 @@ import click
 
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
 from nodrop.cli.options import Choices
+from nodrop.paths import reason
 from nodrop.publish.file import replace_file
 from nodrop.report.escape import terminal, utf8
 
@@ -73,7 +74,7 @@ def say(text: str | bytes) -> None:
     except OSError as error:
         _silence(sys.stdout)
         if not isinstance(error, BrokenPipeError):
-            raise click.ClickException(f"cannot write standard output: {_reason(error)}") from None
+            raise click.ClickException(f"cannot write standard output: {reason(error)}") from None
 
 
 def tell(text: str) -> None:
@@ -207,11 +208,7 @@ def save(file: str, data: bytes) -> None:
     try:
         replace_file(Path(file), data)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {file}: {_reason(error)}") from None
-
-
-def _reason(error: Exception) -> str:
-    return (getattr(error, "strerror", None) or str(error)).lower()
+        raise click.ClickException(f"cannot write {file}: {reason(error)}") from None
 
 
 def reaches(outcome: "Outcome", fail_on: str) -> bool:

@@ -1,7 +1,7 @@
 """A change of the model, and what a platform makes of it in the documents that a device has: an edit."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,6 +45,11 @@ class Step:
         return said if self.op == "remove" else said | {"value": self.value}
 
 
+def worst(steps: Iterable[Step]) -> Disruption:
+    """Return the worst that any of the steps does."""
+    return max((step.disruption for step in steps), key=DISRUPTIONS.index, default="none")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByHand:
     """A change that the platform does not make by itself: why, and what to do instead."""
@@ -72,7 +77,7 @@ class Edit:
     @property
     def disruption(self) -> Disruption:
         """The worst that any step does; a patch with a refused step is refused as a whole."""
-        return max((step.disruption for step in self.steps), key=DISRUPTIONS.index, default="none")
+        return worst(self.steps)
 
     @property
     def patch(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.fabric.change import DISRUPTIONS, Change, Disruption, Step
+from nodrop.fabric.change import Change, Disruption, Step, worst
 from nodrop.lint.finding import Finding
 from nodrop.report.outcome import Outcome
 
@@ -56,7 +56,7 @@ class Patch:
     @property
     def disruption(self) -> Disruption:
         """The worst that any step does."""
-        return max((step.disruption for step in self.steps), key=DISRUPTIONS.index, default="none")
+        return worst(self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

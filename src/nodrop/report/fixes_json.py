@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from nodrop.fabric import subject
-from nodrop.fabric.change import Change
 from nodrop.report.difference import diff
 from nodrop.report.fixed import WHYS, Fixed, Left, Patch, Rewritten, What
-from nodrop.report.json import dumped, of_finding, of_problem, plain
+from nodrop.report.json import dumped, of_change, of_finding, of_problem
 
 VERSION = 1
 
@@ -52,9 +50,5 @@ def _patch(each: Patch) -> dict[str, Any]:
         "steps": steps,
         "forms": dict(each.forms),
         "whole": list(each.whole),
-        "follows": [_change(change) for change in each.follows],
+        "follows": [of_change(change) for change in each.follows],
     }
-
-
-def _change(change: Change) -> dict[str, Any]:
-    return {"subject": subject.text(change.subject), "old": plain(change.old), "new": plain(change.new)}

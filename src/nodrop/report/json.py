@@ -110,10 +110,11 @@ def _related(related: Related) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    return {"safe": fix.safe, "text": fix.text, "changes": [_change(change) for change in fix.changes]}
+    return {"safe": fix.safe, "text": fix.text, "changes": [of_change(change) for change in fix.changes]}
 
 
-def _change(change: Change) -> dict[str, Any]:
+def of_change(change: Change) -> dict[str, Any]:
+    """Return a change of the model."""
     return {"subject": subject.text(change.subject), "old": plain(change.old), "new": plain(change.new)}
 
 

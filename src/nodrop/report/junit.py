@@ -32,7 +32,7 @@ def render(outcome: Outcome) -> bytes:
     made += [_unread(outcome.problems)] if outcome.problems else []
     made += [] if made else [_sound(outcome)]
     lines += [
-        f"<testsuites {_attributes(name='nodrop', **_total(made))}>",
+        f"<testsuites {attributes(name='nodrop', **_total(made))}>",
         *(line for suite in made for line in suite[1]),
         "</testsuites>",
     ]
@@ -69,8 +69,8 @@ def _skipped(suite: str, name: str, findings: list[Finding]) -> list[str]:
     located = findings[0].located
     place = {"file": located.file} if located else {}
     return [
-        f"    <testcase {_attributes(classname=suite, name=name, **place)}>",
-        f"      <skipped {_attributes(message='; '.join(reasons))}/>",
+        f"    <testcase {attributes(classname=suite, name=name, **place)}>",
+        f"      <skipped {attributes(message='; '.join(reasons))}/>",
         "    </testcase>",
     ]
 
@@ -81,13 +81,13 @@ def _case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
     body = _text("\n".join(map(_line, failing or findings)))
     message = worst.message if len(findings) == 1 else f"{worst.message} (and {len(findings) - 1} more)"
     inside = (
-        f"<failure {_attributes(type=worst.severity, message=message)}>{body}</failure>"
+        f"<failure {attributes(type=worst.severity, message=message)}>{body}</failure>"
         if failing
         else f"<system-out>{body}</system-out>"
     )
     located = openable(worst)
     place = {"file": located.file} if located else {}
-    return [f"    <testcase {_attributes(classname=suite, name=rule, **place)}>", f"      {inside}", "    </testcase>"]
+    return [f"    <testcase {attributes(classname=suite, name=rule, **place)}>", f"      {inside}", "    </testcase>"]
 
 
 def _unread(problems: Iterable[Problem]) -> _Suite:
@@ -95,8 +95,8 @@ def _unread(problems: Iterable[Problem]) -> _Suite:
         line
         for problem in problems
         for line in (
-            f"    <testcase {_attributes(classname='input', name=problem.path, file=problem.path)}>",
-            f"      <error {_attributes(type='problem', message=told(problem))}/>",
+            f"    <testcase {attributes(classname='input', name=problem.path, file=problem.path)}>",
+            f"      <error {attributes(type='problem', message=told(problem))}/>",
             "    </testcase>",
         )
     ]
@@ -106,12 +106,12 @@ def _unread(problems: Iterable[Problem]) -> _Suite:
 
 def _sound(outcome: Outcome) -> _Suite:
     name = f"{outcome.devices} devices, {outcome.interfaces} interfaces, {outcome.rules} rules"
-    case = f"    <testcase {_attributes(classname='nodrop', name=name)}/>"
+    case = f"    <testcase {attributes(classname='nodrop', name=name)}/>"
     return _wrapped("nodrop", {"tests": 1, "failures": 0, "errors": 0, "skipped": 0}, [case])
 
 
 def _wrapped(name: str, counts: dict[str, int], cases: list[str]) -> _Suite:
-    return counts, [f"  <testsuite {_attributes(name=name, **counts)}>", *cases, "  </testsuite>"]
+    return counts, [f"  <testsuite {attributes(name=name, **counts)}>", *cases, "  </testsuite>"]
 
 
 def _line(finding: Finding) -> str:
@@ -121,7 +121,8 @@ def _line(finding: Finding) -> str:
     return f"{place}{finding.severity}: {finding.message} ({subject.text(finding.subject)})"
 
 
-def _attributes(**values: object) -> str:
+def attributes(**values: object) -> str:
+    """Return attributes of an element, in the order given, with their values escaped."""
     return " ".join(f"{key}={quoteattr(terminal(str(value)))}" for key, value in values.items())
 
 

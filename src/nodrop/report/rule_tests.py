@@ -1,11 +1,12 @@
 """What came of rules' examples: as text, JSON, or JUnit XML with a case for each rule."""
 
 from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 import orjson
 
 from nodrop.report.escape import terminal, utf8
+from nodrop.report.junit import attributes
 from nodrop.rule_tests import Fault, Tested
 
 FORMATS = ("text", "json", "junit")
@@ -82,20 +83,16 @@ def _document(results: Sequence[Tested]) -> dict[str, object]:
 def _junit(results: Sequence[Tested]) -> Iterator[str]:
     counts = {"tests": len(results), "failures": sum(bool(each.faults) for each in results), "errors": 0}
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield f"<testsuites {_attributes(name='nodrop test-rules', **counts)}>"
-    yield f"  <testsuite {_attributes(name='rules', **counts)}>"
+    yield f"<testsuites {attributes(name='nodrop test-rules', **counts)}>"
+    yield f"  <testsuite {attributes(name='rules', **counts)}>"
     for each in results:
-        case = f"    <testcase {_attributes(classname=each.rule.area, name=each.rule.name, file=each.rule.path)}"
+        case = f"    <testcase {attributes(classname=each.rule.area, name=each.rule.name, file=each.rule.path)}"
         if not each.faults:
             yield f"{case}/>"
             continue
         body = escape(terminal("\n".join(_line(each, fault) for fault in each.faults), lines=True))
         yield f"{case}>"
-        yield f"      <failure {_attributes(type='rule', message=each.faults[0].message)}>{body}</failure>"
+        yield f"      <failure {attributes(type='rule', message=each.faults[0].message)}>{body}</failure>"
         yield "    </testcase>"
     yield "  </testsuite>"
     yield "</testsuites>"
-
-
-def _attributes(**values: object) -> str:
-    return " ".join(f"{key}={quoteattr(terminal(str(value)))}" for key, value in values.items())
