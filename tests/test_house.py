@@ -24,6 +24,7 @@ LAYERS = (
     {"remembering"},
     {"judging", "schemas", "settling"},
     {"report", "validate"},
+    {"export"},
     {"plan", "locate", "config", "rule_tests"},
     {"lint"},
     {"design"},

@@ -1,0 +1,80 @@
+"""What somebody sees of a fabric that runs: nodrop's own computation, Batfish, real daemons; in one shape, to compare.
+
+A check is a question about every item of a kind, and an item is a subject. What is seen of an item is a value that can
+be held against what another sees of it, and against what should be. An item of which nothing is seen and nothing is
+said is a fault of its own: silence never passes.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.reading import Place
+from nodrop.fabric.subject import FABRIC, Subject
+
+Check = Literal[
+    "configuration", "links", "packets", "sessions", "addresses", "routes", "reach", "failures", "recoveries"
+]
+CHECKS: Final[tuple[Check, ...]] = get_args(Check)
+"""In the order in which a fault of one explains those of the next.
+
+    configuration  (device,)                              "whole" | "in part" | "refused"
+    links          (@fabric, links, a--b)                 "up" | "down": both ends are each other's next router
+    packets        (@fabric, links, a--b)                 "crosses" | "lost": the largest packet that an end may send, DF set
+    sessions       Router.at(neighbor)                    "up" | "down"
+    addresses      (@fabric, addresses, 10.0.0.1)         the ports that have it, "leaf1:Ethernet0", sorted, a tuple
+    routes         (device, @routes, VRF or "", prefix)   the ports of the next hops, a frozenset; {"discard"} drops.
+                                                          Of BGP and static routes in use; not of connected ones
+    reach          (device, @reach, VRF or "", prefix)    "delivered" | "no route" | "loop" | "denied": packets from the
+                                                          device to an address in the prefix, on every equal path
+    failures       (@fabric, failures, what fails)        what is lost by it: pairs of a device and a prefix, a frozenset
+    recoveries     (@fabric, failures, what fails)        "as before" | "not as before", after it has come back
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A line of a configuration that was not taken, and what was said of it; `place` is None where no line is at hand."""
+
+    device: str
+    text: str
+    said: str
+    place: Place | None = None
+    matters: bool = True
+    """Whether the rest can no longer be trusted; a line that changes nothing of what is checked does not matter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What one validator saw. `by` is how messages name it: `Batfish`, `real FRR`."""
+
+    by: str
+    seen: Mapping[Check, Mapping[Subject, Hashable]]
+    said: Mapping[tuple[Check, Subject], str] = field(default_factory=dict)
+    """The validator's own words for what it saw of an item: `HALF_OPEN`, `Idle (peer refused the AS number)`."""
+    unseen: Mapping[Check, Mapping[Subject, str]] = field(default_factory=dict)
+    """Items that it cannot see, with the fact that says why; an item of nothing, (), stands for all of a check."""
+    refused: tuple[Refused, ...] = ()
+    told: tuple[str, ...] = ()
+    """What a reader should know of how it was done: the sample that was taken, versions, seconds."""
+
+    def blind(self, check: Check, item: Subject) -> str:
+        """Why it cannot see an item; "" where it can."""
+        found = self.unseen.get(check, {})
+        return found.get(item) or found.get((), "")
+
+
+def route_item(device: Device | str, prefix: str, vrf: str | None = None, check: Check = "routes") -> Subject:
+    """The item of a route, or of packets to a prefix."""
+    return device if isinstance(device, str) else device.name, f"@{check}", vrf or "", prefix
+
+
+def failure_item(what: str) -> Subject:
+    """The item of a failure: of a device by its name, of a cable by its ends, as `subject.link` has them."""
+    return FABRIC, "failures", what
+
+
+def address_item(address: str) -> Subject:
+    """The item of an address."""
+    return FABRIC, "addresses", address
