@@ -21,21 +21,21 @@ CHECKS: Final[tuple[Check, ...]] = get_args(Check)
 
     configuration  (device,)                              "whole" | "in part" | "refused"
     links          (@fabric, links, a--b)                 "up" | "down": both ends are each other's next router
-    packets        (@fabric, links, a--b)                 "crosses" | "lost": the largest packet that an end may send, DF set
+    packets        (@fabric, links, a--b)                 "crosses" | "lost": the largest packet an end may send, DF set
     sessions       Router.at(neighbor)                    "up" | "down"
     addresses      (@fabric, addresses, 10.0.0.1)         the ports that have it, "leaf1:Ethernet0", sorted, a tuple
     routes         (device, @routes, VRF or "", prefix)   the ports of the next hops, a frozenset; {"discard"} drops.
                                                           Of BGP and static routes in use; not of connected ones
     reach          (device, @reach, VRF or "", prefix)    "delivered" | "no route" | "loop" | "denied": packets from the
                                                           device to an address in the prefix, on every equal path
-    failures       (@fabric, failures, what fails)        what is lost by it: pairs of a device and a prefix, a frozenset
+    failures       (@fabric, failures, what fails)        what it loses: pairs (device, prefix), a frozenset
     recoveries     (@fabric, failures, what fails)        "as before" | "not as before", after it has come back
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A line of a configuration that was not taken, and what was said of it; `place` is None where no line is at hand."""
+    """A line of a configuration that was not taken, and what was said of it; `place` is None where it has none."""
 
     device: str
     text: str
