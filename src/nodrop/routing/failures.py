@@ -88,16 +88,28 @@ class Failures:
     @cached_property
     def alike(self) -> Mapping[Link, tuple[Link, ...]]:
         """The cables in groups of which all have the same effect but for names, by the first of each group."""
-        bound = frozenset(number for number in self._world.speakers if self._announces_legs(number))
-        twins = Twins(self._world, bound)
         groups: dict[object, list[Link]] = {}
         for link in self.links:
             over = {number for end in (link.a, link.b) for number in self._sessions.get(end, ())}
             key: object = link
             if len(over) == 1 and (found := self._places.get(*over)) is not None:
-                key = twins.session(*found)
+                key = self._twins.session(*found)
             groups.setdefault(key, []).append(link)
         return {group[0]: tuple(group) for group in groups.values()}
+
+    @cached_property
+    def devices_alike(self) -> Mapping[str, tuple[str, ...]]:
+        """The devices with BGP in groups of which all have the same effect but for names, by the first of each."""
+        groups: dict[object, list[str]] = {}
+        for device, numbers in self._numbers.items():
+            like = tuple(self._twins.like[number] for number in numbers if number in self._world.speakers)
+            if like:
+                groups.setdefault(like, []).append(device)
+        return {group[0]: tuple(group) for group in groups.values()}
+
+    @cached_property
+    def _twins(self) -> Twins:
+        return Twins(self._world, frozenset(one for one in self._world.speakers if self._announces_legs(one)))
 
     @cached_property
     def _places(self) -> Mapping[int, tuple[int, int]]:

@@ -1,0 +1,308 @@
+"""What nodrop's own control plane comes to, in the shape in which other validators tell what they see."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from nodrop.analyses._drops import Reach, reaches
+from nodrop.analyses._plane import of
+from nodrop.analyses._targets import MANAGEMENT_VRFS
+from nodrop.fabric.fabric import End, Interface, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown, surely_off
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import link as link_subject
+from nodrop.routing import ControlPlane
+from nodrop.routing.control_plane import Route, Routes
+from nodrop.routing.failures import Failures, Loss
+from nodrop.routing.legs import Leg
+from nodrop.routing.observation import Check, Observation, address_item, failure_item, route_item
+from nodrop.routing.prefixes import Address, Prefix, cut
+from nodrop.routing.sessions import Router
+from nodrop.routing.tiers import rank
+
+BY: Final = "nodrop"
+_WORDS: Final[Mapping[str, str]] = {
+    "shutdown": "shut down",
+    "no-subnet": "no port in its subnet",
+    "port-down": "port down",
+    "nobody": "nobody has the address",
+    "cabled-elsewhere": "the cable leads elsewhere",
+    "missing-there": "no statement at the other end",
+    "asn": "another AS number",
+    "families": "no family in common",
+}
+
+
+def computed(index: Index) -> Observation:
+    """Return what the built-in computation says of every check, the same object for one index.
+
+    The items of the other validators are the ones that it has: each is seen by them, or they say why not.
+    """
+    if "computed" not in index.kept:
+        index.kept["computed"] = _Computed(index).observation()
+    found: Observation = index.kept["computed"]
+    return found
+
+
+class _Computed:
+    """One fabric, check by check."""
+
+    def __init__(self, index: Index) -> None:
+        self.index, self.plane = index, of(index)
+        self.seen: dict[Check, dict[Subject, Hashable]] = {}
+        self.said: dict[tuple[Check, Subject], str] = {}
+        self.unseen: dict[Check, dict[Subject, str]] = defaultdict(dict)
+
+    def observation(self) -> Observation:
+        """All that it says."""
+        self.seen["configuration"] = {(device.name,): "whole" for device in self.index.fabric.devices}
+        self._links()
+        self._sessions()
+        self.seen["addresses"] = dict(_addresses(self.plane))
+        tables = self.seen["routes"] = {}
+        for family in self.plane.families:
+            tables.update(_routes(self.plane, self.plane.of(family)))
+        self.seen["reach"] = dict(_reach(self.index, self.plane))
+        lost = self.seen["failures"] = dict(_failures(self.index))
+        self.seen["recoveries"] = dict.fromkeys(lost, "as before")
+        for gap in self.plane.gaps:
+            for check in ("routes", "reach", "failures", "recoveries"):
+                self.unseen[check][()] = f"nodrop does not compute {gap.what} of {gap.subject[0]}"
+        return Observation(by=BY, seen=self.seen, said=self.said, unseen=self.unseen)
+
+    def _links(self) -> None:
+        links: dict[Subject, Hashable] = {}
+        packets: dict[Subject, Hashable] = {}
+        for one in joints(self.index, self.plane):
+            link = one.links[0]
+            if one.at_a.ports != (one.at_a.name,) or one.at_b.ports != (one.at_b.name,):
+                continue
+            item = link_subject(link.a, link.b)
+            links[item] = "up" if neighbors(one) else "down"
+            sizes = [_size(self.index.interface(*end)) for end in (link.a, link.b)]
+            if None in sizes:
+                self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
+            else:
+                packets[item] = "crosses" if links[item] == "up" and sizes[0] == sizes[1] else "lost"
+        self.seen |= {"links": links, "packets": packets}
+
+    def _sessions(self) -> None:
+        sessions: dict[Subject, Hashable] = {}
+        for session in self.plane.sessions:
+            for side in (session.a, session.b):
+                sessions[self.plane.routers[side.router].at(side.neighbor)] = "up"
+        for down in self.plane.down:
+            item = down.router.at(down.neighbor)
+            if down.reason == "unread":
+                self.unseen["sessions"][item] = "the configuration of the other end was not read"
+            else:
+                sessions[item] = "down"
+                self.said["sessions", item] = _WORDS[down.reason]
+        self.seen["sessions"] = sessions
+
+
+def _size(port: Interface | None) -> int | None:
+    """The MTU of a port, bytes; None where it is not known."""
+    return None if port is None or isinstance(port.mtu_bytes, Unknown) else port.mtu_bytes
+
+
+class Joint(NamedTuple):
+    """What routes at both ends of cables, which are ports or bundles: each with its router."""
+
+    a: Router
+    at_a: Leg
+    b: Router
+    at_b: Leg
+    links: tuple[Link, ...]
+
+
+def joints(index: Index, plane: ControlPlane) -> list[Joint]:
+    """Return the cables between switches that route at both ends, none of which is shut or of the management."""
+    if "joints" not in index.kept:
+        index.kept["joints"] = list(_joints(index, plane))
+    found: list[Joint] = index.kept["joints"]
+    return found
+
+
+def _joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
+    places: dict[tuple[str, str], tuple[Router, Leg]] = {}
+    for router in plane.routers:
+        for leg in router.legs:
+            if router.vrf not in MANAGEMENT_VRFS and leg.subject[1:2] != ("@vlans",) and _routes_there(router, leg):
+                places.update(dict.fromkeys(((router.device.name, port) for port in leg.ports), (router, leg)))
+    found: dict[tuple[Subject, Subject], list[Link]] = {}
+    for link in index.fabric.links:
+        a, b = places.get(link.a), places.get(link.b)
+        if a is not None and b is not None and not (_shut(index, link.a) or _shut(index, link.b)):
+            found.setdefault((a[1].subject, b[1].subject), []).append(link)
+    for links in found.values():
+        (a, at_a), (b, at_b) = places[links[0].a], places[links[0].b]
+        yield Joint(a, at_a, b, at_b, tuple(links))
+
+
+def _shut(index: Index, end: End) -> bool:
+    port = index.interface(*end)
+    return port is not None and surely_off(port.enabled)
+
+
+def _routes_there(router: Router, leg: Leg) -> bool:
+    return bool(leg.addresses) or leg.name in router.by_interface
+
+
+def neighbors(one: Joint) -> bool:
+    """Whether both ends are each other's next router: in one subnet, or found by router advertisements."""
+    if one.at_a.name in one.a.by_interface and one.at_b.name in one.b.by_interface:
+        return True
+    return any(
+        subnet.has(other) and other != own
+        for own, subnet in zip(one.at_a.addresses, one.at_a.subnets, strict=True)
+        for other in one.at_b.addresses
+    )
+
+
+def _addresses(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
+    """Yield the addresses of the default VRF, each with those that have it; of VLANs' gateways there may be several."""
+    owners: defaultdict[Address, set[str]] = defaultdict(set)
+    for router in plane.routers:
+        for leg in router.legs if router.vrf is None else ():
+            for one in leg.addresses:
+                if not one.link_local and not (leg.ports and leg.ports != (leg.name,)):
+                    owners[one].add(f"{router.device.name}:{leg.name}")
+    for one in sorted(owners):
+        yield address_item(str(one)), tuple(sorted(owners[one]))
+
+
+def _routes(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, frozenset[str]]]:
+    for router in plane.routers:
+        if router.vrf in MANAGEMENT_VRFS:
+            continue
+        for route in routes.routes(router.number):
+            if route.source != "connected":
+                hops = frozenset({"discard"}) if route.discard else frozenset(hop.leg for hop in route.hops)
+                yield route_item(router.device, str(route.prefix), router.vrf), hops
+
+
+def leaf(router: Router) -> bool:
+    """Whether hosts may be at a router: it stands in the lowest tier, or in none."""
+    return router.bgp is not None and router.vrf not in MANAGEMENT_VRFS and rank(router.device) in (0, None)
+
+
+class Aim(NamedTuple):
+    """Where packets must get: what is announced for hosts or a loopback, else their own subnet; at whose router."""
+
+    prefix: Prefix
+    router: int
+    to: Address
+    """An address in it that the router itself has."""
+
+
+def aims(index: Index) -> list[Aim]:
+    """Return what must be reached, each announced prefix of a router once."""
+    if "aims" not in index.kept:
+        found: dict[tuple[Prefix, int], Aim] = {}
+        for reach in reaches(index):
+            for one in reach.targets:
+                shown = reach.announced.covering(one.prefix, one.router) or one.prefix
+                to = next(each for each in one.leg.addresses if one.prefix.has(each))
+                found.setdefault((shown, one.router), Aim(shown, one.router, to))
+        index.kept["aims"] = list(found.values())
+    made: list[Aim] = index.kept["aims"]
+    return made
+
+
+def wanted(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, Aim]]:
+    """Yield what must be reached from where: all that others have, from every leaf of its VRF."""
+    for router in plane.routers:
+        for aim in aims(index) if leaf(router) else ():
+            if aim.router != router.number and plane.routers[aim.router].vrf == router.vrf:
+                yield router, aim
+
+
+class Lookup:
+    """The routes of one router, by the longest prefix."""
+
+    def __init__(self, rows: Mapping[Prefix, object]) -> None:
+        self._by_length: defaultdict[int, dict[Prefix, object]] = defaultdict(dict)
+        for found, row in rows.items():
+            self._by_length[found.length][found] = row
+        self._lengths = sorted(self._by_length, reverse=True)
+
+    def __call__(self, to: Address) -> tuple[Prefix, object] | None:
+        """The prefix in which an address lies, and its row; None where no route leads there."""
+        for length in self._lengths:
+            found = Prefix(to.family, cut(to.family, to.number, length), length)
+            if (row := self._by_length[length].get(found)) is not None:
+                return found, row
+        return None
+
+
+def _reach(index: Index, plane: ControlPlane) -> Iterator[tuple[Subject, str]]:
+    """Yield how packets fare to every target, on the worst of their ways; what is told of a way is told once."""
+    tables: dict[tuple[int, str], Lookup] = {}
+
+    def table(number: int, family: str) -> Lookup:
+        if (number, family) not in tables:
+            routes = plane.ipv4 if family == "ipv4" else plane.ipv6
+            tables[number, family] = Lookup({route.prefix: route for route in routes.routes(number)})
+        return tables[number, family]
+
+    fates: dict[tuple[int, Address], str] = {}
+
+    def fate(number: int, to: Address, behind: frozenset[int]) -> str:
+        if number in behind:
+            return "loop"
+        if (number, to) not in fates:
+            found = table(number, to.family)(to)
+            route = found[1] if found else None
+            if not isinstance(route, Route) or route.discard:
+                fates[number, to] = "no route"
+            elif route.source == "connected" or any(hop.router is None for hop in route.hops):
+                fates[number, to] = "delivered"
+            else:
+                after = {fate(hop.router, to, behind | {number}) for hop in route.hops if hop.router is not None}
+                fates[number, to] = next((one for one in ("loop", "no route") if one in after), "delivered")
+        return fates[number, to]
+
+    for router, aim in wanted(index, plane):
+        item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
+        yield item, fate(router.number, aim.to, frozenset())
+
+
+def destinations(index: Index) -> Mapping[str, frozenset[str]]:
+    """The prefixes that count where failures are tried: those of hosts and loopbacks, with who announces them.
+
+    What is lost by a failure are those of them that a leaf had a route to and has none to any more, the failed
+    device's own aside.
+    """
+    plane = of(index)
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for aim in aims(index):
+        found[str(aim.prefix)].add(plane.routers[aim.router].device.name)
+    return {prefix: frozenset(devices) for prefix, devices in found.items()}
+
+
+def _failures(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]]]]:
+    """Yield a failure of every kind, the first of those that are alike, with what it loses."""
+    lost: dict[str, set[tuple[str, str]]] = {}
+    counted = destinations(index)
+    for reach in reaches(index):
+        failures = Failures(reach.plane, reach.routes)
+
+        def told(rows: tuple[Loss, ...], reach: Reach = reach) -> Iterator[tuple[str, str]]:
+            for row in rows:
+                router = reach.plane.routers[row.router]
+                for one in reach.prefixes(row.bits) if leaf(router) else ():
+                    yield router.device.name, str(one)
+
+        for device in failures.devices_alike:
+            rows = told(failures.of_device(device).unreachable)
+            lost.setdefault(device, set()).update(
+                (router, prefix) for router, prefix in rows if counted.get(prefix, frozenset({device})) != {device}
+            )
+        for link in failures.alike:
+            rows = told(failures.of_link(link).unreachable)
+            name = link_subject(link.a, link.b)[-1]
+            lost.setdefault(name, set()).update((router, prefix) for router, prefix in rows if prefix in counted)
+    for what in sorted(lost, key=lambda name: ("--" in name, name)):
+        yield failure_item(what), frozenset(lost[what])
