@@ -93,6 +93,17 @@ def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Pla
     return cast("Callable[[Subject], Place | None]", _module(platform, "places").where(bundle))
 
 
+def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+    """Return what FRR runs on a device by its files' own words, and where each of its lines stands in them.
+
+    The files are given by canonical name. None where none of them says it in FRR's words.
+    """
+    if not (_HERE / platform / "frr_text.py").exists():
+        return None
+    module = _module(platform, "frr_text")
+    return cast("tuple[str, Callable[[int], Place | None]] | None", module.stated(bundle))
+
+
 def comments(platform: str, name: str, raw: bytes) -> list[Comment]:
     """Return the comments of a device's file that speak to nodrop; `name` is its canonical name."""
     if b"nodrop:" not in raw:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from nodrop.fabric.fabric import Device
-from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.fabric.states import Unknown, known
 from nodrop.platforms.frr_limits import check
 from nodrop.platforms.frr_places import where as where
@@ -17,7 +17,15 @@ from nodrop.platforms.rendering import Quoted, template
 def write(device: Device) -> str:
     """Return the device's frr.conf; Unsupported names the model path that FRR cannot express."""
     processes = check(device)
-    return _rendered("frr", device=device, bgp=processes[0], processes=[_process(one) for one in processes])
+    bgp = processes[0] if processes else None
+    routes = list(map(static_route, device.static_routes))
+    return _rendered("frr", device=device, bgp=bgp, routes=routes, processes=[_process(one) for one in processes])
+
+
+def static_route(route: StaticRoute) -> str:
+    """Return the command of a static route."""
+    family = "ipv6" if ":" in route.prefix else "ip"
+    return f"{family} route {route.prefix} {route.next_hop}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
 def _process(bgp: Bgp) -> Quoted:

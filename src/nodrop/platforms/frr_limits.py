@@ -55,29 +55,33 @@ def check(device: Device) -> tuple[Bgp, ...]:
     Unsupported where FRR has no command for a part of the routing.
     """
     bgp, others = known(device.bgp), known(device.vrf_bgp)
-    if bgp is None:
-        raise refuse(["bgp"], "without BGP there is no frr.conf")
-    _PLAIN.check(bgp, "bgp")
     _PLAIN.check(device.static_routes, "static_routes")
     check_rows(others, "vrf_bgp", order=lambda one: natural(one.key))
-    _check_process(bgp, "bgp")
-    if bgp.vrf is not None:
+    if bgp is not None and bgp.vrf is not None:
         raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
+    found: list[tuple[tuple[str, ...], Bgp]] = [(("vrf_bgp", one.key), one) for one in others]
+    if bgp is not None:
+        found.insert(0, (("bgp",), bgp))
+    for path, one in found:
+        _PLAIN.check(one, *path)
+        _check_process(one, *path)
+    if found:
+        _check_shared(found[0][1])
+    for path, one in found[1 if bgp is not None else 0 :]:
+        if one.vrf is None or one.vrf == "default":
+            raise refuse(path, "the process of the default VRF is `bgp`")
+        for name in SHARED:
+            if getattr(one, name) != getattr(found[0][1], name):
+                raise refuse((*path, name), "FRR has this once for all VRFs")
+    return tuple(one for _, one in found)
+
+
+def _check_shared(bgp: Bgp) -> None:
     check_range(bgp.session_dscp, 0, 63, "bgp", "session_dscp")
     _check_prefix_lists(bgp.prefix_lists)
     _check_community_lists(bgp.community_lists)
     _check_as_path_lists(bgp.as_path_lists)
     _check_route_maps(bgp.route_maps)
-    for one in others:
-        path = ("vrf_bgp", one.key)
-        _PLAIN.check(one, *path)
-        if one.vrf is None or one.vrf == "default":
-            raise refuse(path, "the process of the default VRF is `bgp`")
-        for name in SHARED:
-            if getattr(one, name) != getattr(bgp, name):
-                raise refuse((*path, name), "FRR has this once for all VRFs")
-        _check_process(one, *path)
-    return bgp, *others
 
 
 def _check_process(bgp: Bgp, *path: object) -> None:

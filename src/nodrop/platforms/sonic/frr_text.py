@@ -5,14 +5,16 @@ dockers/docker-fpm-frr/docker_init.sh): `split` keeps those of the daemons and r
 other way round. What a running FRR says of itself, in `show runningconfiguration all`, is stronger than any file.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Place
-from nodrop.formats.places import Span
-from nodrop.platforms.sonic.document import Document
+from nodrop.formats.places import BOM, Span
+from nodrop.platforms.sonic.document import CONFIG_FILES, Document, merged
 
 FRR_FILE = "frr.conf"
 DAEMON_FILES = ("zebra.conf", "staticd.conf", "bgpd.conf")
@@ -52,6 +54,29 @@ class FrrText:
         first, finds = next(part for part in reversed(self.parts) if part[0] <= span.line)
         before = first - 1
         return finds(Span(span.line - before, span.column, span.end_line - before, span.end_column))
+
+
+def given(bundle: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
+    """Return the tables of a device's files, given by canonical name, and what FRR runs; a file of neither is left."""
+    documents = []
+    for name in CONFIG_FILES:
+        with suppress(InputProblems):
+            documents += [Document(name, bundle[name], name)] if name in bundle else []
+    row: object = merged(documents)
+    for key in ("DEVICE_METADATA", "localhost"):
+        row = row.get(key) if isinstance(row, dict) else None
+    mode = row.get("docker_routing_config_mode", "") if isinstance(row, dict) else ""
+    texts = {name: bundle[name].decode(errors="replace").removeprefix(BOM) for name in FRR_FILES if name in bundle}
+    return documents, frr_text(texts, documents, str(mode))
+
+
+def stated(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+    """Return what FRR runs by the files' own words, and where its lines stand; None where they do not say its BGP."""
+    _, found = given(bundle)
+    if found is None or not found.says_bgp:
+        return None
+    lines = found.text.split("\n")
+    return found.text, lambda line: found.place(Span(line, 1, line, max(len(lines[line - 1]), 1) + 1))
 
 
 def frr_text(files: Mapping[str, str], documents: Sequence[Document], mode: str) -> FrrText | None:

@@ -1,16 +1,13 @@
 """Where a subject stands in SONiC's files: the reverse of the reader, for findings only."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
-from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject, natural
-from nodrop.formats.places import BOM
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import bare, in_asic, own_asic
-from nodrop.platforms.sonic.document import CONFIG_FILES, Document, merged, place
-from nodrop.platforms.sonic.frr_text import FRR_FILES, frr_text
+from nodrop.platforms.sonic.document import Document, merged, place
+from nodrop.platforms.sonic.frr_text import given
 from nodrop.platforms.sonic.read_bgp import SESSIONS
 from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, MAPS, POOL_SUFFIX, PORT_FIELDS, TRIMMING_FIELDS
@@ -97,13 +94,8 @@ _PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 def where(bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
-    documents = []
-    for name in CONFIG_FILES:
-        with suppress(InputProblems):
-            documents += [Document(name, bundle[name], name)] if name in bundle else []
+    documents, routing = given(bundle)
     find_in_config = _Finder(documents)
-    texts = {name: bundle[name].decode(errors="replace").removeprefix(BOM) for name in FRR_FILES if name in bundle}
-    routing = frr_text(texts, documents, find_in_config.routing_mode())
     find_in_frr = frr.where(routing.text) if routing is not None else None
 
     def find(subject: Subject) -> Place | None:
@@ -120,10 +112,6 @@ class _Finder:
         self._documents = documents
         self._data: Mapping[str, object] = merged(documents)
         self._here = own_asic(self._data)
-
-    def routing_mode(self) -> str:
-        """Return which files FRR starts with."""
-        return str(self._row(*_LOCALHOST).get("docker_routing_config_mode", ""))
 
     def __call__(self, subject: Subject) -> Place | None:
         return next((found for path in self._paths(subject) if (found := self._place(path))), None)

@@ -1,0 +1,17 @@
+"""What FRR runs on a switch with Cumulus Linux by the words of its own file, and where its lines stand."""
+
+from collections.abc import Callable, Mapping
+
+from nodrop.fabric.reading import Place
+from nodrop.formats.places import BOM, Span
+from nodrop.platforms.cumulus.reader import FRR
+
+
+def stated(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+    """Return the text of the first file of FRR's that there is, and where its lines stand; None where there is none."""
+    file = next((name for name in FRR if name in bundle), None)
+    if file is None:
+        return None
+    text = bundle[file].decode(errors="replace").removeprefix(BOM)
+    lines = text.split("\n")
+    return text, lambda line: Place(file, Span(line, 1, line, max(len(lines[line - 1]), 1) + 1))
