@@ -1,0 +1,1 @@
+"""Batfish, asked about the configurations of a fabric."""

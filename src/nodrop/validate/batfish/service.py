@@ -1,0 +1,332 @@
+"""A Batfish service, spoken to through pybatfish: snapshots go up, questions are answered in plain rows.
+
+pybatfish brings pandas along, so it is imported when a service is asked for and never before. Whatever goes wrong on
+the way is one ServiceUnavailable with a sentence; nothing waits longer than a stated time.
+"""
+
+import hashlib
+import importlib.metadata
+import io
+import json
+import logging
+import re
+import time
+import uuid
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
+from typing import TYPE_CHECKING, Any, Final
+
+from nodrop.errors import ServiceUnavailable
+from nodrop.fabric.fabric import End
+
+if TYPE_CHECKING:
+    from pybatfish.client.session import Session
+
+Row = Mapping[str, Any]
+"""A row of an answer as the service's JSON has it; an interface is `{"hostname": …, "interface": …}`."""
+
+PORT: Final = 9996
+"""The one port of a Batfish service (coordinator, API version 2)."""
+API: Final = (2, 1)
+"""The oldest version of that API which the library speaks to (pybatfish 2026.9)."""
+ANSWERS_S: Final = 5.0
+"""How long a service may take to say who it is."""
+SILENT_S: Final = 60.0
+"""How long it may be silent within an answer: a Java machine that collects garbage is."""
+LEAVES_S: Final = 5.0
+"""How long deleting what was made there may take."""
+LIMIT_S: Final = 900.0
+"""How long one snapshot or one question may take: twenty times what a fabric of 200 switches takes."""
+
+_WHERE: Final = re.compile(
+    r"(?:\[(?P<inside>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/@?#\[\]]+))(?::(?P<port>[0-9]{1,5}))?|(?P<address>[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)"
+)
+
+
+class _Late(Exception):
+    """The time for an operation is over."""
+
+
+class Service:
+    """A service at HOST or HOST:PORT, and a network of its own there while it is entered.
+
+    The network is deleted at the end, however that comes. `told` names the versions of both sides. Raises
+    ServiceUnavailable where there is no pybatfish, nobody answers, or somebody else does.
+    """
+
+    def __init__(self, where: str, *, limit_s: float = LIMIT_S) -> None:
+        self.host, self.port = _host(where)
+        self.limit_s = limit_s
+        self._shown = f"[{self.host}]" if ":" in self.host else self.host
+        self.network = f"nodrop-{uuid.uuid4()}"
+        self.told = ""
+        self._until: float | None = None
+
+    @property
+    def name(self) -> str:
+        """How messages name it."""
+        return f"Batfish at {self._shown}:{self.port}"
+
+    def __enter__(self) -> "Service":
+        library = _library()
+        self.told = f"Batfish {self._version()}, pybatfish {library}"
+        self._session = self._connected()
+        try:
+            with self.at_most("a network"):
+                self._session.set_network(self.network)
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+
+    def load(self, files: Mapping[str, str | bytes], name: str = "") -> "Loaded":
+        """Upload files and have them parsed; the name of the snapshot says what is in them."""
+        name = name or snapshot_name(files)
+        archive: Any = io.BytesIO(zipped(files))  # which it takes, though it says that it wants a path
+        with self.at_most(f"the snapshot of {len(files)} files"):
+            self._session.init_snapshot(archive, name=name, overwrite=True)
+        return Loaded(self, name)
+
+    def fork(self, base: "Loaded", name: str, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "Loaded":
+        """Make a snapshot of another, without some nodes and ports, by Batfish's names."""
+        from pybatfish.datamodel.primitives import Interface
+
+        off = [Interface(one.node, one.port) for one in ports]
+        with self.at_most(f"the snapshot {name}"):
+            self._session.fork_snapshot(
+                base.name, name, overwrite=True, deactivate_nodes=list(nodes) or None, deactivate_interfaces=off or None
+            )
+        return Loaded(self, name)
+
+    def forget(self, snapshot: "Loaded") -> None:
+        """Delete a snapshot; of many failures each needs its own."""
+        with self.at_most(f"deleting {snapshot.name}"):
+            self._session.delete_snapshot(snapshot.name)
+
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Sequence[Row]:
+        """Ask a question by its name; the rows of its table."""
+        with self.at_most(question):
+            template = getattr(self._session.q, question, None)
+            if template is None:
+                raise ServiceUnavailable(f"{self.name} does not know the question {question}; is it an old release?")
+            answer = template(**parameters).answer(snapshot=snapshot, reference_snapshot=reference)
+            return _rows(answer)
+
+    @contextmanager
+    def at_most(self, what: str) -> Iterator[None]:
+        """Give an operation its time, and say in one sentence what becomes of it."""
+        from pybatfish.exception import BatfishException
+        from requests import RequestException
+
+        self._until = time.monotonic() + self.limit_s
+        try:
+            yield
+        except _Late:
+            raise ServiceUnavailable(f"{self.name} did not finish {what} in {self.limit_s:.0f} s") from None
+        except RequestException as error:
+            raise ServiceUnavailable(f"{self.name} stopped answering at {what}: {_why(error)}") from None
+        except BatfishException as error:
+            raise ServiceUnavailable(f"{self.name} failed at {what}: {_last(str(error))}") from None
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            raise ServiceUnavailable(f"{self.name} answered {what} with something else: {_last(str(error))}") from None
+        finally:
+            self._until = None
+
+    def _version(self) -> str:
+        """The version that it says it has, asked without any library, so that a wrong one is told apart."""
+        try:
+            status, text = self._get("/v2/version")
+        except TimeoutError:
+            raise ServiceUnavailable(
+                f"nothing answered at {self._shown}:{self.port} within {ANSWERS_S:.0f} s"
+            ) from None
+        except (OSError, HTTPException) as error:
+            hint = f"docker run --rm -p 127.0.0.1:{PORT}:{PORT} batfish/batfish"
+            why = f"{getattr(error, 'strerror', None) or _last(str(error)) or type(error).__name__}"
+            raise ServiceUnavailable(f"no Batfish answers at {self._shown}:{self.port}: {why} ({hint})") from None
+        found: object = None
+        with suppress(ValueError):
+            found = json.loads(text)
+        if status != 200 or not isinstance(found, dict) or "Batfish" not in found:
+            old = f"an old release, or its port of API version 1; Batfish listens on {PORT} since then"
+            said = f"HTTP status {status}" if status != 200 else "no version of Batfish"
+            raise ServiceUnavailable(
+                f"what answers at {self._shown}:{self.port} is no Batfish of today: {said} ({old})"
+            )
+        api = str(found.get("api_version", "2.0"))
+        numbers = tuple(int(part) for part in api.split(".")[:2] if part.isdigit())
+        if numbers < API:
+            wanted = ".".join(map(str, API))
+            raise ServiceUnavailable(f"{self.name} is too old: it speaks API {api}, {wanted} or later is needed")
+        return str(found["Batfish"])
+
+    def _get(self, path: str) -> tuple[int, bytes]:
+        end = time.monotonic() + ANSWERS_S
+        connection = HTTPConnection(self.host, self.port, timeout=ANSWERS_S)
+        try:
+            connection.request("GET", path, headers={"X-Batfish-Apikey": "0" * 32, "X-Batfish-Version": "2026.1.1"})
+            answer = connection.getresponse()
+            pieces = []
+            while piece := answer.read1(1 << 16):
+                pieces.append(piece)
+                if time.monotonic() > end:
+                    raise TimeoutError
+            return answer.status, b"".join(pieces)
+        finally:
+            connection.close()
+
+    def _connected(self) -> "Session":
+        from pybatfish.client import restv2helper
+        from pybatfish.client.session import Session
+        from requests import PreparedRequest, Response
+        from requests.adapters import HTTPAdapter
+        from urllib3 import Retry
+
+        service = self
+
+        class Patient(HTTPAdapter):
+            """Requests of an operation that has its time, straight to the service, whatever proxies there are."""
+
+            def send(self, request: PreparedRequest, *_: object, **options: Any) -> Response:
+                left = SILENT_S if service._until is None else service._until - time.monotonic()
+                if left <= 0:
+                    raise _Late
+                options.update(timeout=(ANSWERS_S, min(left, SILENT_S)), proxies={})
+                return super().send(request, **options)
+
+        class Plain(Session):
+            """A session whose answers stay as they came: a data frame of a fabric's routes takes a minute to make."""
+
+            def get_answer(self, question: str, snapshot: str, reference_snapshot: str | None = None) -> Any:
+                where = {"snapshot": snapshot, "referenceSnapshot": reference_snapshot}
+                return restv2helper.get_answer(self, question, where)
+
+        for logger in ("pybatfish", "urllib3"):
+            logging.getLogger(logger).addHandler(logging.NullHandler())
+        self._prefix = f"http://{self._shown}:{self.port}/"
+        self._transports = (restv2helper._requests_session, restv2helper._requests_session_fail_fast)
+        for transport in self._transports:
+            transport.mount(self._prefix, Patient(max_retries=Retry(2, backoff_factor=0.2, raise_on_status=False)))
+        try:
+            with self.at_most("its list of questions"):
+                return Plain(host=self._shown, port=self.port, ssl=False)
+        except BaseException:
+            self._unmount()
+            raise
+
+    def _leave(self) -> None:
+        """Delete the network, and no word of it: what went wrong before matters more, and a dead service has none."""
+        self._until = time.monotonic() + LEAVES_S
+        with suppress(Exception):
+            self._session.delete_network(self.network)
+        self._until = None
+        self._unmount()
+
+    def _unmount(self) -> None:
+        for transport in self._transports:
+            adapter = transport.adapters.pop(self._prefix, None)
+            if adapter is not None:
+                adapter.close()
+
+
+class Loaded:
+    """A snapshot in a service."""
+
+    def __init__(self, service: Service, name: str) -> None:
+        self.service, self.name = service, name
+
+    def ask(self, question: str, *, reference: "Loaded | None" = None, **parameters: object) -> Sequence[Row]:
+        """Ask a question of it by Batfish's name, against another snapshot where the question compares two.
+
+        Constraints on headers and paths are mappings: `headers={"ipProtocols": ["UDP"], "dstPorts": "4791"}`.
+        """
+        return self.service.ask(question, self.name, None if reference is None else reference.name, **parameters)
+
+    def fork(self, name: str, *, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "Loaded":
+        """The same without some nodes and ports."""
+        return self.service.fork(self, name, nodes, ports)
+
+    def forget(self) -> None:
+        """Delete it."""
+        self.service.forget(self)
+
+
+def snapshot_name(files: Mapping[str, str | bytes]) -> str:
+    """The name of a snapshot of these files: an answer that was recorded for others cannot be taken for theirs."""
+    digest = hashlib.sha256()
+    for path, data in sorted(files.items()):
+        content = data.encode() if isinstance(data, str) else data
+        digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)
+    return f"s-{digest.hexdigest()[:16]}"
+
+
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
+    """The files as Batfish takes them: one folder in an archive. The same files give the same bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for path, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(f"snapshot/{path}")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data, compresslevel=1)
+    return made.getvalue()
+
+
+def _host(where: str) -> tuple[str, int]:
+    """HOST, HOST:PORT or [ADDRESS]:PORT; ServiceUnavailable where it is none of them."""
+    found = _WHERE.fullmatch(where)
+    number = int(found["port"] or PORT) if found else 0
+    if not found or not 0 < number < 65536:
+        raise ServiceUnavailable(f"{where} names no service: HOST or HOST:PORT is expected, as 127.0.0.1:{PORT}")
+    return found["inside"] or found["address"] or found["host"], number
+
+
+def _library() -> str:
+    """The version of pybatfish."""
+    try:
+        import pybatfish.client.session  # noqa: F401
+    except ImportError as error:
+        missing = "" if error.name == "pybatfish" else f" ({error.name} is missing)"
+        hint = f"asking Batfish needs pybatfish{missing}: pip install nodrop[batfish]"
+        raise ServiceUnavailable(hint) from None
+    return importlib.metadata.version("pybatfish")
+
+
+def _rows(answer: object) -> Sequence[Row]:
+    """The rows of the table that an answer holds."""
+    if not isinstance(answer, dict):
+        raise ValueError("not an answer")
+    if answer.get("status") not in (None, "SUCCESS"):
+        raise ValueError(f"status {answer.get('status')}: {answer.get('summary', '')}")
+    table = answer["answerElements"][0]
+    if "metadata" not in table:
+        raise ValueError("not a table")
+    rows = table.get("rows", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ValueError("not rows")
+    return rows
+
+
+def _why(error: Exception) -> str:
+    """The innermost reason of an error of requests."""
+    reason: BaseException = error
+    while True:
+        inner = getattr(reason, "reason", None) or next(filter(_raised, reason.args), None)
+        if not isinstance(inner, BaseException):
+            return _last(str(reason))
+        reason = inner
+
+
+def _raised(one: object) -> bool:
+    return isinstance(one, Exception)
+
+
+def _last(text: str) -> str:
+    """The line of a log that says most: that of the exception, else the last one; at most 200 characters."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    raised = [line for line in lines if "Exception: " in line or "Error: " in line]
+    return ((raised or lines or ["nothing"])[-1])[:200]
