@@ -10,12 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
 import nodrop.cli.main as cli
 from command import SCRIPT, Done, built, nodrop, process
+from nodrop.cli.export import command as group
 from nodrop.lint import engine
 from nodrop.lint import rules as rule_files
 from nodrop.lint.rule_loader import loads_rule
@@ -29,6 +31,7 @@ COMMANDS = (
         "build",
         "completion",
         "explain",
+        "export",
         "fix",
         "hardware",
         "init",
@@ -40,6 +43,8 @@ COMMANDS = (
     ),
     *("show", "test-rules", "validate"),
 )
+INSIDE = tuple(f"export {name}" for name in group.list_commands(click.Context(group)))
+"""The commands of groups."""
 INTENT = home("intents") / "two-by-two.yaml"
 CRASHES = """\
 severity: error
@@ -178,14 +183,15 @@ def test_an_unknown_verdict_fails_only_where_that_was_asked_for() -> None:
 
 def test_the_commands_are_those_that_have_a_snapshot() -> None:
     assert tuple(cli.nodrop.list_commands(None)) == COMMANDS  # type: ignore[arg-type]
-    assert {path.stem for path in (HERE / "cli").glob("*.txt")} == {"nodrop", *COMMANDS}
+    known = {path.stem for path in (HERE / "cli").glob("*.txt")}
+    assert known == {"nodrop", *COMMANDS, *(one.replace(" ", "-") for one in INSIDE)}
 
 
-@pytest.mark.parametrize("command", ["nodrop", *COMMANDS])
+@pytest.mark.parametrize("command", ["nodrop", *COMMANDS, *INSIDE])
 def test_help(command: str, update_golden: bool) -> None:
-    done = nodrop(*([] if command == "nodrop" else [command]), "--help")
+    done = nodrop(*([] if command == "nodrop" else command.split()), "--help")
     assert (done.code, done.err) == (0, "")
-    snapshot = HERE / "cli" / f"{command}.txt"
+    snapshot = HERE / "cli" / f"{command.replace(' ', '-')}.txt"
     if update_golden:
         snapshot.parent.mkdir(exist_ok=True)
         snapshot.write_text(done.out)

@@ -4,50 +4,29 @@ Exit codes, one set for every command: 0 nothing at or above the threshold, 1 fi
 command is wrong, 3 nothing to look at, 70 nodrop itself failed.
 """
 
-import importlib
 import io
-import pkgutil
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import click
 
-from nodrop import cli
+from nodrop.cli.commands import Commands
 from nodrop.errors import InputProblems, NodropError
 
 FOUND, WRONG, NOTHING, FAILED, INTERRUPTED = 1, 2, 3, 70, 130
-_OWN = ("completing", "main", "options", "output", "reading", "working")
+_OWN = ("commands", "completing", "main", "options", "output", "reading", "working")
 """The modules here that are no command."""
 COMPLETE = "_NODROP_COMPLETE"
 """The variable by which a shell asks for completions."""
 
 
-class _Commands(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        found = (module.name for module in pkgutil.iter_modules(cli.__path__))
-        return sorted(name.replace("_", "-") for name in found if name not in _OWN)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module: Any = importlib.import_module(f"nodrop.cli.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError:
-            from nodrop.cli.options import unknown
-
-            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx) from None
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands,
+    package="nodrop.cli",
+    without=_OWN,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="nodrop", message="nodrop %(version)s")
 def nodrop() -> None:
     """Compile RoCEv2 fabric intents into switch configurations, and lint configurations, anybody's.

@@ -1,0 +1,42 @@
+"""Groups of commands whose members are the modules of a package: one more file is one more command."""
+
+import importlib
+import pkgutil
+from typing import Any
+
+import click
+
+
+class Commands(click.Group):
+    """The commands of the modules of a `package`, each imported when it is called, without those that are no command.
+
+    A module's `command` is its command; a package's own modules may make a group again.
+    """
+
+    def __init__(self, *args: Any, package: str, without: tuple[str, ...] = (), **given: Any) -> None:
+        super().__init__(*args, **given)
+        self._package, self._without = package, without
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all, sorted."""
+        found = (module.name for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__))
+        return sorted(name.replace("_", "-") for name in found if name not in self._without)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module: Any = importlib.import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called; one that there is not is refused with the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            from nodrop.cli.options import unknown
+
+            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx) from None

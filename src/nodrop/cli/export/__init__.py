@@ -1,0 +1,10 @@
+"""`nodrop export`: fabrics in the forms that validators and labs read; each module here is one form."""
+
+import click
+
+from nodrop.cli.commands import Commands
+
+
+@click.group(cls=Commands, package="nodrop.cli.export")
+def command() -> None:
+    """Write a fabric in the form that another program reads."""
