@@ -9,6 +9,7 @@ gives it arguments (`with:`), and has the words.
 One that sets `REPAIRS = True`, or the arguments with which that is so, says of its hits, where it can, what would end
 them (`Hit.changes`).
 One that sets `ROUTED = True` needs the control plane (`_plane.of`), and is left to `nodrop validate`.
+One that sets `OBSERVED = True` looks at what other validators saw (`Index.kept[OBSERVATIONS]`), where any were asked.
 
 It yields in an order that does not change from run to run, and raises nothing for a fabric that is merely wrong.
 """
@@ -20,9 +21,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
 
+from nodrop.fabric.reading import Place
 from nodrop.fabric.subject import Subject
 
 Fact = str | int | float | bool | None
+OBSERVATIONS = "observations"
+"""Under which name an index keeps what validators saw: a tuple of `routing.observation.Observation`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,8 @@ class Hit:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     related: tuple[tuple[Subject, str], ...] = ()
     discriminator: str = ""
+    place: Place | None = None
+    """Where the fault stands in the files of the subject's device, if that is no place of a part."""
     changes: tuple[tuple[Subject, object], ...] = ()
     """What would end the fault: parts of the fabric, and what each is to become."""
 

@@ -17,7 +17,7 @@ from nodrop.routing.control_plane import Route, Routes
 from nodrop.routing.failures import Failures, Loss
 from nodrop.routing.legs import Leg
 from nodrop.routing.observation import Check, Observation, address_item, failure_item, route_item
-from nodrop.routing.prefixes import Address, Prefix, cut
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, cut
 from nodrop.routing.sessions import Router
 from nodrop.routing.tiers import rank
 
@@ -59,7 +59,7 @@ class _Computed:
         self.seen["configuration"] = {(device.name,): "whole" for device in self.index.fabric.devices}
         self._links()
         self._sessions()
-        self.seen["addresses"] = dict(_addresses(self.plane))
+        self.seen["addresses"] = {**dict(_addresses(self.plane)), **dict(_router_ids(self.plane))}
         tables = self.seen["routes"] = {}
         for family in self.plane.families:
             tables.update(_routes(self.plane, self.plane.of(family)))
@@ -137,8 +137,7 @@ def _joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
         if a is not None and b is not None and not (_shut(index, link.a) or _shut(index, link.b)):
             found.setdefault((a[1].subject, b[1].subject), []).append(link)
     for links in found.values():
-        (a, at_a), (b, at_b) = places[links[0].a], places[links[0].b]
-        yield Joint(a, at_a, b, at_b, tuple(links))
+        yield Joint(*places[links[0].a], *places[links[0].b], tuple(links))
 
 
 def _shut(index: Index, end: End) -> bool:
@@ -171,6 +170,16 @@ def _addresses(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]
                     owners[one].add(f"{router.device.name}:{leg.name}")
     for one in sorted(owners):
         yield address_item(str(one)), tuple(sorted(owners[one]))
+
+
+def _router_ids(plane: ControlPlane) -> Iterator[tuple[Subject, tuple[str, ...]]]:
+    """Yield the router ids that are stated, each with the devices that have it in their default VRF."""
+    owners: defaultdict[str, set[str]] = defaultdict(set)
+    for router in plane.routers:
+        if router.vrf is None and router.bgp is not None and router.bgp.router_id:
+            owners[router.bgp.router_id].add(router.device.name)
+    for one in sorted(owners):
+        yield address_item(f"router id {one}"), tuple(sorted(owners[one]))
 
 
 def _routes(plane: ControlPlane, routes: Routes) -> Iterator[tuple[Subject, frozenset[str]]]:
@@ -223,17 +232,17 @@ class Lookup:
     """The routes of one router, by the longest prefix."""
 
     def __init__(self, rows: Mapping[Prefix, object]) -> None:
-        self._by_length: defaultdict[int, dict[Prefix, object]] = defaultdict(dict)
-        for found, row in rows.items():
-            self._by_length[found.length][found] = row
-        self._lengths = sorted(self._by_length, reverse=True)
+        self._rows = rows
+        self._lengths: dict[Family, list[int]] = {
+            family: sorted({one.length for one in rows if one.family == family}, reverse=True) for family in FAMILIES
+        }
 
     def __call__(self, to: Address) -> tuple[Prefix, object] | None:
         """The prefix in which an address lies, and its row; None where no route leads there."""
-        for length in self._lengths:
+        for length in self._lengths[to.family]:
             found = Prefix(to.family, cut(to.family, to.number, length), length)
-            if (row := self._by_length[length].get(found)) is not None:
-                return found, row
+            if found in self._rows:
+                return found, self._rows[found]
         return None
 
 

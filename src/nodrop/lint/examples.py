@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from nodrop.analyses import OBSERVATIONS
+from nodrop.analyses._computed import computed
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import Subject, parse, sort_key
 from nodrop.fabric.subject import text as spelt
@@ -18,6 +21,7 @@ from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.suppressions import KINDS, Ran, today, written_in, wrong
+from nodrop.routing.observation import Observation, Refused
 
 
 class View(NamedTuple):
@@ -26,6 +30,8 @@ class View(NamedTuple):
     platform: str
     reading: Reading
     spell: Callable[[Subject], Subject] = lambda subject: subject
+    observed: Observation | None = None
+    """What a validator sees of it, where that is not what nodrop computes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +84,26 @@ def views_of(
     """What an example is judged over, as `run_example` makes it; ValueError tells of a change that fits nothing."""
     if example.artifact is not None:
         return list(artifact(example.artifact)) if artifact else []
-    return list(views(_changed(base(example.intent or {}), example.model or {})))
+    fabric = _changed(base(example.intent or {}), example.model or {})
+    made = list(views(fabric))
+    if example.seen is None:
+        return made
+    others = views(_changed(fabric, example.seen["model"]))
+    return [view._replace(observed=_seen(other, example.seen)) for view, other in zip(made, others, strict=True)]
+
+
+def _seen(view: View, otherwise: Mapping[str, Any]) -> Observation:
+    """What a validator sees that sees this fabric, but for the values and lines that an example has."""
+    own = _observed(view.reading)
+    values = {
+        check: {**rows, **{parse(item): value for item, value in otherwise["values"].get(check, {}).items()}}
+        for check, rows in own.seen.items()
+    }
+    return replace(own, seen=values, refused=tuple(Refused(**line) for line in otherwise["refused"]))
+
+
+def _observed(reading: Reading) -> Observation:
+    return replace(computed(Index(reading.fabric)), by="a validator")
 
 
 def differences(rule: Rule, example: Example, view: View, verdict: Verdict | None = None) -> Iterator[str]:
@@ -86,7 +111,7 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
 
     `verdict` is what it says, where that is known already.
     """
-    verdict = verdict or said(rule, view.reading)
+    verdict = verdict or said(rule, view.reading, view.observed)
     yield from map(str, verdict.problems)
     if not verdict.rules:
         yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
@@ -100,10 +125,17 @@ def differences(rule: Rule, example: Example, view: View, verdict: Verdict | Non
         yield f"unknown for want of {unknown.missing}"
 
 
-def said(rule: Rule, reading: Reading) -> Verdict:
-    """What a rule says of a reading; the shipped ones are judged before one that looks at what others have found."""
+def said(rule: Rule, reading: Reading, observed: Observation | None = None) -> Verdict:
+    """What a rule says of a reading; the shipped ones are judged before one that looks at what others have found.
+
+    One about what validators saw looks at what is `observed`, or at what nodrop computes itself.
+    """
     if rule.remark in KINDS:
         return _of_suppressions(rule, reading)
+    if rule.observed:
+        index = Index(reading.fabric)
+        index.kept[OBSERVATIONS] = (observed or _observed(reading),)
+        return judge(reading, [rule], strictness="auditor", index=index)
     others = [other for other in of_files(shipped()) if other.name != rule.name and not other.last] if rule.last else []
     verdict = judge(reading, [*others, rule], strictness="auditor")
     return replace(
@@ -136,7 +168,7 @@ def _faults(
     view: View,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None,
 ) -> Iterator[str]:
-    verdict = said(rule, view.reading)
+    verdict = said(rule, view.reading, view.observed)
     yield from differences(rule, example, view, verdict)
     for finding in locate(verdict.findings, view.reading) if locate else ():
         if finding.located is None or finding.located.span is None:

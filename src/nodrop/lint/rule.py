@@ -34,6 +34,7 @@ AREAS = (
     "hygiene",
     "sonic",
     "nvue",
+    "validation",
 )
 """The folders that rules lie in (contract 9.8)."""
 
@@ -68,6 +69,9 @@ class Example:
     intent: Mapping[str, Any] | None = None
     model: Mapping[str, Any] | None = None
     artifact: Mapping[str, Any] | None = None
+    seen: Mapping[str, Any] | None = None
+    """What a validator sees otherwise, of a rule about that: parts of the `model`, lines that it has `refused`, values
+    of checks; of all else it sees what nodrop computes."""
 
     @property
     def kind(self) -> str:
@@ -104,6 +108,8 @@ class Rule:
     """What the analysis takes from the owner's statements."""
     routed: bool
     """Whether the analysis needs the control plane, which `nodrop validate` computes and `nodrop lint` does not."""
+    observed: bool
+    """Whether the analysis looks at what other validators saw, and only `nodrop validate` with one of them asks it."""
     gives_changes: bool
     """Whether the analysis says what would end a fault."""
     remark: str

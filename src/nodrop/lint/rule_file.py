@@ -11,6 +11,7 @@ from nodrop.fabric.types import meant, nearest
 from nodrop.formats.yaml import Document
 from nodrop.lint.finding import Confidence, Severity
 from nodrop.lint.rule import Strictness
+from nodrop.routing.observation import Check
 
 FixSafety = Literal["safe", "unsafe"]
 FactType = Literal["str", "int", "float", "bool"]
@@ -88,12 +89,29 @@ def _is_edit(edit: Any) -> bool:
     )
 
 
+class RefusedLine(_Part):
+    """A line that a validator does not take, and what it says of it."""
+
+    device: _Text
+    text: _Text
+    said: _Text
+
+
+class SeenFile(_Part):
+    """What a validator sees otherwise than nodrop computes it."""
+
+    model: dict[str, Any] = {}
+    refused: tuple[RefusedLine, ...] = ()
+    values: dict[Check, dict[_Text, str]] = {}
+
+
 class ExampleFile(_Part):
     """What to change in the example fabric: the intent, the model after the build, or the artifacts of a platform."""
 
     intent: dict[str, Any] | None = None
     model: dict[str, Any] | None = None
     artifact: Annotated[dict[str, Any] | None, BeforeValidator(_files)] = None
+    seen: SeenFile | None = None
     at: tuple[_Text, ...] = ()
 
     @model_validator(mode="after")
@@ -101,6 +119,8 @@ class ExampleFile(_Part):
         built = self.intent is not None or self.model is not None
         if built == (self.artifact is not None):
             raise ValueError("expected intent, model or both, or artifact")
+        if self.seen is not None and self.artifact is not None:
+            raise ValueError("seen beside artifact; expected it beside intent or model")
         return self
 
 

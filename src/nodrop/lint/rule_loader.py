@@ -94,6 +94,7 @@ class _Loader:
             arguments=self.arguments(options, module),
             rests_on=frozenset(getattr(module, "RESTS_ON", ())),
             routed=bool(getattr(module, "ROUTED", False)),
+            observed=bool(getattr(module, "OBSERVED", False)),
             gives_changes=self.gives_changes(module),
             remark=file.remark or "",
             facts=facts,
@@ -269,7 +270,14 @@ class _Loader:
 
 def _examples(file: ExamplesFile) -> tuple[Example, ...]:
     return tuple(
-        Example(name=f"{kind}[{at}]", at=each.at, intent=each.intent, model=each.model, artifact=each.artifact)
+        Example(
+            name=f"{kind}[{at}]",
+            at=each.at,
+            intent=each.intent,
+            model=each.model,
+            artifact=each.artifact,
+            seen=None if each.seen is None else each.seen.model_dump(),
+        )
         for kind, examples in (("bad", file.bad), ("good", file.good))
         for at, each in enumerate(examples)
     )

@@ -92,9 +92,13 @@ def of_files(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if not rule.routed)
 
 
-def of_routing(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Those that `nodrop validate` judges by: what the control plane does, all else about routing, and suppressions."""
-    return tuple(rule for rule in rules if rule.routed or rule.area == "routing" or rule.remark in KINDS)
+def of_routing(rules: Sequence[Rule], *, observed: bool = False) -> tuple[Rule, ...]:
+    """Those that `nodrop validate` judges by: what the control plane does, all else about routing, and suppressions.
+
+    Those about what other validators have `observed` are among them where one was asked.
+    """
+    kept = (rule for rule in rules if rule.routed or rule.area == "routing" or rule.remark in KINDS)
+    return tuple(rule for rule in kept if observed or not rule.observed)
 
 
 def is_shipped(path: str) -> bool:

@@ -10,7 +10,7 @@ from nodrop.analyses import Hit
 from nodrop.fabric.change import Change
 from nodrop.fabric.fabric import End
 from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading, Remark
+from nodrop.fabric.reading import Place, Reading, Remark
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.fabric.subject import text as spelt
@@ -73,13 +73,14 @@ class Teller:
         """The finding of an analysis."""
         at = hit.at or hit.subject
         related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
-        found = self._told(hit.subject, at, hit.facts, related, hit.discriminator)
+        located = self._located(hit.subject[0], hit.place)
+        found = self._told(hit.subject, at, hit.facts, related, hit.discriminator, located=located)
         changes = tuple(each for subject, new in hit.changes for each in changed_to(self.index, subject, new))
         return replace(found, fix=self._fix(changes))
 
     def of_remark(self, remark: Remark) -> Finding:
         """The finding of what a reader noticed, at its place."""
-        located, names = self._located(remark), remark.names
+        located, names = self._located(remark.subject[0], remark.place), remark.names
         return self._told(remark.subject, remark.subject, remark.facts, located=located, rows=names)
 
     def holds(self, condition: Node | None, facts: Mapping[str, Fact]) -> bool:
@@ -207,12 +208,12 @@ class Teller:
         except UnknownFact:
             return UNKNOWN
 
-    def _located(self, remark: Remark) -> Located | None:
-        if remark.place is None:
+    def _located(self, device: str, place: Place | None) -> Located | None:
+        if place is None:
             return None
-        sources = self.reading.sources.get(remark.subject[0], ())
-        display = next((source.display for source in sources if source.name == remark.place.file), remark.place.file)
-        return Located(file=display, span=remark.place.span)
+        sources = self.reading.sources.get(device, ())
+        display = next((source.display for source in sources if source.name == place.file), place.file)
+        return Located(file=display, span=place.span)
 
 
 _OTHER = {"a": "b", "b": "a"}

@@ -134,13 +134,20 @@ def _facts(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "strictness", f"{rule.strictness}: {STRICTNESSES[rule.strictness]}"
     yield "modes", spoken_modes(rule)
     yield "looks at", _SCOPES[rule.scope.name]
-    yield "judged by", "nodrop validate" if rule.routed else "nodrop lint"
+    yield "judged by", judged_by(rule)
     yield "seen on", ", ".join(seen_on(rule))
     yield from ((f"not on {platform}", reason) for platform, reason in sorted(rule.unseen.items()))
     yield "area", rule.area
     yield "since", rule.since
     if rule.aliases:
         yield "former names", ", ".join(rule.aliases)
+
+
+def judged_by(rule: Rule) -> str:
+    """The command that judges by a rule, with what it has to be asked for."""
+    if rule.observed:
+        return "nodrop validate --batfish or --twin"
+    return "nodrop validate" if rule.routed else "nodrop lint"
 
 
 def seen_on(rule: Rule) -> tuple[str, ...]:

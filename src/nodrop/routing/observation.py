@@ -23,7 +23,9 @@ CHECKS: Final[tuple[Check, ...]] = get_args(Check)
     links          (@fabric, links, a--b)                 "up" | "down": both ends are each other's next router
     packets        (@fabric, links, a--b)                 "crosses" | "lost": the largest packet an end may send, DF set
     sessions       Router.at(neighbor)                    "up" | "down"
-    addresses      (@fabric, addresses, 10.0.0.1)         the ports that have it, "leaf1:Ethernet0", sorted, a tuple
+    addresses      (@fabric, addresses, 10.0.0.1)         the ports that have it, "leaf1:Ethernet0", sorted, a tuple;
+                                                          of "router id 10.0.0.1" the devices. Loopbacks and ports of
+                                                          the default VRF; not VLANs and bundles
     routes         (device, @routes, VRF or "", prefix)   the ports of the next hops, a frozenset; {"discard"} drops.
                                                           Of BGP and static routes in use; not of connected ones
     reach          (device, @reach, VRF or "", prefix)    "delivered" | "no route" | "loop" | "denied": packets from the

@@ -1,0 +1,221 @@
+"""What should be seen of a fabric, from its cables and tiers alone, and how what a validator saw differs from that.
+
+What one fault explains is not told again by the next check: where a session was seen down, no path over it is missed.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from nodrop.analyses._computed import Joint, Lookup, aims, computed, destinations, joints, leaf
+from nodrop.analyses._plane import of
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import link as link_subject
+from nodrop.routing.observation import CHECKS, Check, Observation, route_item
+from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.tiers import rank
+
+SOUND: Final[Mapping[Check, Hashable]] = {
+    "configuration": "whole",
+    "links": "up",
+    "packets": "crosses",
+    "sessions": "up",
+    "reach": "delivered",
+    "failures": frozenset[tuple[str, str]](),
+    "recoveries": "as before",
+}
+"""What every item of a check should be; addresses should have one owner, and routes the ports that cables allow."""
+
+NOTHING: Final = "nothing"
+"""What is seen of an item of which a validator neither says what it sees nor why it does not."""
+
+
+class Fault(NamedTuple):
+    """An item that is not seen as it should be."""
+
+    check: Check
+    item: Subject
+    seen: Hashable
+    expected: Hashable
+
+
+def faults(index: Index, seen: Observation) -> list[Fault]:
+    """Return what a validator saw that should be otherwise, in the order of the checks."""
+    key = f"faults {seen.by}"
+    if key not in index.kept:
+        index.kept[key] = list(_Judged(index, seen).faults())
+    found: list[Fault] = index.kept[key]
+    return found
+
+
+def sound(check: Check, item: Subject, value: Hashable, expected: Mapping[Subject, Hashable]) -> bool:
+    """Whether an item is seen as it should be; `expected` are the ports that routes should have."""
+    if check == "addresses":
+        return isinstance(value, tuple) and len(value) == 1
+    if check == "routes":
+        should = expected.get(item, frozenset())
+        return isinstance(value, frozenset) and isinstance(should, frozenset) and should <= value
+    return value == SOUND[check]
+
+
+class _Judged:
+    """One observation against what should be."""
+
+    def __init__(self, index: Index, seen: Observation) -> None:
+        self.index, self.seen, self.plane = index, seen, of(index)
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield them."""
+        own = computed(self.index)
+        routes = expected_routes(self.index, self.seen)
+        hurt: set[str] = set()
+        for check in CHECKS:
+            values = self.seen.seen.get(check, {})
+            for item in dict.fromkeys((*own.seen.get(check, {}), *values)):
+                if item not in values and self.seen.blind(check, item):
+                    continue
+                value = values.get(item, NOTHING)
+                if check == "routes" and (item not in routes or value == NOTHING):
+                    continue  # whether there is a route at all is a matter of reach
+                if check == "reach" and (route_item(item[0], item[3], item[2]) not in routes):
+                    continue  # no way is left: what is down was told
+                if check == "failures" and isinstance(value, frozenset):
+                    value = frozenset(pair for pair in value if not self._explained(pair, hurt))
+                if not sound(check, item, value, routes):
+                    hurt |= _devices(check, item)
+                    yield Fault(check, item, value, SOUND.get(check, routes.get(item, "one owner")))
+
+    def _explained(self, lost: tuple[str, str], hurt: set[str]) -> bool:
+        """Whether a leaf that loses a prefix, or all that announce it, have been told of already."""
+        leaf, prefix = lost
+        return leaf in hurt or destinations(self.index).get(prefix, frozenset()) <= hurt
+
+
+def _devices(check: Check, item: Subject) -> set[str]:
+    """Whose ways a fault narrows before anything else fails."""
+    if check == "links":
+        return {end.partition(":")[0] for end in item[2].split("--")}
+    return {item[0]} if check in ("configuration", "sessions", "routes", "reach") else set()
+
+
+def expected_routes(index: Index, seen: Observation) -> Mapping[Subject, frozenset[str]]:
+    """Return the ports by which leaves should send to what they should reach: all of the shortest ways without valley.
+
+    Cables over which the observation has no session, or whose ends it does not see as neighbors, carry nothing; nothing
+    goes through a switch that asks to be routed around. A key is the item of the route that the observation has for the
+    target, or of the target itself.
+    """
+    key = f"expected {seen.by}"
+    if key not in index.kept:
+        index.kept[key] = _expected_routes(index, seen)
+    found: Mapping[Subject, frozenset[str]] = index.kept[key]
+    return found
+
+
+class _Way(NamedTuple):
+    """A leg that leads from a router to another, and whether that stands above, below, or in no order to it."""
+
+    leg: str
+    far: int
+    up: bool
+    down: bool
+
+
+def _expected_routes(index: Index, seen: Observation) -> dict[Subject, frozenset[str]]:
+    plane = of(index)
+    ways: defaultdict[int, list[_Way]] = defaultdict(list)
+    for one in joints(index, plane):
+        if one.a.bgp is None or one.b.bgp is None or not _carries(one, seen):
+            continue
+        for near, leg, far in ((one.a, one.at_a, one.b), (one.b, one.at_b, one.a)):
+            own, there = rank(near.device), rank(far.device)
+            if own is None or there is None:
+                ways[near.number].append(_Way(leg.name, far.number, up=True, down=True))
+            elif own != there:
+                ways[near.number].append(_Way(leg.name, far.number, up=there > own, down=there < own))
+    owners: defaultdict[Prefix, list[int]] = defaultdict(list)
+    for aim in aims(index):
+        owners[aim.prefix].append(aim.router)
+    leaves = [router for router in plane.routers if leaf(router)]
+    passing = {router.number: router.bgp is not None and not router.bgp.graceful_shutdown for router in plane.routers}
+    found: dict[Subject, frozenset[str]] = {}
+    tables = _tables(seen)
+    known: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
+    targets = {aim.prefix: aim.to for aim in aims(index)}
+    for to, holders in owners.items():
+        group = tuple(sorted(holders))
+        if group not in known:
+            known[group] = _towards(group, ways, passing)
+        for router in leaves:
+            legs = known[group].get(router.number)
+            if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
+                continue
+            table = tables.get((router.device.name, router.vrf or ""))
+            used = table(targets[to]) if table else None
+            item = route_item(router.device, str(to if used is None else used[0]), router.vrf)
+            found[item] = legs & found[item] if item in found else legs
+            found.setdefault(route_item(router.device, str(to), router.vrf), legs)
+    return found
+
+
+def _carries(one: Joint, seen: Observation) -> bool:
+    links, sessions = seen.seen.get("links", {}), seen.seen.get("sessions", {})
+    if all(links.get(link_subject(link.a, link.b)) == "down" for link in one.links):
+        return False
+    for router, leg, there in ((one.a, one.at_a, one.at_b), (one.b, one.at_b, one.at_a)):
+        for neighbor in router.neighbors:
+            over = neighbor.interface == leg.name
+            if not over and neighbor.address is not None:
+                over = any(str(address) == neighbor.address for address in there.addresses)
+            if over and sessions.get(router.at(neighbor)) == "down":
+                return False
+    return True
+
+
+def _tables(seen: Observation) -> Mapping[tuple[str, str], Lookup]:
+    """The routes that were seen, by device and VRF."""
+    rows: defaultdict[tuple[str, str], dict[Prefix, object]] = defaultdict(dict)
+    for (device, _, vrf, text), hops in seen.seen.get("routes", {}).items():
+        if (found := prefix(text)) is not None:
+            rows[device, vrf][found] = hops
+    return {key: Lookup(own) for key, own in rows.items()}
+
+
+def _towards(
+    owners: tuple[int, ...], ways: Mapping[int, list[_Way]], passing: Mapping[int, bool]
+) -> dict[int, frozenset[str]]:
+    """The legs by which every router should send to the owners of something: over the least cables, never up again."""
+    far = len(passing) + 1
+    falling = dict.fromkeys(owners, 0)
+    edge = list(owners)
+    while edge:  # who stands above, step by step
+        after = []
+        for number in edge:
+            for way in ways.get(number, ()) if passing[number] or number in owners else ():
+                if way.up and way.far not in falling:
+                    falling[way.far] = falling[number] + 1
+                    after.append(way.far)
+        edge = after
+    least = dict(falling)
+    edge = sorted(least, key=least.__getitem__)
+    while edge:  # and who hears of it from above
+        after = []
+        for number in edge:
+            for way in ways.get(number, ()) if passing[number] or number in owners else ():
+                if way.down and least[number] + 1 < least.get(way.far, far):
+                    least[way.far] = least[number] + 1
+                    after.append(way.far)
+        edge = after
+    found: dict[int, frozenset[str]] = {}
+    for number, distance in least.items():
+        legs = set()
+        for way in ways.get(number, ()):
+            if not (passing[way.far] or way.far in owners):
+                continue
+            there = falling.get(way.far, far) if way.down and not way.up else least.get(way.far, far)
+            if there + 1 == distance:
+                legs.add(way.leg)
+        if legs:
+            found[number] = frozenset(legs)
+    return found

@@ -1,0 +1,177 @@
+"""What other validators saw that should be otherwise, check by check, and where nodrop computes something else."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+
+from nodrop.analyses import OBSERVATIONS, Hit
+from nodrop.analyses._computed import aims, computed
+from nodrop.analyses._expected import NOTHING, Fault, expected_routes, faults
+from nodrop.analyses._plane import of
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.routing.observation import CHECKS, Observation
+
+RESTS_ON = frozenset({"cables", "roles"})
+ROUTED = True
+OBSERVED = True
+
+DIFFERENCES = "differences"
+"""The check that is none: whether a validator and nodrop see the same."""
+
+
+def find(index: Index, *, check: str) -> Iterator[Hit]:
+    """Yield what each validator saw wrong in one check (routing.observation.Check), or where it differs from nodrop.
+
+    `what` it is of, how it is `seen` and how it is `expected`, and what the validator `said`, with a colon before it.
+    """
+    for seen in index.kept.get(OBSERVATIONS, ()):
+        if check == DIFFERENCES:
+            yield from _differences(index, seen)
+            continue
+        own = [one for one in faults(index, seen) if one.check == check]
+        match check:
+            case "configuration":
+                yield from _refused(seen, own)
+            case "routes":
+                yield from _narrowed(index, seen, own)
+            case "reach":
+                yield from _unreached(index, seen, own)
+            case _:
+                yield from (_hit(index, seen, one) for one in own)
+
+
+def _facts(seen: Observation, what: str, fault: Fault, said: str = "") -> Mapping[str, str]:
+    return {
+        "validator": seen.by,
+        "what": what,
+        "seen": _words(fault.seen),
+        "expected": _words(fault.expected),
+        "said": f": {said}" if said else "",
+    }
+
+
+def _words(value: Hashable) -> str:
+    if isinstance(value, frozenset | tuple):
+        words = sorted(" to ".join(one) if isinstance(one, tuple) else str(one) for one in value)
+        return _listed(words) or "nothing"
+    return str(value)
+
+
+def _listed(words: list[str], most: int = 3) -> str:
+    """Some words and how many more there are."""
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+def _hit(index: Index, seen: Observation, fault: Fault) -> Hit:
+    subject, at = _place(index, fault.item)
+    said = seen.said.get((fault.check, fault.item), "")
+    facts = _facts(seen, _named(fault.item), fault, said)
+    return Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
+
+
+def _named(item: Subject) -> str:
+    """How a message names an item."""
+    if item[0] == FABRIC:
+        return item[2].replace("--", " to ")
+    return f"{item[0]} to {item[-1]}" if len(item) > 1 else item[0]
+
+
+def _place(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
+    """The subject of an item, and the part to point at."""
+    if item[:2] == (FABRIC, "failures"):
+        item = (FABRIC, "links", item[2]) if "--" in item[2] else (item[2],)
+    if item[:2] == (FABRIC, "links"):
+        device, _, port = item[2].partition("--")[0].partition(":")
+        return item, (device, port)
+    if item[:2] == (FABRIC, "addresses"):
+        return _holder(index, item)
+    if item[1:2] in (("@routes",), ("@reach",)):
+        return ((item[0], "@bgp") if not item[2] else (item[0], "@vrf_bgp", item[2])), None
+    return item, None
+
+
+def _holder(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
+    """Who has an address, the last of several; of a router id, the process."""
+    owners = computed(index).seen["addresses"].get(item)
+    device, _, leg = str(owners[-1] if isinstance(owners, tuple) else item[-1]).partition(":")
+    for router in of(index).routers:
+        if router.device.name == device and leg in router.by_name:
+            subject = router.by_name[leg].subject
+            return subject, (*subject, "addresses")
+    return (device, "@bgp"), (device, "@bgp", "router_id")
+
+
+def _refused(seen: Observation, own: list[Fault]) -> Iterator[Hit]:
+    """Yield the lines that a validator did not take, and devices of which it took nothing and names no line."""
+    named = set()
+    for one in seen.refused:
+        if one.matters:
+            named.add(one.device)
+            fault = Fault("configuration", (one.device,), "refused", "whole")
+            yield Hit(
+                subject=(one.device,),
+                facts=_facts(seen, f"`{one.text}`", fault, one.said),
+                place=one.place,
+                discriminator=f"{seen.by} {one.text}",
+            )
+    for fault in own:
+        if fault.item[0] not in named:
+            said = seen.said.get((fault.check, fault.item), "")
+            facts = _facts(seen, f"the configuration of {fault.item[0]}", fault, said)
+            yield Hit(subject=fault.item, facts=facts, discriminator=seen.by)
+
+
+def _narrowed(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit]:
+    """Yield, of each router, the ports over which it does not send what it should; one for prefixes that are alike."""
+    should = expected_routes(index, seen)
+    together: defaultdict[tuple[Subject, frozenset[str], frozenset[str]], list[Fault]] = defaultdict(list)
+    for fault in own:
+        subject, _ = _place(index, fault.item)
+        used = fault.seen if isinstance(fault.seen, frozenset) else frozenset[str]()
+        together[subject, used, should[fault.item]].append(fault)
+    for (subject, used, expected), rows in together.items():
+        facts = _facts(seen, f"{rows[0].item[0]} to {_listed([one.item[3] for one in rows], 1)}", rows[0])
+        counts = {"seen": f"{len(used & expected)}", "expected": f"{len(expected)}"}
+        said = f": not over {_listed(sorted(expected - used))}"
+        yield Hit(
+            subject=subject,
+            facts={**facts, **counts, "said": said},
+            discriminator=f"{seen.by} {' '.join(sorted(expected - used))}",
+        )
+
+
+def _unreached(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit]:
+    """Yield what is not reached: by who does not reach it, or by who is not reached, of whom there are fewer."""
+    plane = of(index)
+    holders = {str(aim.prefix): plane.routers[aim.router].device.name for aim in aims(index)}
+    by_source: defaultdict[tuple[str, Hashable], list[Fault]] = defaultdict(list)
+    by_holder: defaultdict[tuple[str, Hashable], list[Fault]] = defaultdict(list)
+    for fault in own:
+        by_source[fault.item[0], fault.seen].append(fault)
+        by_holder[holders.get(fault.item[3], fault.item[0]), fault.seen].append(fault)
+    for (device, how), rows in (by_source if len(by_source) < len(by_holder) else by_holder).items():
+        prefixes = list(dict.fromkeys(one.item[3] for one in rows))
+        sources = list(dict.fromkeys(one.item[0] for one in rows))
+        yield Hit(
+            subject=(device, "@bgp"),
+            facts=_facts(seen, f"{_listed(sources, 1)} to {_listed(prefixes, 1)}", rows[0]),
+            discriminator=f"{seen.by} {how}",
+        )
+
+
+def _differences(index: Index, seen: Observation) -> Iterator[Hit]:
+    """Yield, of each check and device, how many items a validator sees otherwise than nodrop, with the first."""
+    own = computed(index)
+    for check in CHECKS:
+        mine, theirs = own.seen.get(check, {}), seen.seen.get(check, {})
+        together: defaultdict[str, list[Subject]] = defaultdict(list)
+        for item in dict.fromkeys((*mine, *(theirs if check == "routes" else ()))):
+            blind = own.blind(check, item) or seen.blind(check, item)
+            if not blind and mine.get(item, NOTHING) != theirs.get(item, NOTHING):
+                together[_place(index, item)[0][0]].append(item)
+        for rows in together.values():
+            subject, at = _place(index, rows[0])
+            fault = Fault(check, rows[0], theirs.get(rows[0], NOTHING), mine.get(rows[0], NOTHING))
+            more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+            facts = _facts(seen, f"{_named(rows[0])}{more}", fault, seen.said.get((check, rows[0]), ""))
+            yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
