@@ -1,0 +1,310 @@
+"""The namespaces, interfaces and cables that a fabric becomes; nothing is made here.
+
+A routing table is a namespace: a device's default VRF one, each other VRF one more, which FRR takes as VRFs (`zebra
+--vrfwnetns`). A VLAN is a bridge. A bundle of ports is one cable, that goes down when too few of its members are left.
+A cable that carries VLANs is a cable for each, so that frames of two never meet. Thus nothing is needed of the kernel
+but veth and bridges.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from nodrop.fabric.fabric import Device, End, Fabric, Host, Link
+from nodrop.fabric.states import Unknown, surely_off, those_known
+from nodrop.platforms.running import runs
+
+_NAME = re.compile(r"[^\s/]{1,15}")
+"""What Linux takes as the name of an interface (net/core/dev.c, dev_valid_name; IFNAMSIZ is 16)."""
+_LEAST_MTU, _MOST_MTU = 1280, 65535
+"""Bytes: what IPv6 needs (RFC 8200, section 5), and the most that veth takes."""
+
+
+class Space(NamedTuple):
+    """A network namespace: the node, and which of its VRFs."""
+
+    node: str
+    vrf: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nic:
+    """An interface: in which namespace, as what the kernel and as what the model know it, and what it has."""
+
+    space: Space
+    name: str
+    leg: str
+    addresses: tuple[str, ...] = ()
+    mtu_bytes: int | None = None
+    enabled: bool = True
+    bridge: str | None = None
+    """The bridge that it is a port of."""
+    ends: tuple[End, ...] = ()
+    """The ports whose cable it is at."""
+    least: int = 1
+    """How many of them have to work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """A cable as veth: its two interfaces, the far one None where nobody is there, and the links that it stands for."""
+
+    a: Nic
+    b: Nic | None = None
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(kw_only=True)
+class Plan:
+    """All of a fabric."""
+
+    spaces: dict[Space, str] = field(default_factory=dict)
+    """The namespaces, with their names."""
+    bridges: list[Nic] = field(default_factory=list)
+    wires: list[Wire] = field(default_factory=list)
+    loopbacks: list[tuple[Space, tuple[str, ...]]] = field(default_factory=list)
+    """Addresses of `lo` itself."""
+    told: list[str] = field(default_factory=list)
+    """What is otherwise than in the fabric."""
+    names: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    """Of a device, what the kernel calls its interfaces whose names it does not take."""
+
+    @cached_property
+    def nics(self) -> tuple[Nic, ...]:
+        """The interfaces there are, `lo` aside."""
+        wired = (nic for wire in self.wires for nic in (wire.a, wire.b) if nic is not None)
+        return (*self.bridges, *wired)
+
+    @cached_property
+    def legs(self) -> Mapping[tuple[Space, str], str]:
+        """What the model calls an interface, by its namespace and name."""
+        return {(nic.space, nic.name): nic.leg for nic in self.nics}
+
+    @cached_property
+    def at(self) -> Mapping[End, tuple[Nic, ...]]:
+        """The interfaces that stand for a port."""
+        found: defaultdict[End, list[Nic]] = defaultdict(list)
+        for nic in self.nics:
+            for end in nic.ends:
+                found[end].append(nic)
+        return {end: tuple(nics) for end, nics in found.items()}
+
+    @cached_property
+    def wire_at(self) -> Mapping[tuple[Space, str], Wire]:
+        """The cable at an interface."""
+        both = ((wire, nic) for wire in self.wires for nic in (wire.a, wire.b) if nic is not None)
+        return {(nic.space, nic.name): wire for wire, nic in both}
+
+
+_Bridge = tuple[str, int]
+"""A VLAN of a device."""
+
+
+class _Point(NamedTuple):
+    """What a cable is plugged into: a port, or the bundle that it is a member of; `lanes` are the VLANs, 0 untagged."""
+
+    node: str
+    leg: str
+    vrf: str | None
+    addresses: tuple[str, ...]
+    mtu_bytes: int | None
+    enabled: bool
+    least: int
+    ports: tuple[str, ...]
+    lanes: tuple[tuple[int, int | None], ...]
+    """Of each lane its tag, and the VLAN that it is in; None where it routes."""
+
+
+def plan(fabric: Fabric) -> Plan:
+    """Return what a fabric becomes."""
+    return _Planner(fabric).made
+
+
+class _Planner:
+    def __init__(self, fabric: Fabric) -> None:
+        self.fabric, self.made = fabric, Plan()
+        self.points: dict[End, _Point] = {}
+        self.joined: dict[_Bridge, _Bridge] = {}
+        """Bridges that are joined, each with another of those that it is joined to."""
+        self.count = 0
+        for device in fabric.devices:
+            self._device(device)
+        for host in fabric.hosts:
+            self._host(host)
+        self._cables()
+
+    def _space(self, node: str, vrf: str | None = None) -> Space:
+        space = Space(node, vrf)
+        self.made.spaces.setdefault(space, f"n{len(self.made.spaces)}")
+        return space
+
+    def _name(self, node: str, name: str) -> str:
+        """What the kernel is to call an interface."""
+        if _NAME.fullmatch(name) and name not in (".", "..", "all", "default"):
+            return name
+        names = self.made.names[node]
+        return names.setdefault(name, f"if{len(names)}")
+
+    def _device(self, device: Device) -> None:
+        self._space(device.name)
+        for loopback in those_known(device.loopbacks):
+            space = self._space(device.name, loopback.vrf)
+            if loopback.name == "lo":
+                self.made.loopbacks.append((space, loopback.addresses))
+            else:
+                name = self._name(device.name, loopback.name)
+                nic = Nic(space=space, name=name, leg=loopback.name, addresses=loopback.addresses)
+                self.made.wires.append(Wire(a=nic))
+        spelt = runs(device.platform).vlan
+        member: defaultdict[str, list[tuple[int, int | None]]] = defaultdict(list)
+        for vlan in those_known(device.vlans):
+            for one in vlan.members:
+                member[one.interface].append((vlan.id if one.tagged else 0, vlan.id))
+            self.made.bridges.append(
+                Nic(
+                    space=self._space(device.name, vlan.vrf),
+                    name=spelt.format(vlan.id),
+                    leg=f"VLAN {vlan.id}",
+                    addresses=vlan.addresses,
+                    mtu_bytes=_size(vlan.mtu_bytes),
+                    enabled=not surely_off(vlan.enabled),
+                )
+            )
+        bundled: dict[str, _Point] = {}
+        for channel in those_known(device.port_channels):
+            lanes = tuple(member.get(channel.name, ())) if not channel.addresses else ()
+            point = _Point(
+                node=device.name,
+                leg=channel.name,
+                vrf=channel.vrf,
+                addresses=channel.addresses,
+                mtu_bytes=_size(channel.mtu_bytes),
+                enabled=not surely_off(channel.enabled),
+                least=channel.min_links or 1,
+                ports=channel.members,
+                lanes=lanes or ((0, None),),
+            )
+            bundled.update(dict.fromkeys(channel.members, point))
+        for port in device.interfaces:
+            addresses = () if isinstance(port.addresses, Unknown) else port.addresses
+            lanes = tuple(member.get(port.name, ())) if not addresses else ()
+            self.points[End(device.name, port.name)] = bundled.get(port.name) or _Point(
+                node=device.name,
+                leg=port.name,
+                vrf=None if isinstance(port.vrf, Unknown) else port.vrf,
+                addresses=addresses,
+                mtu_bytes=_size(port.mtu_bytes),
+                enabled=not surely_off(port.enabled),
+                least=1,
+                ports=(port.name,),
+                lanes=lanes or ((0, None),),
+            )
+
+    def _host(self, host: Host) -> None:
+        self._space(host.name)
+        bonds: defaultdict[str, list[str]] = defaultdict(list)
+        for port in host.ports:
+            bonds[port.bond or port.name].append(port.name)
+        for port in host.ports:
+            name = port.bond or port.name
+            self.points[End(host.name, port.name)] = _Point(
+                host.name, name, None, port.addresses, None, True, 1, tuple(bonds[name]), ((0, None),)
+            )
+
+    def _cables(self) -> None:
+        """Join what cables join; what is at no cable gets an end that nobody looks at."""
+        joints: defaultdict[tuple[_Point, _Point], list[Link]] = defaultdict(list)
+        for link in self.fabric.links:
+            a, b = self.points.get(link.a), self.points.get(link.b)
+            if a is not None and b is not None and a != b:
+                joints[a, b].append(link)
+        used: set[tuple[_Point, int]] = set()
+        for (a, b), links in joints.items():
+            for tag in (tag for tag, _ in a.lanes if tag in dict(b.lanes)):
+                if {(a, tag), (b, tag)} & used:
+                    self._said(links, "leads from a bundle to a second neighbor, which the twin leaves out")
+                elif self._loops(a, b, tag):
+                    self._said(links, "closes a loop of bridges, which the twin leaves open")
+                else:
+                    used |= {(a, tag), (b, tag)}
+                    one = self._nic(a, tag, tuple(link.a if link.a.node == a.node else link.b for link in links))
+                    other = self._nic(b, tag, tuple(link.a if link.a.node == b.node else link.b for link in links))
+                    size = one.mtu_bytes or other.mtu_bytes
+                    self.made.wires.append(Wire(a=_sized(one, size), b=_sized(other, size), links=tuple(links)))
+        for point in dict.fromkeys(self.points.values()):
+            for tag, vlan in point.lanes:
+                wanted = point.addresses or vlan is not None or point.leg in self._speaking.get(point.node, ())
+                if wanted and (point, tag) not in used:
+                    nic = self._nic(point, tag, tuple(End(point.node, port) for port in point.ports))
+                    self.made.wires.append(Wire(a=nic))
+
+    @cached_property
+    def _speaking(self) -> Mapping[str, frozenset[str]]:
+        """The interfaces of a device over which BGP is to find somebody."""
+        found = {}
+        for device in self.fabric.devices:
+            processes = [one for one in (device.bgp, *those_known(device.vrf_bgp)) if not isinstance(one, Unknown)]
+            sessions = [one for process in processes if process for one in those_known(process.neighbors)]
+            found[device.name] = frozenset(one.interface for one in sessions if one.interface)
+        return found
+
+    def _said(self, links: list[Link], what: str) -> None:
+        self.made.told.append(f"the cable {links[0].a}--{links[0].b} {what}")
+
+    def _nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> Nic:
+        vlan = dict(point.lanes)[tag]
+        if vlan is None:
+            space, name, bridge = self._space(point.node, point.vrf), self._name(point.node, point.leg), None
+        else:
+            over = next(one for one in self.made.bridges if one.space.node == point.node and one.leg == f"VLAN {vlan}")
+            self.count += 1
+            space, name, bridge = over.space, f"-{self.count}", over.name
+        return Nic(
+            space=space,
+            name=name,
+            leg=point.leg,
+            addresses=point.addresses if vlan is None else (),
+            mtu_bytes=point.mtu_bytes,
+            enabled=point.enabled,
+            bridge=bridge,
+            ends=ends,
+            least=point.least,
+        )
+
+    def _loops(self, a: _Point, b: _Point, tag: int) -> bool:
+        """Whether two bridges are joined already; else they are from here on."""
+        here, there = dict(a.lanes)[tag], dict(b.lanes)[tag]
+        if here is None or there is None:
+            return False
+        one, other = self._root((a.node, here)), self._root((b.node, there))
+        if one == other:
+            return True
+        self.joined[one] = other
+        return False
+
+    def _root(self, bridge: _Bridge) -> _Bridge:
+        while bridge in self.joined:
+            bridge = self.joined[bridge]
+        return bridge
+
+
+def _size(mtu_bytes: int | None | Unknown) -> int | None:
+    if mtu_bytes is None or isinstance(mtu_bytes, Unknown):
+        return None
+    return min(max(mtu_bytes, _LEAST_MTU), _MOST_MTU)
+
+
+def _sized(nic: Nic, size: int | None) -> Nic:
+    """An interface of which nobody says how large its packets are takes those of the other end."""
+    if nic.mtu_bytes is not None:
+        return nic
+    return Nic(**{name: getattr(nic, name) for name in Nic.__slots__} | {"mtu_bytes": size})
+
+
+def settings(fabric: Fabric) -> Iterator[tuple[str, Mapping[str, int]]]:
+    """Yield the kernel's settings for each device."""
+    for device in fabric.devices:
+        yield device.name, runs(device.platform).sysctls

@@ -1,0 +1,53 @@
+"""Questions to a daemon of FRR over the socket that vtysh uses, which takes a millisecond where a vtysh takes thirty.
+
+A command goes out with a zero byte behind it; the answer ends with three of them and the command's return code (FRR,
+vtysh/vtysh.c, vtysh_client_run).
+"""
+
+import socket
+from pathlib import Path
+
+_END = b"\0\0\0"
+_PATIENCE_S = 30
+
+
+class Silent(Exception):
+    """A daemon that does not answer: it is gone, stopped, or too busy for as long as anybody waits."""
+
+
+class Daemon:
+    """A connection to one daemon, opened when first asked and again when it was lost."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._socket: socket.socket | None = None
+
+    def ask(self, command: str) -> str:
+        """Return what it answers; Silent where it does not."""
+        try:
+            if self._socket is None:
+                self._socket = socket.socket(socket.AF_UNIX)
+                self._socket.settimeout(_PATIENCE_S)
+                self._socket.connect(str(self._path))
+                self._exchange("enable")
+            return self._exchange(command)
+        except OSError as error:
+            self.close()
+            raise Silent(f"{self._path.stem} does not answer: {error}") from error
+
+    def close(self) -> None:
+        """Give the connection up; the next question opens another."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _exchange(self, command: str) -> str:
+        assert self._socket is not None
+        self._socket.sendall(command.encode() + b"\0")
+        found = bytearray()
+        while len(found) < len(_END) + 1 or found[-len(_END) - 1 : -1] != _END:
+            more = self._socket.recv(1 << 16)
+            if not more:
+                raise ConnectionError("it closed the connection")
+            found += more
+        return bytes(found[: -len(_END) - 1]).decode(errors="replace")
