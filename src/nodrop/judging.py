@@ -60,8 +60,10 @@ def all_rules(config: Config) -> tuple[Rule, ...]:
     return with_own(config.rules) if config.rules else rules.shipped()
 
 
-def chosen_rules(settings: Settings, *, routing: bool = False) -> tuple[Rule, ...]:
+def chosen_rules(settings: Settings, *, routing: bool = False, observed: bool = False) -> tuple[Rule, ...]:
     """Return the rules of files, or of `routing`, that were selected and not ignored.
+
+    Those about what other validators have `observed` are among the latter where that is so.
 
     InputProblems where a word names none, or the configuration says something of a rule that there is not.
     """
@@ -69,7 +71,7 @@ def chosen_rules(settings: Settings, *, routing: bool = False) -> tuple[Rule, ..
 
     every = all_rules(settings.config)
     settings.config.check(every)
-    rules = of_routing(every) if routing else of_files(every)
+    rules = of_routing(every, observed=observed) if routing else of_files(every)
     known = {word for rule in rules for word in _words(rule)}
     wanted, unwanted = (_named(option, known, getattr(settings, option)) for option in ("select", "ignore"))
     return tuple(rule for rule in rules if (not wanted or wanted & _words(rule)) and not unwanted & _words(rule))
@@ -201,7 +203,7 @@ def _baseline(path: Path, _state: tuple[int, ...] | None) -> "Baseline":
     return load(path)
 
 
-def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False) -> "Outcome":
+def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False, observed: bool = False) -> "Outcome":
     """Return what all fabrics of a command come to, with what is wrong with the configuration's suppressions.
 
     What the baseline has and was not found any more is noted; what was found more often than it has it, is told.
@@ -211,7 +213,7 @@ def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False) 
     config = settings.config
     if not outcome.settled or not (config.suppress or config.baseline):
         return outcome
-    rules = bench(chosen_rules(settings, routing=routing), settings)
+    rules = bench(chosen_rules(settings, routing=routing, observed=observed), settings)
     if rules.baseline is not None:
         outcome = settling.told_again(outcome, rules.baseline)
         ended = settling.gone(outcome, rules.baseline, rules.names)

@@ -279,15 +279,16 @@ def _reach(index: Index, plane: ControlPlane) -> Iterator[tuple[Subject, str]]:
 
 
 def destinations(index: Index) -> Mapping[str, frozenset[str]]:
-    """The prefixes that count where failures are tried: those of hosts and loopbacks, with who announces them.
+    """The prefixes that count where failures are tried: what leaves announce for hosts and themselves, and which do.
 
     What is lost by a failure are those of them that a leaf had a route to and has none to any more, the failed
-    device's own aside.
+    device's own aside. A spine's own loopback is no loss: the only cable to it may fail.
     """
     plane = of(index)
     found: defaultdict[str, set[str]] = defaultdict(set)
     for aim in aims(index):
-        found[str(aim.prefix)].add(plane.routers[aim.router].device.name)
+        if leaf(plane.routers[aim.router]):
+            found[str(aim.prefix)].add(plane.routers[aim.router].device.name)
     return {prefix: frozenset(devices) for prefix, devices in found.items()}
 
 

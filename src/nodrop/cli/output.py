@@ -146,6 +146,7 @@ def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
         suppressed=sum(one.suppressed for one in outcomes),
         baseline=sum(one.baseline for one in outcomes),
         settled=tuple(each for one in outcomes for each in one.settled),
+        validations=tuple(replace(each, name=one.name) for one in outcomes for each in one.validations),
         crashed=any(one.crashed for one in outcomes),
         own=next((one.own for one in outcomes if one.own), ()),
         work=_work_of_all(outcomes),

@@ -30,6 +30,7 @@ def render(outcome: Outcome) -> bytes:
         "problems": [of_problem(problem) for problem in outcome.problems],
         "assumed": [_assumption(assumption) for assumption in outcome.assumed],
         "statistics": None if outcome.work is None else [dataclasses.asdict(each) for each in statistics(outcome)],
+        "validations": [dataclasses.asdict(each) for each in outcome.validations] or None,
         "summary": dataclasses.asdict(summary(outcome)),
     }
     return dumped(document)

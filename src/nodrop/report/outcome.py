@@ -11,6 +11,7 @@ from nodrop.lint.finding import SEVERITIES, Finding, Located, UnknownVerdict, Ve
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped
 from nodrop.lint.suppressions import Settled
+from nodrop.report.agreement import Validation
 
 LineOf = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
@@ -58,6 +59,8 @@ class Outcome:
     """Whether a shipped rule crashed, which is nodrop's own fault; the problems tell which."""
     work: tuple[RuleWork, ...] | None = None
     """What each rule that was judged cost; None where nobody asked."""
+    validations: tuple[Validation, ...] = ()
+    """What other validators saw, fabric by fabric, where any were asked."""
     own: tuple[Rule, ...] = ()
     """The site's own rules among those that were judged by."""
     line: LineOf = _no_line

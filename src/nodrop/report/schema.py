@@ -4,6 +4,7 @@ from typing import Any
 
 from nodrop.lint.finding import SEVERITIES
 from nodrop.report.json import VERSION
+from nodrop.routing.observation import CHECKS
 
 _Schema = dict[str, Any]
 
@@ -24,6 +25,7 @@ def findings_schema() -> dict[str, Any]:
         notes=_list(_note()),
         problems=_list(_problem()),
         assumed=_list(_object(fact=_TEXT, value=_TEXT, because=_TEXT)),
+        validations=_or_null(_list(_validation())),
         statistics=_or_null(_list(_statistic())),
         summary=_object(**dict.fromkeys(_COUNTED, _COUNT)),
     )
@@ -33,6 +35,13 @@ def findings_schema() -> dict[str, Any]:
         "description": "Lines and columns count from 1, columns in code points; ends are exclusive; null is no place.",
         **document,
     }
+
+
+def _validation() -> _Schema:
+    seen = dict.fromkeys(("sound", "seen", "unseen", "differs"), _COUNT)
+    column = _object(validator=_TEXT, **seen, because=_list(_TEXT))
+    row = _object(check={"enum": list(CHECKS)}, items=_COUNT, columns=_list(column))
+    return _object(name=_TEXT, rows=_list(row), told=_list(_TEXT))
 
 
 def _finding() -> _Schema:

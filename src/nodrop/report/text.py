@@ -6,6 +6,7 @@ from itertools import groupby
 
 from nodrop.fabric.reading import Assumption, Note
 from nodrop.lint.finding import SEVERITIES, Finding, UnknownVerdict
+from nodrop.report.agreement import text as text_of
 from nodrop.report.block import Page, block
 from nodrop.report.hidden import hidden
 from nodrop.report.links import Links
@@ -45,12 +46,13 @@ def render(
         [page.said("note", "note", text) for text in _notes(outcome.notes, page)],
     ]
     besides.append(hidden(outcome.hidden, page) if verbose else [])
+    seen = [[*text_of(one)] for one in outcome.validations]
     cost = table(outcome, verbose=verbose)
     last = [page.paint("strong", totals(outcome))]
     paragraphs = (
-        [*findings, problems, cost]
+        [*findings, problems, *seen, cost]
         if quiet
-        else [_assumed(outcome.assumed, page), *findings, *besides, problems, cost, last]
+        else [_assumed(outcome.assumed, page), *findings, *besides, problems, *seen, cost, last]
     )
     text = "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
     return text + "\n" if text else ""

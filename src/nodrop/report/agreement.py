@@ -1,0 +1,127 @@
+"""What several validators saw of a fabric side by side, check by check: where they agree, differ, or cannot see."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nodrop.analyses._computed import computed
+from nodrop.analyses._expected import NOTHING, expected_routes, sound
+from nodrop.fabric.index import Index
+from nodrop.report.table import folded, section
+from nodrop.routing.observation import CHECKS, Check, Observation
+
+TITLES: dict[str, str] = {
+    "configuration": "configuration taken",
+    "links": "neighbors over cables",
+    "packets": "full-size packets",
+    "sessions": "sessions up",
+    "addresses": "addresses with one owner",
+    "routes": "equal paths of routes",
+    "reach": "destinations reached",
+    "failures": "failures survived",
+    "recoveries": "as before afterwards",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What one validator saw of a check, in items: `sound` of the `seen` are as they should be.
+
+    `differs` are seen otherwise than nodrop computes them, `unseen` it cannot see; `because` says why not, of most.
+    """
+
+    validator: str
+    sound: int
+    seen: int
+    unseen: int
+    differs: int
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One check; nodrop's own column is the first."""
+
+    check: str
+    items: int
+    columns: tuple[Column, ...]
+
+    @property
+    def verdict(self) -> str:
+        """What the columns come to: `agree`, `differ` with how many items, or `cannot see` where nobody else could."""
+        differs = [f"{one.validator} in {one.differs}" for one in self.columns if one.differs]
+        if differs:
+            return f"differ: {', '.join(differs)}"
+        others = self.columns[1:]
+        if self.items and not any(one.seen for one in others):
+            return "cannot see"
+        return "agree"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """What validators saw of one fabric, and what they told of how they did it."""
+
+    name: str
+    rows: tuple[Row, ...]
+    told: tuple[str, ...]
+
+
+def validation(index: Index, observations: Sequence[Observation]) -> Validation:
+    """Return what nodrop and the validators saw of a fabric, check by check."""
+    told = tuple(f"{one.by}: {words}" for one in observations for words in one.told)
+    return Validation(name="", rows=tuple(_rows(index, observations)), told=told)
+
+
+def _rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
+    own = computed(index)
+    for check in CHECKS:
+        items = own.seen.get(check, {})
+        columns = tuple(_column(index, check, one) for one in (own, *observations))
+        if items or any(one.seen for one in columns):
+            yield Row(check=check, items=len(items), columns=columns)
+
+
+def _column(index: Index, check: Check, seen: Observation) -> Column:
+    own = computed(index)
+    values = seen.seen.get(check, {})
+    should = expected_routes(index, seen) if check == "routes" else {}
+    blind = Counter(
+        words for item in own.seen.get(check, {}) if item not in values and (words := seen.blind(check, item))
+    )
+    differs = sum(
+        1
+        for item, value in own.seen.get(check, {}).items()
+        if not own.blind(check, item) and not seen.blind(check, item) and values.get(item, NOTHING) != value
+    )
+    return Column(
+        validator=seen.by,
+        sound=sum(sound(check, item, value, should) for item, value in values.items()),
+        seen=len(values),
+        unseen=blind.total(),
+        differs=differs,
+        because=tuple(words for words, _ in blind.most_common()),
+    )
+
+
+def text(shown: Validation) -> Iterator[str]:
+    """Yield the table, and below it what could not be seen, and why."""
+    if not shown.rows:
+        return
+    names = [one.validator for one in shown.rows[0].columns]
+    rows = [(TITLES[row.check], *map(_cell, row.columns), row.verdict) for row in shown.rows]
+    title = f"validation of {shown.name}" if shown.name else "validation"
+    yield from list(section(title, ("check", *names, "verdict"), rows))[1:]
+    for row in shown.rows:
+        for one in row.columns:
+            if one.unseen:
+                what = f"{TITLES[row.check]}, {one.unseen} of {row.items}"
+                yield from folded(f"{one.validator} cannot see {what}: {'; '.join(one.because)}", "  ", "    ")
+    for words in shown.told:
+        yield from folded(words, "  ", "    ")
+
+
+def _cell(one: Column) -> str:
+    if not one.seen:
+        return "-"
+    return f"{one.sound}" if one.sound == one.seen else f"{one.sound} of {one.seen}"
