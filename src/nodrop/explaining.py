@@ -37,6 +37,10 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
     from nodrop.report.witnessed import Asked, page
 
     rule = rule_called(name, settings)
+    if rule.observed:
+        raise ValueError(
+            f"{name} looks at what a validator saw: `nodrop validate --batfish` or `--twin` says what that is"
+        )
     config = settings.config
     off = f"severity off in {config.path}" if severity_of(rule, config.severity) == "off" else ""
     severity = {one: what for one, what in config.severity.items() if what != "off"}

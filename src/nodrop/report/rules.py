@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import ndiff
+from typing import Any
 
 from nodrop import platforms
 from nodrop.fabric.fabric import MODES
@@ -172,8 +173,19 @@ def _example(example: Example) -> Shown:
         if changes is not None and not changes and not example.intent:
             values.append("nothing is changed")
         values += [f"{path} {words} {_plain(value)}" for path, value in (changes or {}).items()]
+    values += _seen(example.seen or {})
     files = (_changed(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
     return Shown(values=tuple(values), files=tuple(files), at=example.at)
+
+
+def _seen(otherwise: Mapping[str, Any]) -> Iterator[str]:
+    """What a validator sees of an example that its files do not say."""
+    for path, value in otherwise.get("model", {}).items():
+        yield f"a validator sees that {path} is {_plain(value)}"
+    for line in otherwise.get("refused", ()):
+        yield f"a validator refuses `{line['text']}` of {line['device']}: {line['said']}"
+    for check, rows in otherwise.get("values", {}).items():
+        yield from (f"a validator sees, of {check}, that {item} is {_plain(value)}" for item, value in rows.items())
 
 
 def _changed(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
