@@ -79,7 +79,7 @@ class _Computed:
             if one.at_a.ports != (one.at_a.name,) or one.at_b.ports != (one.at_b.name,):
                 continue
             item = link_subject(link.a, link.b)
-            links[item] = "up" if neighbors(one) else "down"
+            links[item] = "up" if neighbors(self.index, one) else "down"
             sizes = [_size(self.index.interface(*end)) for end in (link.a, link.b)]
             if None in sizes:
                 self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
@@ -129,7 +129,11 @@ def _joints(index: Index, plane: ControlPlane) -> Iterator[Joint]:
     places: dict[tuple[str, str], tuple[Router, Leg]] = {}
     for router in plane.routers:
         for leg in router.legs:
-            if router.vrf not in MANAGEMENT_VRFS and leg.subject[1:2] != ("@vlans",) and _routes_there(router, leg):
+            if (
+                router.vrf not in MANAGEMENT_VRFS
+                and leg.subject[1:2] != ("@vlans",)
+                and _routes_there(index, router, leg)
+            ):
                 places.update(dict.fromkeys(((router.device.name, port) for port in leg.ports), (router, leg)))
     found: dict[tuple[Subject, Subject], list[Link]] = {}
     for link in index.fabric.links:
@@ -145,13 +149,21 @@ def _shut(index: Index, end: End) -> bool:
     return port is not None and surely_off(port.enabled)
 
 
-def _routes_there(router: Router, leg: Leg) -> bool:
-    return bool(leg.addresses) or leg.name in router.by_interface
+def _routes_there(index: Index, router: Router, leg: Leg) -> bool:
+    return bool(leg.addresses) or leg.name in router.by_interface or _link_local(index, router, leg)
 
 
-def neighbors(one: Joint) -> bool:
+def _link_local(index: Index, router: Router, leg: Leg) -> bool:
+    port = index.interface(router.device.name, leg.name)
+    return port is not None and port.link_local is True
+
+
+def neighbors(index: Index, one: Joint) -> bool:
     """Whether both ends are each other's next router: in one subnet, or found by router advertisements."""
-    if one.at_a.name in one.a.by_interface and one.at_b.name in one.b.by_interface:
+    if all(
+        leg.name in router.by_interface or _link_local(index, router, leg)
+        for router, leg in ((one.a, one.at_a), (one.b, one.at_b))
+    ):
         return True
     return any(
         subnet.has(other) and other != own
