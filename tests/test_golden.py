@@ -10,7 +10,9 @@ import pytest
 import nodrop
 from nodrop.design import adaptations
 from nodrop.design.defaults import defaulted
+from nodrop.export.batfish import snapshot
 from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import Reading
 from nodrop.lint.engine import judge
 from nodrop.lint.rules import shipped
 from nodrop.report.fabric import facts
@@ -23,6 +25,8 @@ SMALL = 6
 """Devices of a fabric all of whose files are kept."""
 
 GOLDEN = Path(__file__).parents[1] / "golden"
+EXPORTED = ("two-by-two", "storage-vlan", "unnumbered", "adaptive", "reference-256-nvue-leaves")
+"""Intents of which the snapshot for Batfish is kept: on SONiC, on NVUE, and on both."""
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 
 
@@ -42,7 +46,20 @@ def made(intent: str) -> dict[str, str]:
     return {
         "show.txt": page(facts(fabric, defaulted(loaded), adaptations(loaded))),
         "findings.txt": render(Outcome.of(reading, verdict)),
+        **(exported(reading) if intent in EXPORTED else {}),
     } | {f"{one.device}/{one.path}".lstrip("/"): one.text for one in (*artifacts, *plan) if one.device in kept(fabric)}
+
+
+def exported(reading: Reading) -> dict[str, str]:
+    """Return the snapshot for Batfish, but for files that are a switch's own, and hosts that are like the first."""
+    found = snapshot(reading)
+    own = {f"{node}/frr.conf" for node in found.names if f"sonic_configs/{node}/frr.conf" in found.files}
+    nodes = {node for node, name in found.names.items() if name in kept(reading.fabric)} | {"gpu1", "layer1_topology"}
+    return {
+        f"batfish/{name}": text
+        for name, text in found.files.items()
+        if not name.endswith(tuple(own)) and {Path(name).stem, Path(name).parent.name} & nodes
+    }
 
 
 def kept(fabric: Fabric) -> set[str]:

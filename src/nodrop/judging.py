@@ -337,15 +337,19 @@ def reading_at(path: str, settings: Settings | None = None, platform: str | None
     from nodrop.inputs import find
 
     settings = settings or Settings()
-    inputs = find((path,), platform, exclude=settings.config.excludes)
+    return reading_of(find((path,), platform, exclude=settings.config.excludes), settings, path)
+
+
+def reading_of(inputs: "Inputs", settings: Settings, named: str) -> "Reading":
+    """Return what inputs say that are one fabric, or one intent; InputProblems, under the name, where they are not."""
     if intents := inputs.all_intents():
         text, *others = intents
         if others or inputs.bundles:
             found = "several intents, or an intent and configurations"
-            raise InputProblems([Problem(path=path, found=found, expected="one fabric")])
+            raise InputProblems([Problem(path=named, found=found, expected="one fabric")])
         return read(text, settings)
     reading = read(inputs.only(), settings)
     if not reading.fabric.devices:
-        nothing = Problem(path=path, found="no configuration", expected="files of switches, or an intent")
+        nothing = Problem(path=named, found="no configuration", expected="files of switches, or an intent")
         raise InputProblems(reading.problems or [nothing])
     return reading

@@ -14,6 +14,7 @@ from nodrop.cli.options import INPUT, RULES, option, unknown
 if TYPE_CHECKING:
     from nodrop.fabric.declared import Declared
     from nodrop.fabric.fabric import Mode, TrafficClass
+    from nodrop.fabric.reading import Reading
     from nodrop.inputs import Inputs
     from nodrop.judging import Settings
 
@@ -75,6 +76,12 @@ class Stated:
 
         named, held = _held(paths, self.stdin_name)
         return find(named, self.platform, exclude=settings.config.excludes, held=held)
+
+    def fabric(self, paths: tuple[str, ...], settings: "Settings") -> "Reading":
+        """Return the one fabric that lies at the paths, or that an intent means; InputProblems where there is none."""
+        from nodrop.judging import reading_of
+
+        return reading_of(self.inputs(paths, settings), settings, " ".join(paths))
 
 
 def stating(function: Callable[..., int]) -> Callable[..., int]:

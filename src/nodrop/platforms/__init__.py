@@ -13,7 +13,7 @@ from nodrop.fabric.subject import Subject
 from nodrop.formats.comments import Comment, Syntax
 from nodrop.formats.comments import comments as found_comments
 from nodrop.formats.yaml import parse
-from nodrop.platforms.artifact import Artifact
+from nodrop.platforms.artifact import Artifact, BatfishTables
 
 _HERE = Path(__file__).parent
 HOSTS = "hosts"
@@ -102,6 +102,18 @@ def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[
         return None
     module = _module(platform, "frr_text")
     return cast("tuple[str, Callable[[int], Place | None]] | None", module.stated(bundle))
+
+
+def batfish_tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
+    """Return a device's tables, as far as Batfish reads those of its platform, under a hostname of Batfish's.
+
+    None where it reads none of that platform, or something in the device's files, given by canonical name, or in its
+    frr.conf is more than its reader takes.
+    """
+    if not (_HERE / device.platform / "batfish.py").exists():
+        return None
+    made = _module(device.platform, "batfish").tables(device, bundle, hostname, frr_conf)
+    return cast("BatfishTables | None", made)
 
 
 def comments(platform: str, name: str, raw: bytes) -> list[Comment]:

@@ -1,5 +1,9 @@
 """What a writer makes: a file of a device."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import value
 
 
@@ -10,3 +14,15 @@ class Artifact:
     device: str
     path: str
     text: str
+
+
+class BatfishTables(NamedTuple):
+    """A device's own tables, cut down to what Batfish reads: the file and the folder that it looks for."""
+
+    folder: str
+    file: str
+    text: str
+    vlan: str
+    """What stands before the number of a VLAN in the name of its interface."""
+    unseen: Mapping[Subject, str]
+    """What was left out, and why."""

@@ -41,8 +41,11 @@ def publish(
     display: str,
     disk: Disk = DISK,
     overwrite_edited: bool = False,
+    mark: str | None = None,
 ) -> Published:
     """Let `directory` hold exactly these files and the manifest: a draft of one part.
+
+    With a `mark`, only in the place of what has a file of that name: what another command wrote stays.
 
     What is refused with InputProblems, and then nothing has changed: see `drafting`, and a listed file edited by hand
     (unless `overwrite_edited`).
@@ -50,4 +53,6 @@ def publish(
     require_plain(files)
     require_relative(inputs)
     with drafting(directory, display=display, disk=disk, overwrite_edited=overwrite_edited) as draft:
+        if mark is not None:
+            draft.require(mark)
         return draft.publish([draft.part().put(files)], inputs)

@@ -104,6 +104,12 @@ class Draft:
         old = self._old.only(prefix)
         return Part(place=self._place, display=self._display, standing=old, disk=self._disk)
 
+    def require(self, mark: str) -> None:
+        """Refuse a folder with files of nodrop's of which none has this name: another command wrote them."""
+        if self._old.listed and mark not in self._old.listed:
+            found = f"holds what another command of nodrop wrote, without {mark}"
+            raise refused(self._display, found, "give a new or an empty folder; nothing was touched")
+
     def publish(self, puts: Sequence[Put], inputs: Mapping[str, str]) -> Published:
         """Let the folder hold exactly what was put, and the manifest, in one step that is on the disk afterwards.
 

@@ -1,0 +1,164 @@
+"""A snapshot for Batfish: of every switch and host one node, what Batfish's own readers take of it, and the cables.
+
+What they take, and what they pass over without a word, is in the sources of Batfish 0.36 and tested against it. A
+SONiC switch keeps its own tables, cut down to those that are read, where nothing of it needs more; every other switch
+is written as the interfaces file and frr.conf that Cumulus Linux would have, in one file. What is left out is said.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from nodrop import platforms
+from nodrop.errors import Unsupported
+from nodrop.export.batfish.hosts import written_hosts
+from nodrop.export.batfish.names import Names, nodes
+from nodrop.export.batfish.stanzas import concatenated
+from nodrop.export.batfish.unseen import NO_HOST, unseen_of
+from nodrop.export.frr_conf import FrrConf, frr_conf
+from nodrop.fabric import subject
+from nodrop.fabric.fabric import Device, End
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Place, Reading
+from nodrop.fabric.subject import Subject
+from nodrop.locate import load
+from nodrop.routing.legs import legs
+
+PlaceOf = Callable[[int], Place | None]
+LAYER1 = "batfish/layer1_topology.json"
+"""The file of the cables, which every snapshot has."""
+_NO_ROUTING = "line vty\n"
+"""A frr.conf without a statement is refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The files of a snapshot by their names in its folder, and the way back from what Batfish says of them.
+
+    `where` has of each file of a switch its device, and where a line of it stands in the device's own files; `names`
+    the device or host of each node; `ports` the leg of each (device, interface of the node).
+    """
+
+    files: Mapping[str, str]
+    where: Mapping[str, tuple[str, PlaceOf]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    ports: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    unseen: Mapping[Subject, str] = field(default_factory=dict)
+    """The parts that Batfish does not see, or not as they are, with the fact that says why."""
+    links: int = 0
+    """How many cables the snapshot has."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the names and texts of all files, hex: equal snapshots have equal ones, on every machine."""
+        found = hashlib.sha256()
+        for name, text in sorted(self.files.items()):
+            for part in (name.encode(), text.encode()):
+                found.update(len(part).to_bytes(8, "big") + part)
+        return found.hexdigest()
+
+
+def snapshot(reading: Reading) -> Snapshot:
+    """Return the snapshot of a reading; InputProblems where a file has changed since it was read."""
+    return _Writer(reading).snapshot()
+
+
+_SHOWN = 3
+
+
+def told(made: Snapshot) -> Iterator[str]:
+    """Yield a line for each reason for which something is not seen, with the first parts of which it is true."""
+    parts: dict[str, list[str]] = {}
+    for part, reason in made.unseen.items():
+        parts.setdefault(reason, []).append(subject.text(part))
+    for reason, all_of in parts.items():
+        more = f" and {len(all_of) - _SHOWN} more" if len(all_of) > _SHOWN else ""
+        yield f"not seen: {', '.join(all_of[:_SHOWN])}{more}: {reason}"
+
+
+class _Writer:
+    def __init__(self, reading: Reading) -> None:
+        self._reading, self._index = reading, Index(reading.fabric)
+        self._files: dict[str, str] = {}
+        self._where: dict[str, tuple[str, PlaceOf]] = {}
+        self._ports: dict[tuple[str, str], str] = {}
+        self._unseen: dict[Subject, str] = {}
+        self._at: dict[End, tuple[str, str]] = {}
+        """By the end of a cable, its node and that node's interface."""
+
+    def snapshot(self) -> Snapshot:
+        names, written = nodes(self._index), set[str]()
+        for device in self._index.devices.values():
+            try:
+                self._device(device, names[device.name])
+            except Unsupported as error:
+                self._unseen[(device.name,)] = f"it cannot be written for Batfish: {error}"
+            else:
+                written.add(names[device.name])
+        for host in written_hosts(self._index, names):
+            self._files[f"hosts/{host.node}.json"] = host.text
+            self._at.update({End(host.name, port): (host.node, port) for port in host.ports})
+            written.add(host.node)
+        edges = list(self._edges())
+        self._files[LAYER1] = json.dumps({"edges": edges}, indent=1) + "\n"
+        return Snapshot(
+            files=dict(sorted(self._files.items())),
+            where=self._where,
+            names={node: name for name, node in names.items() if node in written},
+            ports=self._ports,
+            unseen=self._unseen,
+            links=len(edges),
+        )
+
+    def _device(self, device: Device, node: str) -> None:
+        conf = frr_conf(self._reading, device)
+        bundle = {source.name: load(source) for source in self._reading.sources.get(device.name, ())}
+        text = conf.text if conf else ""
+        tables = platforms.batfish_tables(device, bundle, node, text)
+        self._unseen |= unseen_of(device, conf)
+        if tables is not None:
+            folder = f"{tables.folder}/{node}"
+            self._files[f"{folder}/{tables.file}"] = tables.text
+            self._unseen |= tables.unseen
+            names = Names.of_tables(device, tables.vlan)
+            self._frr(f"{folder}/frr.conf", device.name, "", conf, text)
+        else:
+            names = Names.of_stanzas(device)
+            self._frr(f"configs/{node}.cfg", device.name, concatenated(device, node, names), conf, names.renamed(text))
+        self._ports |= {(device.name, names.leg(leg)): leg.name for leg in legs(device)}
+        self._at.update({End(device.name, port.name): (node, names.port(port.name)) for port in device.interfaces})
+
+    def _frr(self, file: str, device: str, before: str, conf: FrrConf | None, text: str) -> None:
+        """Write what FRR runs, behind what stands `before` it."""
+        if not any(line.strip() and line.strip()[0] not in "!#" for line in text.split("\n")):
+            text = f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{_NO_ROUTING}"
+        lines = text.count("\n") + 1
+        first = before.count("\n")
+        place = conf.place if conf else _nowhere
+        known = conf.text.count("\n") + 1 if conf else 0
+        self._files[file] = before + text
+        self._where[file] = device, lambda line: place(line - first) if 0 < line - first <= min(known, lines) else None
+
+    def _edges(self) -> Iterator[dict[str, dict[str, str]]]:
+        """Yield the cables between ports that the snapshot has, each once."""
+        seen = set()
+        for link in self._reading.fabric.links:
+            ends = [self._at.get(end) for end in (link.a, link.b)]
+            if ends[0] is None or ends[1] is None:
+                self._unseen[subject.link(link.a, link.b)] = NO_HOST if self._of_host(link.a, link.b) else _NO_PORT
+            elif (key := frozenset(ends)) not in seen:
+                seen.add(key)
+                a, b = ({"hostname": node, "interfaceName": port} for node, port in (ends[0], ends[1]))
+                yield {"node1": a, "node2": b}
+
+    def _of_host(self, *ends: End) -> bool:
+        return any(end.node in self._index.hosts for end in ends)
+
+
+_NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"
+
+
+def _nowhere(_line: int) -> None:
+    return None

@@ -1,0 +1,73 @@
+"""Hosts as Batfish has them: a file each, with the ports that have an address of IPv4, and the way out by a switch."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from nodrop.export.batfish.unseen import four
+from nodrop.fabric.fabric import Host, HostPort
+from nodrop.fabric.index import Index
+from nodrop.routing.legs import Leg, legs
+from nodrop.routing.prefixes import prefix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenHost:
+    """A host's file: the host, its node, its text and the ports that are in it."""
+
+    name: str
+    node: str
+    text: str
+    ports: tuple[str, ...]
+
+
+def written_hosts(index: Index, nodes: Mapping[str, str]) -> Iterator[WrittenHost]:
+    """Yield the hosts that have an address of IPv4; those of a bond are those of its first member."""
+    gateways = _Gateways(index)
+    for host in index.hosts.values():
+        if host.name in index.devices or not any(four(port.addresses) for port in host.ports):
+            continue
+        interfaces = {port.name: _interface(host, port, gateways) for port in host.ports}
+        text = json.dumps({"hostname": nodes[host.name], "hostInterfaces": interfaces}, indent=1) + "\n"
+        yield WrittenHost(name=host.name, node=nodes[host.name], text=text, ports=tuple(interfaces))
+
+
+def _interface(host: Host, port: HostPort, gateways: "_Gateways") -> dict[str, object]:
+    found: dict[str, object] = {"name": port.name}
+    first = next(one for one in host.ports if one.name == port.name or (port.bond and one.bond == port.bond))
+    addresses = four(port.addresses) if first is port else []
+    if addresses:
+        found["prefix"] = addresses[0]
+        if addresses[1:]:
+            found["otherPrefixes"] = addresses[1:]
+        gateway = gateways.of(host.name, port.name, addresses[0])
+        found |= {"gateway": gateway} if gateway else {}
+    return found
+
+
+class _Gateways:
+    """The addresses of switches by which hosts leave their subnet."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._legs = cache(self._legs_of)
+
+    def of(self, host: str, port: str, address: str) -> str | None:
+        """Return the address that the switch at a host's port has in the subnet of the host's own."""
+        end, own = self._index.far_end(host, port), prefix(address)
+        if end is None or own is None:
+            return None
+        for leg in self._legs(end.node).get(end.port, ()):
+            for found in leg.addresses:
+                if own.has(found):
+                    return str(found)
+        return None
+
+    def _legs_of(self, device: str) -> Mapping[str, list[Leg]]:
+        found: dict[str, list[Leg]] = {}
+        owner = self._index.devices.get(device)
+        for leg in legs(owner) if owner else ():
+            for port in leg.ports:
+                found.setdefault(port, []).append(leg)
+        return found

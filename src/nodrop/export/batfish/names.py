@@ -1,0 +1,81 @@
+"""What nodes and interfaces of a snapshot are called: Batfish has nodes in lower case, and knows few letters."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import those_known
+from nodrop.fabric.subject import natural
+from nodrop.routing.legs import Leg, legs
+
+_NOT_IN_NODES = re.compile(r"[^a-z0-9_.-]")
+_NOT_IN_INTERFACES = re.compile(r"[^0-9A-Za-z_.:-]")
+_TAKEN = re.compile(r"bridge|lo|vlan[0-9]+|.*\.[0-9]+", re.DOTALL)
+"""Names by which an interface is taken for something else: the bridge, the loopback, a VLAN, a sub-interface."""
+
+
+def nodes(index: Index) -> Mapping[str, str]:
+    """Return the node of each device and host, no two alike: Batfish has their names in lower case."""
+    names = sorted((*index.devices, *(name for name in index.hosts if name not in index.devices)), key=natural)
+    plain = ((name, _NOT_IN_NODES.sub("-", name.lower()).lstrip("-.") or "node") for name in names)
+    return _apart(plain, ())
+
+
+def _apart(wanted: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
+    """Return wanted names by what has them; one that another has already gets a number."""
+    used, found = {name.lower() for name in taken}, {}
+    for key, name in wanted:
+        number, made = 1, name
+        while made.lower() in used:
+            number += 1
+            made = f"{name}-{number}"
+        used.add(made.lower())
+        found[key] = made
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """The interfaces of one device: `own` by its name of them, those of VLANs by `vlan` and their number."""
+
+    own: Mapping[str, str]
+    vlan: str
+    vlans: tuple[int, ...] = ()
+
+    @classmethod
+    def of_tables(cls, device: Device, vlan: str) -> "Names":
+        """Return those of a device that keeps its tables: its own, with what it calls VLANs before their number."""
+        return cls(own={leg.name: leg.name for leg in legs(device)}, vlan=vlan)
+
+    @classmethod
+    def of_stanzas(cls, device: Device) -> "Names":
+        """Return those in an interfaces file; a loopback of a VRF is the interface of the VRF itself."""
+        loopbacks = {one.name for one in those_known(device.loopbacks)}
+        wanted = []
+        for leg in legs(device):
+            if leg.subject[1] == "@vlans" or leg.name == "lo" or (leg.name in loopbacks and leg.name == leg.vrf):
+                continue
+            name = _NOT_IN_INTERFACES.sub("-", leg.name)
+            wanted.append((leg.name, f"{name}-" if _TAKEN.fullmatch(name) else name))
+        kept = {leg.name: leg.name for leg in legs(device) if leg.name in ("lo", leg.vrf)}
+        vlans = tuple(one.id for one in those_known(device.vlans))
+        return cls(own=_apart(wanted, kept) | kept, vlan="vlan", vlans=vlans)
+
+    def port(self, name: str) -> str:
+        """Return what a port or port channel is called."""
+        return self.own.get(name, name)
+
+    def leg(self, leg: Leg) -> str:
+        """Return what a leg is called."""
+        return f"{self.vlan}{leg.subject[2]}" if leg.subject[1] == "@vlans" else self.port(leg.name)
+
+    def renamed(self, text: str) -> str:
+        """Return a text of FRR's in which interfaces are called so; no line becomes another's."""
+        other = {name: made for name, made in self.own.items() if name != made}
+        other |= {f"Vlan{number}": f"{self.vlan}{number}" for number in self.vlans}
+        if not other:
+            return text
+        any_of = "|".join(re.escape(name) for name in sorted(other, key=len, reverse=True))
+        return re.sub(rf"(?<![\w./:-])(?:{any_of})(?![\w./:-])", lambda found: other[found[0]], text)

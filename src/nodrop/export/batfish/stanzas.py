@@ -1,0 +1,120 @@
+"""A switch as the interfaces file that Cumulus Linux would have, made of the model: what Batfish reads of any platform.
+
+Batfish takes an interface for a VLAN by its name, for a bundle by its members, for a VRF by its table; it knows one
+bridge, by the name `bridge`. A port that is shut is told by FRR, for there is no word for it in its interfaces file.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nodrop.export.batfish.names import Names
+from nodrop.export.batfish.unseen import four
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import Unknown, surely_off, those_known
+from nodrop.fabric.subject import natural
+from nodrop.platforms.rendering import template
+from nodrop.routing.legs import legs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stanza:
+    """An interface; in the bridge it has `access` to one VLAN, or the `trunk`'s, of which `native` has no tag."""
+
+    name: str
+    addresses: tuple[str, ...] = ()
+    mtu_bytes: int | None = None
+    vrf: str | None = None
+    members: tuple[str, ...] = ()
+    access: int | None = None
+    trunk: tuple[int, ...] = ()
+    native: int | None = None
+    vlan: int | None = None
+    table: bool = False
+    off: bool = False
+
+
+def concatenated(device: Device, node: str, names: Names) -> str:
+    """Return what stands before frr.conf in the file of a node; Unsupported where a name cannot be written."""
+    stanzas = list(_stanzas(device, names))
+    bridged = [one.name for one in stanzas if one.access is not None or one.trunk]
+    vlans = [vlan.id for vlan in those_known(device.vlans)]
+    made: str = template("batfish/interfaces.j2").render(node=node, stanzas=stanzas, bridged=bridged, vlans=vlans)
+    return made
+
+
+def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
+    of_vrf = {one.vrf: one for one in those_known(device.loopbacks) if one.vrf is not None and one.name == one.vrf}
+    for vrf in _vrfs(device):
+        yield Stanza(name=vrf, table=True, addresses=_four(of_vrf[vrf].addresses) if vrf in of_vrf else ())
+    for loopback in those_known(device.loopbacks):
+        if loopback.name not in of_vrf:
+            addresses = _four(loopback.addresses)
+            yield Stanza(name=names.port(loopback.name), addresses=addresses, vrf=loopback.vrf)
+    bridging = _Bridging(device)
+    ports = {port.name for port in device.interfaces}
+    for port in device.interfaces:
+        access, trunk, native = bridging.of(port.name)
+        yield Stanza(
+            name=names.port(port.name),
+            addresses=_four(port.addresses),
+            mtu_bytes=_known(port.mtu_bytes),
+            vrf=None if isinstance(port.vrf, Unknown) else port.vrf,
+            access=access,
+            trunk=trunk,
+            native=native,
+            off=surely_off(port.enabled),
+        )
+    for channel in those_known(device.port_channels):
+        access, trunk, native = bridging.of(channel.name)
+        members = tuple(names.port(one) for one in channel.members if one in ports)
+        yield Stanza(
+            name=names.port(channel.name),
+            addresses=_four(channel.addresses),
+            mtu_bytes=_known(channel.mtu_bytes),
+            vrf=channel.vrf,
+            members=members,
+            access=access,
+            trunk=trunk,
+            native=native,
+            off=surely_off(channel.enabled) or not members,
+        )
+    for vlan in those_known(device.vlans):
+        off = surely_off(vlan.enabled)
+        name = f"{names.vlan}{vlan.id}"
+        yield Stanza(name=name, addresses=_four(vlan.addresses), vrf=vlan.vrf, vlan=vlan.id, off=off)
+
+
+def _vrfs(device: Device) -> list[str]:
+    """Return every VRF that something is in."""
+    found = {leg.vrf for leg in legs(device)} | {one.vrf for one in those_known(device.vrf_bgp)}
+    found |= {one.vrf for one in those_known(device.static_routes)}
+    return sorted((vrf for vrf in found if vrf is not None), key=natural)
+
+
+class _Bridging:
+    """Which VLANs a port or port channel is in, with a tag and without one."""
+
+    def __init__(self, device: Device) -> None:
+        self._tagged: dict[str, list[int]] = {}
+        self._untagged: dict[str, int] = {}
+        for vlan in those_known(device.vlans):
+            for member in vlan.members:
+                if member.tagged:
+                    self._tagged.setdefault(member.interface, []).append(vlan.id)
+                else:
+                    self._untagged[member.interface] = vlan.id
+
+    def of(self, name: str) -> tuple[int | None, tuple[int, ...], int | None]:
+        """Return the VLAN of an access port, those of a trunk, and the one of these that has no tag."""
+        native, tagged = self._untagged.get(name), self._tagged.get(name, [])
+        if not tagged:
+            return native, (), None
+        return None, tuple(sorted({*tagged, *([] if native is None else [native])})), native
+
+
+def _four(texts: tuple[str, ...] | Unknown) -> tuple[str, ...]:
+    return tuple(four(texts))
+
+
+def _known(size: int | None | Unknown) -> int | None:
+    return None if isinstance(size, Unknown) else size

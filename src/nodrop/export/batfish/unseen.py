@@ -1,0 +1,79 @@
+"""What of a device Batfish does not see, or not as it is, with the fact that says why."""
+
+from collections.abc import Iterator
+
+from nodrop.export.frr_conf import FrrConf
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.routing import Bgp
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.types import key_of
+from nodrop.routing.prefixes import address
+
+IPV6_ADDRESS = "Batfish reads addresses of IPv6 and drops them"
+IPV6_SESSION = "Batfish has no BGP of IPv6"
+IPV6_ROUTE = "Batfish has no routes of IPv6"
+NO_LENGTH = "Batfish takes addresses with the length of their prefix only"
+MTU = "Batfish gives loopbacks and VLANs an MTU of 1500 bytes, or 65536, whatever they have"
+NO_MTU = "the MTU is not known, for which Batfish has 1500 bytes"
+MIN_LINKS = "Batfish has a port channel up as long as one member is"
+TUNNEL = "tunnels are left out, of which the model has the marking only"
+NO_ROUTING = "its BGP is not known, for no file says it"
+NO_HOST = "the host has no address of IPv4, and Batfish has hosts of IPv4 only"
+
+
+def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
+    """Return the parts of a device that a snapshot does not have, or has otherwise."""
+    found = dict(_addresses(device))
+    for port in device.interfaces:
+        if not isinstance(port.mtu_bytes, int):
+            found[device.name, port.name, "mtu_bytes"] = NO_MTU
+    for channel in those_known(device.port_channels):
+        if (channel.min_links or 1) > 1:
+            found[device.name, "@port_channels", channel.name, "min_links"] = MIN_LINKS
+    for vlan in those_known(device.vlans):
+        if vlan.addresses:
+            found[device.name, "@vlans", vlan.key, "mtu_bytes"] = MTU
+    for tunnel in those_known(device.tunnels):
+        found[device.name, "@tunnels", tunnel.name] = TUNNEL
+    if conf is None:
+        found[device.name, "@bgp"] = NO_ROUTING
+    elif conf.missing:
+        found[device.name, "@bgp"] = "; ".join(conf.missing)
+    found.update(_routing(device))
+    return found
+
+
+def _addresses(device: Device) -> Iterator[tuple[Subject, str]]:
+    texts: dict[Subject, tuple[str, ...]] = {
+        (device.name, one.name): those_known(one.addresses) for one in device.interfaces
+    }
+    for kind in ("loopbacks", "port_channels", "vlans"):
+        for one in those_known(getattr(device, kind)):
+            texts[device.name, f"@{kind}", key_of(one, 0)] = one.addresses
+    for subject, own in texts.items():
+        for text in own:
+            read = address(text)
+            if read is not None and read.family == "ipv6":
+                yield (*subject, "addresses", text), IPV6_ADDRESS
+            elif "/" not in text:
+                yield (*subject, "addresses", text), NO_LENGTH
+
+
+def _routing(device: Device) -> Iterator[tuple[Subject, str]]:
+    first: tuple[Bgp, ...] = () if isinstance(device.bgp, Unknown) or device.bgp is None else (device.bgp,)
+    for process in (*first, *those_known(device.vrf_bgp)):
+        own = (device.name,) if process.vrf is None else (device.name, "@vrf_bgp", process.vrf)
+        for neighbor in those_known(process.neighbors):
+            far = address(neighbor.address or "")
+            if (far is not None and far.family == "ipv6") or not neighbor.active:
+                yield (*own, "neighbors" if process.vrf else "@neighbors", neighbor.key), IPV6_SESSION
+    for route in those_known(device.static_routes):
+        if ":" in route.prefix:
+            yield (device.name, "@static_routes", route.prefix), IPV6_ROUTE
+
+
+def four(texts: tuple[str, ...] | Unknown) -> list[str]:
+    """Return the addresses of IPv4 that Batfish takes: those with the length of their prefix."""
+    read = ((text, address(text)) for text in those_known(texts))
+    return [text for text, found in read if found is not None and found.family == "ipv4" and "/" in text]

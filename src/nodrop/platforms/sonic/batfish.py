@@ -1,0 +1,99 @@
+"""A switch's tables, cut down to what Batfish's reader of SONiC takes (Batfish 0.36, vendor/sonic/representation).
+
+A key that a class of its rows does not have makes it drop the whole table without an error, so that none is kept but
+those it knows; members of VLANs it takes from the older form of the table VLAN only.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import Unknown, surely_off, those_known
+from nodrop.fabric.subject import Subject
+from nodrop.platforms.artifact import BatfishTables
+from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.document import FILE
+from nodrop.platforms.sonic.frr_text import given
+
+_FOLDER = "sonic_configs"
+_VLAN = "Vlan"
+_UNREAD = (
+    "PORTCHANNEL", "PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE", "VLAN_SUB_INTERFACE", "VRF", "VXLAN_TUNNEL", "VNET",
+)  # fmt: skip
+"""Tables of what bears on routing that it does not read."""
+_BEYOND = re.compile(
+    r"^router bgp [0-9.]+ (?:vrf (?!default\b)|view )|^[ \t]*vrf (?!default\b)"
+    r"|^[ \t]*address-family l2vpn\b|^ip route .* vrf (?!default\b)|^interface \S+ vrf |^router ospf",
+    re.MULTILINE,
+)
+"""Lines at which it loses the whole device, or that belong to what it does not have."""
+_HOLDERS = ("INTERFACE", "LOOPBACK_INTERFACE", "VLAN_INTERFACE")
+_ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}")
+_TAGGING = {"tagged": "tagged", "untagged": "untagged", "priority_tagged": "untagged"}
+_ACLS = "Batfish denies what no rule of an ACL speaks of, which SONiC forwards, and drops a table with a rule it lacks"
+
+
+def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
+    """Return the tables; None where the device has VRFs, port channels or whatever else is beyond that reader."""
+    documents, _ = given(bundle)
+    config = Config(device.name, documents)
+    if _beyond(device, config) or _BEYOND.search(frr_conf):
+        return None
+    ports = {port.name: port for port in device.interfaces}
+    found: dict[str, dict[str, Any]] = {"DEVICE_METADATA": {"localhost": {"hostname": hostname}}}
+    found["PORT"] = {
+        name: {"admin_status": "down" if surely_off(port.enabled) else "up"}
+        | ({"mtu": str(port.mtu_bytes)} if isinstance(port.mtu_bytes, int) else {})
+        for name, port in ports.items()
+    }
+    members = dict(_members(config, ports))
+    of_vlan: dict[str, list[str]] = {name: [] for name in config.rows("VLAN") if name.removeprefix(_VLAN).isdecimal()}
+    for key in members:
+        of_vlan[key.partition("|")[0]].append(key.partition("|")[2])
+    found["VLAN"] = {
+        name: {"vlanid": name.removeprefix(_VLAN), "members": sorted(ports)} for name, ports in of_vlan.items()
+    }
+    found["VLAN_MEMBER"] = members
+    known = {"INTERFACE": ports, "LOOPBACK_INTERFACE": None, "VLAN_INTERFACE": of_vlan}
+    for table in _HOLDERS:
+        rows, there = config.rows(table), known[table]
+        names = {key.partition("|")[0] for key in rows}
+        kept = {name for name in names if there is None or name in there}
+        found[table] = {name: {} for name in sorted(kept)}
+        found[table] |= {key: _secondary(row) for key, row in rows.items() if _held(key, kept)}
+    unseen: dict[Subject, str] = {(device.name, "ACL_RULE"): _ACLS} if config.rows("ACL_RULE") else {}
+    text = json.dumps({table: rows for table, rows in found.items() if rows}, indent=1) + "\n"
+    return BatfishTables(_FOLDER, FILE, text, _VLAN, unseen)
+
+
+def _beyond(device: Device, config: Config) -> bool:
+    """Whether the tables say more than is read: other routing tables, bundles, a port in several VLANs."""
+    if not config.rows("PORT") or any(config.rows(table) for table in _UNREAD):
+        return True
+    if any("vrf_name" in row for table in _HOLDERS for row in config.rows(table).values()):
+        return True
+    if isinstance(device.vlans, Unknown) or any(surely_off(vlan.enabled) for vlan in device.vlans):
+        return bool(config.rows("VLAN"))
+    carried = [member.interface for vlan in those_known(device.vlans) for member in vlan.members]
+    return len(carried) != len(set(carried))
+
+
+def _members(config: Config, ports: Mapping[str, object]) -> Iterator[tuple[str, dict[str, str]]]:
+    rows = config.rows("VLAN_MEMBER")
+    for key, row in rows.items():
+        vlan, _, port = key.partition("|")
+        mode = _TAGGING.get(row.get("tagging_mode", ""))
+        if mode and port in ports and vlan in config.rows("VLAN") and vlan.removeprefix(_VLAN).isdecimal():
+            yield key, {"tagging_mode": mode}
+
+
+def _held(key: str, kept: set[str]) -> bool:
+    """Whether a row is an address that is read."""
+    name, bar, address = key.partition("|")
+    return bool(bar) and name in kept and _ADDRESS.fullmatch(address) is not None
+
+
+def _secondary(row: Mapping[str, str]) -> dict[str, str]:
+    return {"secondary": "true"} if row.get("secondary") == "true" else {}

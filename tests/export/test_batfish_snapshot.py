@@ -1,0 +1,405 @@
+"""Snapshots for Batfish: only what its readers take, cables between ports that are there, and lines that lead back."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nodrop
+import random_fabrics
+import random_nvue
+from command import built
+from nodrop import collect, platforms
+from nodrop.errors import InputProblems, Unsupported
+from nodrop.export.batfish import LAYER1, Snapshot, snapshot
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
+from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Loopback
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.fabric.states import UNKNOWN, those_known
+from nodrop.fabric.subject import link as link_subject
+from nodrop.fabric.values import changed
+from nodrop.resources import home
+from nodrop.routing.legs import legs
+from nodrop.routing.prefixes import prefix
+from random_routed import routed
+
+HERE = Path(__file__).parents[1]
+ROWS = {
+    "DEVICE_METADATA": {"hostname"},
+    "PORT": {"admin_status", "mtu"},
+    "INTERFACE": {"secondary"},
+    "LOOPBACK_INTERFACE": {"secondary"},
+    "VLAN": {"vlanid", "members"},
+    "VLAN_MEMBER": {"tagging_mode"},
+    "VLAN_INTERFACE": {"secondary"},
+}
+"""Tables that are written and the keys of their rows: each is one that Batfish's classes of rows have."""
+LINES = re.compile(
+    r"auto [\w.:-]+|iface [\w.:-]+(?: inet loopback)?| {4}address [0-9.]+/[0-9]+| {4}(?:mtu|vlan-id|bridge-access|"
+    r"bridge-pvid) [0-9]+| {4}(?:bond-slaves|bridge-ports|bridge-vids)(?: [\w.:-]+)+| {4}vrf [\w.:-]+"
+    r"| {4}vrf-table auto| {4}vlan-raw-device bridge| {4}bridge-vlan-aware yes|"
+)
+FRR = "# ports.conf --\nfrr version 8.4.3\n"
+
+
+def reading_of(fabric: Fabric) -> Reading:
+    """A reading of what the model says, without files."""
+    return Reading(fabric=fabric)
+
+
+def stanzas(text: str) -> dict[str, list[str]]:
+    """The settings of each interface of a node's file."""
+    found: dict[str, list[str]] = {}
+    for line in text.partition(FRR)[0].split("\n"):
+        if line.startswith("iface "):
+            found[line.split()[1]] = settings = []
+        elif line.startswith("    "):
+            settings.append(line.strip())
+    return found
+
+
+def ports_of(found: Snapshot) -> Mapping[str, set[str]]:
+    """The interfaces that the files of each node have."""
+    ports: dict[str, set[str]] = {}
+    for name, text in found.files.items():
+        path = Path(name)
+        if path.name == "config_db.json":
+            tables = json.loads(text)
+            assert tables["DEVICE_METADATA"]["localhost"]["hostname"] == path.parent.name
+            ports[path.parent.name] = {*tables["PORT"], *tables.get("VLAN", {}), *_names(tables, "LOOPBACK_INTERFACE")}
+        elif path.parent.name == "configs":
+            ports[path.stem] = set(stanzas(text))
+        elif path.parent.name == "hosts":
+            assert json.loads(text)["hostname"] == path.stem
+            ports[path.stem] = set(json.loads(text)["hostInterfaces"])
+    return ports
+
+
+def _names(tables: dict[str, Any], table: str) -> set[str]:
+    return {key.partition("|")[0] for key in tables.get(table, {})}
+
+
+def check(reading: Reading) -> Snapshot:
+    """What holds of every snapshot."""
+    found = snapshot(reading)
+    ports = ports_of(found)
+    fabric = reading.fabric
+    assert set(ports) == set(found.names)
+    assert all(node == node.lower() for node in ports)
+    left_out = {part[0] for part, _ in found.unseen.items() if len(part) == 1}
+    assert {*found.names.values()} >= {device.name for device in fabric.devices} - left_out
+    edges = json.loads(found.files[LAYER1])["edges"]
+    ends = [(one["hostname"], one["interfaceName"]) for edge in edges for one in (edge["node1"], edge["node2"])]
+    assert all(port in ports[node] for node, port in ends)
+    assert found.links == len(edges) == len({frozenset(pair) for pair in zip(ends[::2], ends[1::2], strict=True)})
+    assert len(edges) + sum(part[1:2] == ("links",) for part in found.unseen) >= len(
+        {frozenset((link.a, link.b)) for link in fabric.links}
+    )
+    by_leg = {(device, leg) for (device, _), leg in found.ports.items()}
+    for device in fabric.devices:
+        if device.name not in left_out:
+            assert {(device.name, leg.name) for leg in legs(device)} <= by_leg
+    check_tables(found)
+    check_places(found, reading)
+    return found
+
+
+def check_tables(found: Snapshot) -> None:
+    for name, text in found.files.items():
+        if name.endswith("config_db.json"):
+            tables = json.loads(text)
+            assert tables.keys() <= ROWS.keys()
+            for table, rows in tables.items():
+                assert all(row.keys() <= ROWS[table] for row in rows.values()), table
+            for key in tables.get("VLAN_MEMBER", {}):
+                vlan, _, port = key.partition("|")
+                assert port in tables["VLAN"][vlan]["members"]
+                assert port in tables["PORT"]
+        elif name.startswith("configs/"):
+            head, marker, frr = text.partition(FRR)
+            assert marker
+            first, second, *rest = head.split("\n")
+            assert (first, second) == (Path(name).stem, "# This file describes the network interfaces")
+            assert all(LINES.fullmatch(line) for line in rest), [line for line in rest if not LINES.fullmatch(line)]
+            assert any(line.strip("! ") for line in frr.split("\n"))
+
+
+def check_places(found: Snapshot, reading: Reading) -> None:
+    """A line that has a place says there what it says here, names of interfaces aside."""
+    for name, (device, place_of) in found.where.items():
+        held = {one.name: (one.held or b"").decode() for one in reading.sources.get(device, ())}
+        for number, line in enumerate(found.files[name].split("\n"), 1):
+            place = place_of(number)
+            if place is not None and held.get(place.file) and not place.file.endswith(".json"):
+                there = held[place.file].split("\n")[place.span.line - 1]
+                assert re.sub(r"\bVlan", "vlan", there) == re.sub(r"\bVlan", "vlan", line)
+
+
+@pytest.mark.parametrize("intent", sorted(path.stem for path in home("intents").glob("*.yaml")))
+def test_shipped_intents_on_their_own_platforms(intent: str) -> None:
+    fabric = nodrop.build(nodrop.load(home("intents") / f"{intent}.yaml"))
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    found = check(reading)
+    assert found.links == len(fabric.links)
+    assert set(found.names.values()) == {one.name for one in (*fabric.devices, *fabric.hosts)}
+    for device in fabric.devices:
+        if device.platform == "sonic":
+            (frr,) = (one.held or b"" for one in reading.sources[device.name] if one.name == "frr.conf")
+            assert found.files[f"sonic_configs/{device.name}/frr.conf"].encode() == frr
+
+
+@given(random_fabrics.fabrics())
+def test_random_devices_of_sonic(fabric: Fabric) -> None:
+    check(nodrop.read_back(list(nodrop.write(fabric)), fabric))
+
+
+@given(random_nvue.devices())
+def test_random_devices_of_nvue(device: Device) -> None:
+    within = random_nvue.alone(device)
+    try:
+        made = list(platforms.writer("nvue").write(device, within))
+    except Unsupported:
+        return
+    (one,) = collect.read_artifacts(made, {device.name: "nvue"}, "")
+    check(Reading(fabric=changed(within, devices=(one.device,)), sources={one.device.name: one.sources}))
+
+
+@given(st.integers(0, 2**32))
+def test_random_control_planes(seed: int) -> None:
+    check(reading_of(routed(Random(seed))))
+
+
+@pytest.mark.parametrize(
+    "folder", ["cumulus/good", "cumulus/bad", "nclu/good.txt", "nclu/bad.txt", "onyx/good.txt", "onyx/bad.txt"]
+)
+def test_older_platforms(folder: str) -> None:
+    found = check(nodrop.read([str(HERE / folder)]))
+    assert list(found.files) == [LAYER1, f"configs/{next(iter(found.names))}.cfg"]
+
+
+def leaf(**fields: Any) -> Device:
+    ports = tuple(Interface(name=f"Ethernet{n}", mtu_bytes=9216, addresses=(f"10.0.{n}.0/31",)) for n in (0, 8))
+    known: dict[str, Any] = {"loopbacks": (), "port_channels": (), "vlans": (), "vrf_bgp": (), "static_routes": ()}
+    session = BgpNeighbor(address="10.0.0.1", remote_asn=65001)
+    known |= {"bgp": Bgp(asn=65000, neighbors=(session,)), "interfaces": ports, "tunnels": ()}
+    return Device(name="leaf1", platform="sonic", **known | fields)
+
+
+def only_file(device: Device) -> str:
+    found = check(reading_of(Fabric(name="f", mode="lossless", devices=(device,))))
+    return found.files["configs/leaf1.cfg"]
+
+
+def test_port_channels_and_vrfs_and_trunks_are_stanzas() -> None:
+    device = leaf(
+        loopbacks=(Loopback(name="Loopback0", addresses=("10.9.0.1/32", "fd00::1/128")),),
+        port_channels=(
+            PortChannel(name="PortChannel1", members=("Ethernet8",), addresses=("10.1.0.0/31",), vrf="Vrf1"),
+        ),
+        vlans=(
+            Vlan(id=10, members=(VlanMember(interface="Ethernet0", tagged=True),), addresses=("10.2.0.1/24",)),
+            Vlan(id=20, members=(VlanMember(interface="Ethernet0", tagged=False),), enabled=False),
+        ),
+    )
+    text = only_file(device)
+    assert stanzas(text) == {
+        "Vrf1": ["vrf-table auto"],
+        "Loopback0": ["address 10.9.0.1/32"],
+        "Ethernet0": ["address 10.0.0.0/31", "mtu 9216", "bridge-vids 10 20", "bridge-pvid 20"],
+        "Ethernet8": ["address 10.0.8.0/31", "mtu 9216"],
+        "PortChannel1": ["address 10.1.0.0/31", "bond-slaves Ethernet8", "vrf Vrf1"],
+        "vlan10": ["address 10.2.0.1/24", "vlan-id 10", "vlan-raw-device bridge"],
+        "vlan20": ["vlan-id 20", "vlan-raw-device bridge"],
+        "bridge": ["bridge-ports Ethernet0", "bridge-vids 10 20", "bridge-vlan-aware yes"],
+    }
+    frr = text.partition(FRR)[2]
+    assert frr.startswith("interface PortChannel1 vrf Vrf1\n!\ninterface vlan20\n shutdown\n!\n")
+
+
+def test_a_port_channel_without_members_is_shut_and_so_are_ports_that_are() -> None:
+    ports = (changed(leaf().interfaces[0], enabled=False),)
+    text = only_file(leaf(interfaces=ports, port_channels=(PortChannel(name="PortChannel1", members=("Ethernet8",)),)))
+    assert "interface Ethernet0\n shutdown\n" in text
+    assert "interface PortChannel1\n shutdown\n" in text
+    assert "bond-slaves" not in text
+
+
+def test_names_that_batfish_does_not_take_are_made_others_and_lead_back() -> None:
+    device = leaf(
+        interfaces=(Interface(name="Eth1/1", mtu_bytes=9216), Interface(name="bridge", mtu_bytes=9216)),
+        vlans=(Vlan(id=7, addresses=("10.2.0.1/24",)),),
+        bgp=Bgp(
+            asn=65000,
+            neighbors=tuple(
+                BgpNeighbor(interface=name, remote_asn="external") for name in ("Eth1/1", "Eth1/11", "Vlan7")
+            ),
+        ),
+    )
+    found = check(reading_of(Fabric(name="f", mode="lossless", devices=(device,))))
+    assert found.ports == {("leaf1", "Eth1-1"): "Eth1/1", ("leaf1", "bridge-"): "bridge", ("leaf1", "vlan7"): "VLAN 7"}
+    words = re.findall(r"neighbor (\S+) interface", found.files["configs/leaf1.cfg"])
+    assert words == ["Eth1-1", "Eth1/11", "vlan7"]
+
+
+def test_nodes_are_lower_case_and_apart() -> None:
+    names = ("Leaf1", "leaf1", "LEAF1", "spine 1")
+    devices = tuple(changed(leaf(), name=name, interfaces=()) for name in names)
+    host = Host(
+        name="Spine-1",
+        group="gpu",
+        gpus=8,
+        nic=UNKNOWN,
+        ports=(HostPort(name="n", speed_mbps=1, lanes=1, addresses=("10.0.0.1/31",)),),
+    )
+    found = check(reading_of(Fabric(name="f", mode="lossless", devices=devices, hosts=(host,))))
+    assert sorted(found.names) == ["leaf1", "leaf1-2", "leaf1-3", "spine-1", "spine-1-2"]
+    assert sorted(found.names.values()) == sorted((*names, "Spine-1"))
+
+
+def test_hosts_go_by_the_switch_in_their_subnet() -> None:
+    vlan = Vlan(id=5, members=(VlanMember(interface="Ethernet8", tagged=False),), addresses=("10.5.0.1/24",))
+    device = leaf(interfaces=(leaf().interfaces[0], Interface(name="Ethernet8", mtu_bytes=9216)), vlans=(vlan,))
+    ports = (
+        HostPort(name="n1", speed_mbps=1, lanes=1, addresses=("10.0.0.1/31", "fd00::2/127")),
+        HostPort(name="n2", speed_mbps=1, lanes=1, addresses=("10.5.0.9/24",), bond="b"),
+        HostPort(name="n3", speed_mbps=1, lanes=1, addresses=("10.5.0.9/24",), bond="b"),
+    )
+    six = Host(name="six", group="g", gpus=0, nic=UNKNOWN, ports=(changed(ports[0], addresses=("fd00::9/64",)),))
+    host = Host(name="gpu1", group="g", gpus=8, nic=UNKNOWN, ports=ports)
+    ends = [End("gpu1", "n1"), End("gpu1", "n2"), End("six", "n1"), End("gpu1", "n3")]
+    links = [Link(a=end, b=End("leaf1", f"Ethernet{8 * n}")) for n, end in enumerate(ends[:3])]
+    found = check(
+        reading_of(Fabric(name="f", mode="lossless", devices=(device,), hosts=(host, six), links=tuple(links)))
+    )
+    assert json.loads(found.files["hosts/gpu1.json"])["hostInterfaces"] == {
+        "n1": {"name": "n1", "prefix": "10.0.0.1/31", "gateway": "10.0.0.0"},
+        "n2": {"name": "n2", "prefix": "10.5.0.9/24", "gateway": "10.5.0.1"},
+        "n3": {"name": "n3"},
+    }
+    assert "hosts/six.json" not in found.files
+    reason = "the host has no address of IPv4, and Batfish has hosts of IPv4 only"
+    assert found.unseen[link_subject(links[2].a, links[2].b)] == reason
+
+
+def _modified(two_by_two: Path, folder: Path, frr: str = "", **tables: Any) -> Snapshot:
+    config = json.loads((two_by_two / "leaf1" / "config_db.json").read_text())
+    for table, rows in tables.items():
+        config.setdefault(table, {}).update(rows)
+    folder.mkdir(exist_ok=True)
+    (folder / "config_db.json").write_text(json.dumps(config))
+    (folder / "frr.conf").write_text((two_by_two / "leaf1" / "frr.conf").read_text() + frr)
+    return check(nodrop.read([str(folder)]))
+
+
+@pytest.mark.parametrize(
+    ("frr", "tables"),
+    [
+        ("router bgp 65001 vrf Vrf1\n", {}),
+        ("vrf Vrf1\n ip route 10.0.0.0/8 blackhole\nexit-vrf\n", {}),
+        ("router bgp 4200100001\n address-family l2vpn evpn\n", {}),
+        ("", {"PORTCHANNEL": {"PortChannel1": {"admin_status": "up"}}}),
+        ("", {"VRF": {"Vrf1": {}}}),
+        ("", {"VXLAN_TUNNEL": {"vtep": {"src_ip": "10.0.0.1"}}}),
+        ("", {"INTERFACE": {"Ethernet0": {"vrf_name": "Vrf1"}}}),
+        (
+            "",
+            {
+                "VLAN": {"Vlan5": {"vlanid": "5"}, "Vlan6": {"vlanid": "6"}},
+                "VLAN_MEMBER": {f"Vlan{n}|Ethernet248": {"tagging_mode": "tagged"} for n in (5, 6)},
+            },
+        ),
+        ("", {"VLAN": {"Vlan5": {"vlanid": "5", "admin_status": "down"}}}),
+    ],
+)
+def test_what_is_beyond_the_reader_of_tables_has_the_other_form(
+    two_by_two: Path, tmp_path: Path, frr: str, tables: dict[str, Any]
+) -> None:
+    """At these lines Batfish loses the device, or takes its tables for something else."""
+    assert "sonic_configs/leaf1/config_db.json" in _modified(two_by_two, tmp_path / "plain").files
+    assert "configs/leaf1.cfg" in _modified(two_by_two, tmp_path / "more", frr, **tables).files
+
+
+def test_rows_that_would_cost_a_table_are_cut_down(two_by_two: Path, tmp_path: Path) -> None:
+    found = _modified(
+        two_by_two,
+        tmp_path,
+        INTERFACE={
+            "Ethernet0": {"ipv6_use_link_local_only": "enable", "proxy_arp": "enabled"},
+            "Ethernet0|10.7.0.1": {},
+            "Ethernet0|10.7.0.1/24": {"scope": "global", "secondary": "true"},
+            "Ethernet999|10.8.0.1/24": {},
+        },
+        VLAN={"Vlan5": {"vlanid": "5", "mac": "00:00:00:00:00:05", "mtu": "9000"}},
+        VLAN_MEMBER={"Vlan5|Ethernet248": {"tagging_mode": "priority_tagged"}},
+        ACL_TABLE={"A": {"type": "L3V6"}},
+        ACL_RULE={"A|R": {"PRIORITY": "1", "PACKET_ACTION": "DROP", "DSCP": "3"}},
+    )
+    tables = json.loads(found.files["sonic_configs/leaf1/config_db.json"])
+    rows = {key: row for key, row in tables["INTERFACE"].items() if key.startswith(("Ethernet0|", "Ethernet999"))}
+    assert rows == {"Ethernet0|10.2.1.0/31": {}, "Ethernet0|10.7.0.1/24": {"secondary": "true"}}
+    assert tables["VLAN"] == {"Vlan5": {"vlanid": "5", "members": ["Ethernet248"]}}
+    assert tables["VLAN_MEMBER"] == {"Vlan5|Ethernet248": {"tagging_mode": "untagged"}}
+    assert ("leaf1", "ACL_RULE") in found.unseen
+    assert ("leaf1", "Ethernet0", "addresses", "10.7.0.1") in found.unseen
+
+
+def test_a_frr_conf_of_comments_gets_a_statement(two_by_two: Path, tmp_path: Path) -> None:
+    (tmp_path / "config_db.json").write_text((two_by_two / "leaf1" / "config_db.json").read_text())
+    for text, written in (
+        ("! nothing", "! nothing\nline vty\n"),
+        ("# nothing\n", "# nothing\nline vty\n"),
+        ("", "line vty\n"),
+    ):
+        (tmp_path / "frr.conf").write_text(text)
+        found = check(nodrop.read([str(tmp_path)]))
+        assert found.files["sonic_configs/leaf1/frr.conf"] == written
+        _, place_of = found.where["sonic_configs/leaf1/frr.conf"]
+        assert place_of(written.count("\n") + 1) is None
+
+
+def test_what_is_not_seen_of_a_dual_stack() -> None:
+    fabric = nodrop.build(nodrop.load(home("intents") / "dual-stack.yaml"))
+    found = check(nodrop.read_back(list(nodrop.write(fabric)), fabric))
+    expected = set()
+    for device in fabric.devices:
+        holders = ((port.name,) for port in device.interfaces)
+        texts = {one: those_known(port.addresses) for one, port in zip(holders, device.interfaces, strict=True)}
+        texts |= {("@loopbacks", one.name): one.addresses for one in those_known(device.loopbacks)}
+        expected |= {
+            (device.name, *part, "addresses", text)
+            for part, own in texts.items()
+            for text in own
+            if (read := prefix(text)) and read.family == "ipv6"
+        }
+        expected |= {(device.name, "@neighbors", one.key) for one in those_known(device.neighbors) if ":" in one.key}
+        expected |= {
+            (device.name, "@static_routes", one.prefix)
+            for one in those_known(device.static_routes)
+            if ":" in one.prefix
+        }
+    assert set(found.unseen) == expected
+
+
+def test_equal_fabrics_have_one_digest_and_a_changed_file_another(two_by_two: Path, tmp_path: Path) -> None:
+    plain = snapshot(nodrop.read([str(two_by_two)]))
+    built(home("intents") / "two-by-two.yaml", tmp_path / "again")
+    assert snapshot(nodrop.read([str(tmp_path / "again")])).digest == plain.digest
+    assert re.fullmatch("[0-9a-f]{64}", plain.digest)
+    file = tmp_path / "again" / "leaf1" / "frr.conf"
+    file.write_text(file.read_text() + "!\n")
+    assert snapshot(nodrop.read([str(tmp_path / "again")])).digest != plain.digest
+
+
+def test_a_file_that_has_changed_since_is_refused(tmp_path: Path) -> None:
+    built(home("intents") / "two-by-two.yaml", tmp_path / "build")
+    reading = nodrop.read([str(tmp_path / "build")])
+    (tmp_path / "build" / "spine1" / "config_db.json").write_text("{}")
+    with pytest.raises(InputProblems, match=r"spine1/config_db.json: changed since it was read"):
+        snapshot(reading)
