@@ -108,7 +108,7 @@ class Service:
         with self.at_most(f"deleting {snapshot.name}"):
             self._session.delete_snapshot(snapshot.name)
 
-    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Sequence[Row]:
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: Any) -> Sequence[Row]:
         """Ask a question by its name; the rows of its table."""
         with self.at_most(question):
             template = getattr(self._session.q, question, None)
@@ -240,7 +240,7 @@ class Loaded:
     def __init__(self, service: Service, name: str) -> None:
         self.service, self.name = service, name
 
-    def ask(self, question: str, *, reference: "Loaded | None" = None, **parameters: object) -> Sequence[Row]:
+    def ask(self, question: str, *, reference: "Loaded | None" = None, **parameters: Any) -> Sequence[Row]:
         """Ask a question of it by Batfish's name, against another snapshot where the question compares two.
 
         Constraints on headers and paths are mappings: `headers={"ipProtocols": ["UDP"], "dstPorts": "4791"}`.
