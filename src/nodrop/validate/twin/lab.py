@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 from nodrop.fabric.fabric import End, Fabric
 from nodrop.fabric.states import surely_off, those_known
+from nodrop.formats.json import parse
 from nodrop.validate.twin.daemons import Boot, Daemons, Failed, Said
 from nodrop.validate.twin.plan import Nic, Plan, Space, plan, settings
 
@@ -172,6 +173,10 @@ class Lab:
     def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
         """What `ip` says in a node; RuntimeError where it fails."""
         return _checked(["ip", "-n", self.plan.spaces[Space(node, vrf)], *words])
+
+    def addresses(self, node: str, vrf: str | None = None) -> Any:
+        """The interfaces of a node with their addresses, as `ip -json address` has them."""
+        return parse(self.ip(node, "-json", "address", vrf=vrf).encode(), "ip address")
 
     def json(self, node: str, command: str, daemon: str = "bgpd") -> Any:
         """What a daemon of a device answers, as what it says in JSON (`show bgp summary`, without ` json`).

@@ -1,0 +1,194 @@
+"""What a twin of a fabric shows, held in the shape in which all validators tell what they see."""
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from nodrop.errors import ServiceUnavailable
+from nodrop.fabric.reading import Place, Reading
+from nodrop.routing.observation import CHECKS, Observation, Refused, address_item
+from nodrop.validate.twin import box, looking
+from nodrop.validate.twin.daemons import FRR, Said
+from nodrop.validate.twin.lab import Lab
+from nodrop.validate.twin.links import links
+from nodrop.validate.twin.starting import Start, start
+from nodrop.validate.twin.waiting import settle
+from nodrop.validate.twin.work import NOT_ASKED, Options, Part, Work
+
+BY: Final = "real FRR"
+
+Act = Callable[[Lab, Work, box.Tell], Part]
+"""Something that is done with a twin that has come to rest, and leaves it as it was; what is seen of it is returned."""
+
+ACTS: list[Act] = []
+"""What is done with it, in this order."""
+
+_HARMLESS = re.compile(
+    r"\s*(?:no )?(?:fpm |log |hostname |domainname |password |enable password |service |agentx|username |line vty|"
+    r"zebra nexthop-group |zebra route-map |mgmt |debug |banner |frr version|frr defaults|bgp no-rib|"
+    r"neighbor \S+ capability software-version|bgp suppress-fib-pending|ip nht resolve-via-default|"
+    r"ipv6 nht resolve-via-default|exec-timeout|netns)"
+)
+"""Lines about logs, names, the ASIC and who may log in, which decide no session and no route. Releases of SONiC and of
+Cumulus Linux have such lines that Debian's FRR does not take."""
+
+
+_NEEDED: Final = {
+    **dict.fromkeys(("vtysh", *(str(FRR / daemon) for daemon in ("zebra", "staticd", "bgpd", "bfdd"))), "frr"),
+    "ip": "iproute2",
+    "sysctl": "procps",
+    "stdbuf": "coreutils",
+}
+
+
+def available() -> None:
+    """See that a twin can be run here; ServiceUnavailable where FRR, `ip` or namespaces of one's own are missing."""
+    box.programs(_NEEDED)
+    box.spaces()
+
+
+def observe(
+    reading: Reading, computed: Observation, *, options: Options | None = None, progress: box.Tell | None = None
+) -> Observation:
+    """Run a fabric in real FRR daemons, and return what of the items that are computed is seen there.
+
+    ServiceUnavailable where no twin can be run here; InputProblems where a file has changed since it was read.
+    """
+    available()
+    begun, chosen = time.monotonic(), options or Options()
+    what = start(reading)
+    work = Work(
+        fabric=reading.fabric,
+        boots=what.boots,
+        without=what.without,
+        computed={check: dict(found) for check, found in computed.seen.items()},
+        options=chosen,
+    )
+    part, refused, version = box.call(perform, work, progress=progress)
+    for item, why in computed.unseen.get("sessions", {}).items():
+        part.seen["sessions"].pop(item, None)
+        part.unseen.setdefault("sessions", {})[item] = why
+    seconds = time.monotonic() - begun
+    told = (f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s", *what.told, *part.told)
+    return Observation(
+        by=BY,
+        seen=part.seen,
+        said=part.said,
+        unseen=part.unseen,
+        refused=tuple(_refused(what, refused)),
+        told=told,
+    )
+
+
+def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...]], str]:
+    """Start the twin and look at it; inside its own process tree. With it come the lines refused, and FRR's version."""
+    lab = Lab(work.fabric, work.boots)
+    tell(f"starting {len(work.boots)} devices")
+    lab.start()
+    if not lab.devices and work.boots:
+        raise ServiceUnavailable(f"no daemon of FRR starts: {next(iter(lab.dead.values()))}")
+    wanted = work.wanted
+    settle(
+        lab,
+        wanted,
+        patience_s=work.options.patience_s,
+        told=lambda up: tell(f"{up} of {len(wanted)} sessions are up"),
+    )
+    part = Part(told=list(lab.plan.told))
+    for look in (_configuration, _sessions, _routes, _addresses, _links):
+        part.take(look(lab, work))
+    for act in ACTS:
+        part.take(act(lab, work, tell))
+    _rest(part, work, lab.dead)
+    return part, lab.refused, _version(lab)
+
+
+def _version(lab: Lab) -> str:
+    for name in lab.devices:
+        found = re.search(r"FRRouting (\S+)", lab.vtysh(name, "show version", "zebra"))
+        if found:
+            return found[1]
+    return "of unknown version"
+
+
+def _configuration(lab: Lab, work: Work) -> Part:
+    part = Part(seen={"configuration": {}}, unseen={"configuration": {}})
+    for device in work.fabric.devices:
+        name = device.name
+        if name in work.without:
+            part.unseen["configuration"][name,] = work.without[name]
+        elif name in lab.dead:
+            part.seen["configuration"][name,] = "refused"
+            part.said["configuration", (name,)] = lab.dead[name]
+        else:
+            bad = [one for one in lab.refused[name] if matters(one, work.boots[name].text)]
+            part.seen["configuration"][name,] = "in part" if bad else "whole"
+            if bad:
+                part.said["configuration", (name,)] = bad[0].said
+    return part
+
+
+def _sessions(lab: Lab, work: Work) -> Part:
+    part = Part(seen={"sessions": {}})
+    for name in lab.devices:
+        for item, session in looking.sessions(lab, name).items():
+            part.seen["sessions"][item] = "up" if session.state == looking.UP else "down"
+            part.said["sessions", item] = session.words
+        for item in looking.stated(lab, name).values():
+            if item not in part.seen["sessions"]:
+                part.seen["sessions"][item] = "down"
+                part.said["sessions", item] = "bgpd has no such neighbor"
+    return part
+
+
+def _routes(lab: Lab, work: Work) -> Part:
+    part = Part(seen={"routes": {}})
+    for found in lab.each(lambda name: looking.routes(lab, name), lab.devices):
+        part.seen["routes"].update({item: hops for item, (_, hops) in found.items()})
+    return part
+
+
+def _addresses(lab: Lab, work: Work) -> Part:
+    owners: defaultdict[str, set[str]] = defaultdict(set)
+    for name in (device.name for device in work.fabric.devices):
+        for one, leg in looking.addresses(lab, name):
+            owners[one].add(f"{name}:{leg}")
+    for name in lab.devices:
+        owners[f"router id {looking.router_id(lab, name)}"].add(name)
+    items = work.computed.get("addresses", {})
+    seen = {item: tuple(sorted(owners[one])) for one in owners if (item := address_item(one)) in items}
+    return Part(seen={"addresses": dict(seen)})
+
+
+def _links(lab: Lab, work: Work) -> Part:
+    return links(lab, work.computed.get("links", {}))
+
+
+def matters(said: Said, text: str) -> bool:
+    """Whether a refused line may change what is checked."""
+    lines = text.splitlines()
+    return said.line is None or not _HARMLESS.match(lines[said.line - 1])
+
+
+def _refused(what: Start, rows: dict[str, tuple[Said, ...]]) -> Iterator[Refused]:
+    for device, found in sorted(rows.items()):
+        conf = what.confs[device]
+        lines = conf.text.splitlines()
+        for one in found:
+            place: Place | None = conf.place(one.line) if one.line else None
+            text = lines[one.line - 1].strip() if one.line else ""
+            yield Refused(device=device, text=text, said=one.said, place=place, matters=matters(one, conf.text))
+
+
+def _rest(part: Part, work: Work, dead: Mapping[str, str]) -> None:
+    """Say why nothing is seen of what devices that run no daemons would have, and of checks that nobody made."""
+    silent = {**work.without, **dead}
+    for check in ("sessions", "routes"):
+        for item in work.computed.get(check, {}):
+            if item[0] in silent:
+                part.unseen.setdefault(check, {})[item] = f"{item[0]} runs no daemons: {silent[item[0]]}"
+    for check in CHECKS:
+        if check not in part.seen and () not in part.unseen.get(check, {}):
+            part.unseen.setdefault(check, {})[()] = NOT_ASKED

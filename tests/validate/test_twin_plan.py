@@ -1,0 +1,121 @@
+"""What a fabric becomes in a twin, before anything is made: namespaces, interfaces, cables; and what FRR's words mean."""
+
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
+from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback
+from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.validate.twin.daemons import Said, refused
+from nodrop.validate.twin.observing import matters
+from nodrop.validate.twin.plan import Plan, Space, plan
+
+TWO = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
+
+
+def pair(links: tuple[Link, ...] = TWO, **both: object) -> Plan:
+    """Two switches with ports p1 and p2, cabled, and what both have."""
+    ports = (Interface(name="p1"), Interface(name="p2"))
+    devices = tuple(Device(name=name, platform="sonic", **{"interfaces": ports, **both}) for name in "ab")  # type: ignore[arg-type]
+    return plan(Fabric(name="pair", mode="lossless", devices=devices, links=links))
+
+
+def cables(made: Plan) -> set[tuple[str, str | None]]:
+    """The cables by the interfaces at their ends, each with its bridge."""
+
+    def shown(nic: object) -> str:
+        where = f"{nic.space.node}:{nic.leg}"  # type: ignore[attr-defined]
+        return f"{where} in {nic.bridge}" if nic.bridge else where  # type: ignore[attr-defined]
+
+    return {(shown(wire.a), shown(wire.b) if wire.b else None) for wire in made.wires}
+
+
+def test_every_cable_is_one_between_two_ports() -> None:
+    assert cables(pair()) == {("a:p1", "b:p1"), ("a:p2", "b:p2")}
+
+
+def test_a_bundle_is_one_cable_that_needs_as_many_members_as_it_asks_for() -> None:
+    channel = PortChannel(name="PortChannel1", members=("p1", "p2"), min_links=2, addresses=("10.0.0.0/31",))
+    made = pair(port_channels=(channel,))
+    assert cables(made) == {("a:PortChannel1", "b:PortChannel1")}
+    (wire,) = made.wires
+    assert (wire.a.least, wire.links) == (2, TWO)
+    assert made.at[End("a", "p2")] == (wire.a,)
+
+
+def test_a_cable_carries_each_vlan_that_both_ends_tag_alike_and_no_other() -> None:
+    def vlan(number: int, *, tagged: bool) -> Vlan:
+        return Vlan(id=number, members=(VlanMember(interface="p1", tagged=tagged),), addresses=(f"10.{number}.0.1/24",))
+
+    vlans = (vlan(10, tagged=True), vlan(20, tagged=True), vlan(30, tagged=False))
+    found = cables(pair(TWO[:1], vlans=vlans))
+    assert found == {(f"a:p1 in Vlan{n}", f"b:p1 in Vlan{n}") for n in (10, 20, 30)}
+
+
+def test_a_loop_of_bridges_is_left_open_and_told() -> None:
+    vlan = Vlan(id=10, members=tuple(VlanMember(interface=name, tagged=False) for name in ("p1", "p2")))
+    made = pair(vlans=(vlan,))
+    assert ("a:p1 in Vlan10", "b:p1 in Vlan10") in cables(made)
+    assert made.told == ["the cable a:p2--b:p2 closes a loop of bridges, which the twin leaves open"]
+
+
+def test_a_port_with_an_address_and_no_cable_gets_an_end_where_nobody_is() -> None:
+    ports = (Interface(name="p1", addresses=("10.0.0.0/31",)), Interface(name="p2"))
+    assert cables(pair((), interfaces=ports)) == {("a:p1", None), ("b:p1", None)}
+
+
+def test_a_port_that_bgp_speaks_over_is_there_without_an_address() -> None:
+    bgp = Bgp(asn=1, neighbors=(BgpNeighbor(interface="p2", remote_asn="external"),))
+    assert cables(pair((), bgp=bgp)) == {("a:p2", None), ("b:p2", None)}
+
+
+def test_what_linux_does_not_take_as_a_name_has_another() -> None:
+    long = "an-interface-of-a-long-name"
+    made = pair((), interfaces=(Interface(name=long, addresses=("10.0.0.0/31",)),))
+    assert made.names == {"a": {long: "if0"}, "b": {long: "if0"}}
+    assert made.legs[Space("a"), "if0"] == long
+
+
+def test_a_vrf_is_a_namespace_of_its_own() -> None:
+    ports = (Interface(name="p1", addresses=("10.0.0.0/31",), vrf="Vrf1"),)
+    made = pair((), interfaces=ports, loopbacks=(Loopback(name="lo", addresses=("10.1.0.1/32",)),))
+    assert set(made.spaces) == {Space("a"), Space("a", "Vrf1"), Space("b"), Space("b", "Vrf1")}
+    assert {wire.a.space for wire in made.wires} == {Space("a", "Vrf1"), Space("b", "Vrf1")}
+    assert made.loopbacks == [(Space("a"), ("10.1.0.1/32",)), (Space("b"), ("10.1.0.1/32",))]
+
+
+CONF = """\
+fpm address 127.0.0.1
+router bgp 65001
+ neighbor 10.0.0.3 route-map FOO in
+ wrong thing
+!
+ip prefix-list A seq 5 permit 10.0.0.0/24 ge 10
+route-map FOO permit 10
+"""
+TOLD = """\
+% [ZEBRA] Unknown command: fpm address 127.0.0.1
+line 1: Failure to communicate[2] to zebra, line: fpm address 127.0.0.1
+
+% Specify remote-as or peer-group commands first
+line 3: Failure to communicate[13] to bgpd, line:  neighbor 10.0.0.3 route-map FOO in
+
+line 4: % Unknown command[25]:  wrong thing
+% Configuration failed.
+
+Error type: validation
+Error description: Invalid prefix range for 10.0.0.0/24
+The following commands were dynamically grouped into the same transaction and rejected:
+- ip prefix-list A seq 5 permit 10.0.0.0/24 ge 10
+Configuration file[/run/nodrop/n0/frr.conf] processing failure: 13
+"""
+
+
+def test_refused_lines_have_their_number_and_the_words_of_who_refused_them() -> None:
+    assert refused(TOLD, CONF) == (
+        Said(1, "unknown command"),
+        Said(3, "Specify remote-as or peer-group commands first"),
+        Said(4, "unknown command"),
+        Said(6, "Error type: validation; Error description: Invalid prefix range for 10.0.0.0/24"),
+    )
+
+
+def test_a_refused_line_about_logs_or_the_asic_does_not_matter() -> None:
+    assert [one.line for one in refused(TOLD, CONF) if matters(one, CONF)] == [3, 4, 6]
