@@ -11,6 +11,7 @@ import nodrop
 from nodrop.design import adaptations
 from nodrop.design.defaults import defaulted
 from nodrop.export.batfish import snapshot
+from nodrop.export.containerlab import lab
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.reading import Reading
 from nodrop.lint.engine import judge
@@ -23,6 +24,9 @@ from nodrop.resources import home
 
 SMALL = 6
 """Devices of a fabric all of whose files are kept."""
+
+LABS = ("adaptive", "two-by-two")
+"""Of which a lab's topology is kept, and what a switch has there that is not its own file."""
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EXPORTED = ("two-by-two", "storage-vlan", "unnumbered", "adaptive", "reference-256-nvue-leaves")
@@ -47,6 +51,7 @@ def made(intent: str) -> dict[str, str]:
         "show.txt": page(facts(fabric, defaulted(loaded), adaptations(loaded))),
         "findings.txt": render(Outcome.of(reading, verdict)),
         **(exported(reading) if intent in EXPORTED else {}),
+        **(lab_files(reading) if intent in LABS else {}),
     } | {f"{one.device}/{one.path}".lstrip("/"): one.text for one in (*artifacts, *plan) if one.device in kept(fabric)}
 
 
@@ -59,6 +64,18 @@ def exported(reading: Reading) -> dict[str, str]:
         f"batfish/{name}": text
         for name, text in found.files.items()
         if not name.endswith(tuple(own)) and {Path(name).stem, Path(name).parent.name} & nodes
+    }
+
+
+def lab_files(reading: Reading) -> dict[str, str]:
+    """Return a lab's topology and scripts, and of its first switch what is not the very file that was read."""
+    first = reading.fabric.devices[0].name
+    own = {source.held for source in reading.sources[first]}
+    return {
+        f"lab/{name}": text
+        for name, text in lab(reading).files.items()
+        if name.startswith(f"{first}/") or "/" not in name
+        if text.encode() not in own
     }
 
 

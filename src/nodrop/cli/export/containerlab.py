@@ -1,0 +1,82 @@
+"""`nodrop export containerlab`: a lab of virtual switches, wired and configured as the fabric is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nodrop.cli.options import OUTPUT, Sections, configured, option
+from nodrop.cli.reading import Stated, stating
+
+if TYPE_CHECKING:
+    from nodrop.judging import Settings
+
+
+@click.command(cls=Sections)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@option(
+    OUTPUT,
+    "-o",
+    "--output",
+    required=True,
+    metavar="DIR",
+    type=click.Path(),
+    help="Folder to write; replaced as a whole or not at all.",
+)
+@option(
+    OUTPUT,
+    "--image",
+    "named",
+    multiple=True,
+    metavar="PLATFORM=IMAGE",
+    help="The image of a platform's switches (sonic, nvue), or of hosts; may be repeated.",
+)
+@stating
+@configured
+def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated: Stated, settings: "Settings") -> int:
+    """Write a lab for containerlab.
+
+    PATH is as for `nodrop lint`: configurations of one fabric, or an intent. DIR gets a topology file, and what each
+    switch starts with: SONiC as a container of SONiC-VS, Cumulus Linux as a machine of Cumulus VX. Images are yours.
+
+    Files of switches are used as they were read. What an image cannot take as it stands is changed; every change is
+    told, and stands at the head of the topology file.
+    """
+    from nodrop.cli.main import WRONG
+    from nodrop.cli.output import calm_collector, tell
+    from nodrop.export.containerlab import images, lab
+    from nodrop.publish import publish
+
+    chosen = _images(named, images())
+    if not output:
+        raise click.UsageError("--output is empty; expected a folder")
+    calm_collector()
+    reading = stated.fabric(paths, stated.settings(settings))
+    for problem in reading.problems:
+        tell(f"error: {problem}")
+    if reading.problems:
+        tell(f"nothing was written to {output}")
+        return WRONG
+    made = lab(reading, chosen)
+    output = output.rstrip("/") or "/"
+    files = {name: text.encode() for name, text in made.files.items()}
+    publish(Path(output), files, inputs={}, display=output, mark=made.topology)
+    for text in (*made.told, *(f"changed: {one}" for one in made.changed)):
+        tell(text)
+    tell(f"{output}: {made.switches} switches, {made.hosts} hosts, {made.cables} cables, {len(files)} files")
+    tell(f"start it with: containerlab deploy -t {output}/{made.topology}")
+    return 0
+
+
+def _images(named: tuple[str, ...], known: tuple[str, ...]) -> dict[str, str]:
+    from nodrop.cli.options import unknown
+
+    chosen: dict[str, str] = {}
+    for text in named:
+        name, equals, image = text.partition("=")
+        if not equals or not image or not image.isprintable() or " " in image:
+            raise click.UsageError(f"--image {text}: expected PLATFORM=IMAGE")
+        if name not in known:
+            raise click.UsageError(unknown("platform", name, known))
+        chosen[name] = image
+    return chosen

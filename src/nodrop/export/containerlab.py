@@ -1,0 +1,276 @@
+"""A fabric as a lab of containerlab: a topology file, and for each switch what its image is given.
+
+Switches run what they run: the files as they were read, with the changes that an image needs, each of which is told.
+Hosts are Linux containers with their addresses, and go by the switches that they are cabled to. Names, kinds and
+interfaces are what containerlab takes (its schemas/clab.schema.json, and nodes/ for each kind).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from nodrop.errors import Unsupported
+from nodrop.export.frr_conf import frr_conf
+from nodrop.export.host_commands import host_commands, without_gateway
+from nodrop.fabric.fabric import Device, End, Host, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.locate import load
+from nodrop.platforms.rendering import template
+from nodrop.platforms.virtual import Kind, maker, makers
+
+HOSTS = "hosts"
+"""What the image of hosts is called, beside the platforms'."""
+_HOST = Kind(
+    name="linux",
+    image="ghcr.io/srl-labs/network-multitool",
+    told=("hosts have their addresses, and the switches beside them as default gateways instead of Docker's",),
+)
+_PREFIX = "clab"
+_LONGEST_NAME = 60
+"""Of a container that is found by its name (containerlab nodes/default_node.go)."""
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+_NAMED = 4
+"""How many names are told of whom something is said; the rest is counted."""
+_STRANGER = "not in the lab, nor are its cables: nothing is known of it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lab:
+    """The files of a lab by path, and what a user is to know of it."""
+
+    topology: str
+    """The path of the topology file."""
+    files: Mapping[str, str]
+    changed: tuple[str, ...]
+    """What is otherwise than it was read, or left out."""
+    told: tuple[str, ...]
+    """What is otherwise than on real switches and servers, of each kind."""
+    switches: int
+    hosts: int
+    cables: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Node:
+    """A container: `ports` are its interfaces by the model's names."""
+
+    name: str
+    kind: str
+    ports: Mapping[str, str]
+    binds: tuple[str, ...] = ()
+    execute: list[str] = field(default_factory=list)
+    empty_ports: bool = False
+
+
+class _Shared(NamedTuple):
+    """A kind of nodes as the topology has it."""
+
+    kind: Kind
+    image: str
+    binds: tuple[str, ...]
+
+
+def images() -> tuple[str, ...]:
+    """Return what an image can be named for: the platforms that have one, and hosts."""
+    return (*makers(), HOSTS)
+
+
+def lab(reading: Reading, chosen: Mapping[str, str] | None = None) -> Lab:
+    """Return the lab of a fabric; `chosen` are names of images, by what `images` has.
+
+    InputProblems where a file cannot be read, or has changed since it was.
+    """
+    return _Making(reading, chosen or {}).made()
+
+
+class _Making:
+    """A lab while it is put together."""
+
+    def __init__(self, reading: Reading, chosen: Mapping[str, str]) -> None:
+        self._reading, self._chosen = reading, chosen
+        self._index = Index(reading.fabric)
+        self._name = _plain(reading.fabric.name) or "fabric"
+        self._topology = f"{self._name}.clab.yml"
+        self._changed: defaultdict[str, list[str]] = defaultdict(list)
+        self._kinds: dict[str, Kind] = {}
+        self._nodes: dict[str, _Node] = {}
+        self._files: dict[str, str] = {}
+        self._taken = {self._topology}
+
+    def made(self) -> Lab:
+        """Put everything in its place."""
+        fabric = self._reading.fabric
+        devices = [device for device in fabric.devices if maker(device.platform)]
+        for platform in sorted({device.platform for device in devices}):
+            self._scripts(platform)
+        for device in fabric.devices:
+            self._switch(device)
+        if not self._nodes:
+            platforms = ", ".join(sorted({device.platform for device in fabric.devices}))
+            raise Unsupported("platform", f"containerlab has no image that takes files of {platforms}")
+        cabled = {end.node for link in fabric.links for end in _ends(link)}
+        for host in fabric.hosts:
+            if host.name in cabled and host.name not in self._nodes:
+                self._server(host)
+        links = list(self._links())
+        used = {end for link in links for end in link}
+        reached = {end.node for end in used}
+        hosts = [host for host in fabric.hosts if host.name in self._nodes and host.name not in self._index.devices]
+        for host in hosts:
+            if host.name in reached:
+                self._address(host, frozenset(port.name for port in host.ports if End(host.name, port.name) in used))
+            else:
+                del self._nodes[host.name]
+        hosts = [host for host in hosts if host.name in self._nodes]
+        if hosts:
+            self._kinds[HOSTS] = _HOST
+        for node in self._nodes.values():
+            if len(called := f"{_PREFIX}-{self._name}-{node.name}") > _LONGEST_NAME:
+                self._tell(node.name, f"not found by its name, {called}, longer than {_LONGEST_NAME} characters")
+        changed = tuple(self._told())
+        return Lab(
+            topology=self._topology,
+            files={self._topology: self._text(links, used, changed), **self._files},
+            changed=changed,
+            told=tuple(f"{kind.name}: {text}" for kind in self._kinds.values() for text in kind.told),
+            switches=len(self._nodes) - len(hosts),
+            hosts=len(hosts),
+            cables=len(links),
+        )
+
+    def _tell(self, name: str, text: str) -> None:
+        self._changed[text].append(name)
+
+    def _told(self) -> Iterator[str]:
+        """Yield what is changed, once for all of whom it is said."""
+        for text, names in self._changed.items():
+            if not names:
+                continue
+            more = len(names) - _NAMED + 1
+            if more > 1:
+                names = [*names[: _NAMED - 1], f"{more} others"]
+            yield f"{', '.join(names)}: {text}"
+
+    def _call(self, name: str) -> str:
+        """Return a name of a container that no other has."""
+        plain = _plain(name) or "node"
+        found, number = plain, 2
+        while found in self._taken:
+            found, number = f"{plain}-{number}", number + 1
+        self._taken.add(found)
+        if found != name:
+            self._tell(name, f"called {found} in the lab")
+        return found
+
+    def _scripts(self, platform: str) -> None:
+        """Lay what all switches of a platform share beside the topology."""
+        made = maker(platform)
+        assert made is not None
+        self._kinds[platform] = made.KIND
+        for script in made.KIND.scripts:
+            self._taken.add(script)
+            self._files[script] = template(f"containerlab/{script}.j2").render()
+
+    def _switch(self, device: Device) -> None:
+        made = maker(device.platform)
+        if made is None:
+            self._tell(
+                device.name, f"left out, cables too: containerlab has no image that takes files of {device.platform}"
+            )
+            return
+        kind, name = made.KIND, self._call(device.name)
+        bundle = {source.name: load(source) for source in self._reading.sources.get(device.name, ())}
+        frr = frr_conf(self._reading, device) if kind.takes_frr else None
+        switch = made.virtual(device, bundle, None if frr is None else frr.text)
+        if frr is not None and frr.own:
+            self._tell(device.name, "frr.conf is made by nodrop, for the files say routing in other words")
+        for text in (*(frr.missing if frr else ()), *switch.told):
+            self._tell(device.name, text)
+        self._files |= {f"{name}/{file}": text for file, text in switch.files.items()}
+        self._nodes[device.name] = _Node(
+            name=name,
+            kind=kind.name,
+            ports=switch.ports,
+            binds=_binds(switch.binds, f"{name}/"),
+            empty_ports=kind.empty_ports,
+        )
+
+    def _server(self, host: Host) -> None:
+        ports = {port.name: f"eth{number}" for number, port in enumerate(host.ports, 1)}
+        self._nodes[host.name] = _Node(name=self._call(host.name), kind=_HOST.name, ports=ports)
+
+    def _address(self, host: Host, cabled: frozenset[str]) -> None:
+        """Let a host have the addresses of its ports that are there."""
+        node = self._nodes[host.name]
+        node.execute.extend(host_commands(host, {name: node.ports[name] for name in cabled}, self._index))
+        if without_gateway(host, cabled, self._index):
+            self._tell(host.name, "no gateway: no switch at the ports has an address beside theirs")
+
+    def _links(self) -> Iterator[tuple[End, End]]:
+        """Yield the cables both ends of which are there, none of them twice."""
+        used: set[End] = set()
+        for link in self._reading.fabric.links:
+            ends = _ends(link)
+            gone = [end for end in ends if end.port not in self._ports(end.node)]
+            if gone:
+                for end in gone:
+                    self._gone(end)
+            elif twice := [end for end in ends if end in used]:
+                self._tell(str(twice[0]), "a second cable is left out")
+            else:
+                used.update(ends)
+                yield ends
+
+    def _gone(self, end: End) -> None:
+        """Tell why a cable has no such end, once for a node that is not there."""
+        if end.node in self._nodes:
+            self._tell(str(end), "not in the lab, nor is its cable")
+        elif end.node not in self._index.devices and end.node not in self._changed[_STRANGER]:
+            self._tell(end.node, _STRANGER)
+
+    def _ports(self, name: str) -> Mapping[str, str]:
+        return self._nodes[name].ports if name in self._nodes else {}
+
+    def _spelt(self, end: End) -> str:
+        node = self._nodes[end.node]
+        return f"{node.name}:{node.ports[end.port]}"
+
+    def _text(self, links: list[tuple[End, End]], used: set[End], changed: tuple[str, ...]) -> str:
+        empty = [
+            (node.name, interface)
+            for name, node in self._nodes.items()
+            if node.empty_ports
+            for port, interface in node.ports.items()
+            if End(name, port) not in used
+        ]
+        shared = [
+            _Shared(kind, self._chosen.get(of, kind.image), _binds(kind.binds)) for of, kind in self._kinds.items()
+        ]
+        return template("containerlab/topology.clab.yml.j2").render(
+            name=self._reading.fabric.name,
+            lab=self._name,
+            file=self._topology,
+            kinds=shared,
+            changed=changed,
+            nodes=list(self._nodes.values()),
+            links=[(self._spelt(a), self._spelt(b)) for a, b in links],
+            empty=empty,
+        )
+
+
+def _binds(files: Mapping[str, str], below: str = "") -> tuple[str, ...]:
+    """Return files of the lab's folder with where a container sees them, and does not change them."""
+    return tuple(f"{below}{file}:{inside}:ro" for file, inside in files.items())
+
+
+def _ends(link: Link) -> tuple[End, End]:
+    """Return the two ends of a cable."""
+    return link.a, link.b
+
+
+def _plain(name: str) -> str:
+    """Return a name as containers may have it: letters, digits, dots, dashes and underscores, the first no sign."""
+    return _ODD.sub("-", name).lstrip("._-")

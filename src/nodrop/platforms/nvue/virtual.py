@@ -1,0 +1,102 @@
+"""Cumulus Linux as a virtual machine, Cumulus VX in an image of vrnetlab: the device's own settings, but for eth0.
+
+The image (srl-labs/vrnetlab nvidia/cumulus-vx) applies /config/startup.yaml with `nv config patch`. How many ports the
+machine has, and which of them are broken out, it takes from /config/ports.conf: lines `PORT=1x` up to `8x`; it has a
+network card for every port up to the last, then one for each part of each port that is broken out, in their order.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from nodrop.errors import NodropError
+from nodrop.fabric.change import Change
+from nodrop.fabric.fabric import Device, Management
+from nodrop.formats import nvset
+from nodrop.platforms.nvue.edit import edit
+from nodrop.platforms.nvue.read_values import FILE
+from nodrop.platforms.nvue.tree import Tree
+from nodrop.platforms.virtual import Kind, Virtual
+
+KIND = Kind(
+    name="nvidia_cumulusvx",
+    image="vrnetlab/nvidia_cumulus-vx:latest",
+    told=(
+        "a part swpNsM of a port that is broken out is the ethN of its network card, behind the whole ports",
+        "buffers, PFC, ECN and adaptive routing are configured at most: there is no ASIC, and an image of another "
+        "release may refuse what it does not know",
+        "the machine applies its settings over those of the image, once it has started",
+    ),
+)
+
+_PORTS = "ports.conf"
+_FOLDER = "/config"
+_PORT = re.compile(r"swp([1-9][0-9]{0,2})(?:s([0-7]))?")
+_WIDTHS = (2, 4, 8)
+_MOST = 999
+
+
+def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
+    """Return the switch: its settings without those of eth0, and its ports; FRR is told by them, too."""
+    del frr
+    told: list[str] = []
+    widths = _widths(port.name for port in device.interfaces)
+    ports = dict(_ports(widths, [port.name for port in device.interfaces], told))
+    files = {
+        FILE: _settings(device, bundle, told),
+        _PORTS: "".join(f"{panel}={width}x\n" for panel, width in sorted(widths.items())),
+    }
+    return Virtual(
+        files=files,
+        binds={name: f"{_FOLDER}/{name}" for name in files},
+        ports=ports,
+        told=tuple(told),
+    )
+
+
+def _settings(device: Device, bundle: Mapping[str, bytes], told: list[str]) -> str:
+    name, raw = next(iter(bundle.items()), (FILE, b"[]"))
+    held = device.management
+    if isinstance(held, Management) and held.interface == "eth0":
+        change = Change(subject=(device.name, "@management"), old=held, new=None)
+        try:
+            made = edit({name: raw}, [change], name=device.name)
+        except NodropError:
+            made = None
+        if made is None or made.by_hand or name not in made.files:
+            told.append("what is said of eth0 stays, and may take containerlab's address away")
+        else:
+            raw = made.files[name]
+            told.append("nothing is said of eth0, whose address containerlab gives")
+    if nvset.detect(raw):
+        told.append(f"its nv commands are one {FILE}")
+        return json.dumps([{"set": Tree(raw, name).root}], indent=2, ensure_ascii=False) + "\n"
+    return raw.decode()
+
+
+def _widths(names: Iterable[str]) -> dict[int, int]:
+    """Return into how many parts ports are broken out, 1 for none; every panel port up to the last has a line."""
+    parts: dict[int, int] = {}
+    for name in names:
+        if found := _PORT.fullmatch(name):
+            panel, part = int(found[1]), int(found[2]) + 1 if found[2] else 1
+            least = next(width for width in _WIDTHS if part <= width) if found[2] else 1
+            parts[panel] = max(parts.get(panel, 1), least)
+    return {panel: parts.get(panel, 1) for panel in range(1, max(parts, default=0) + 1)}
+
+
+def _ports(widths: Mapping[int, int], names: Iterable[str], told: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield ports with the names that containerlab has for them: parts of ports come behind all whole ones."""
+    cards: dict[str, str] = {f"swp{panel}": f"swp{panel}" for panel in widths}
+    behind = len(widths)
+    for panel, width in widths.items():
+        for part in range(width if width > 1 else 0):
+            behind += 1
+            cards[f"swp{panel}s{part}"] = f"eth{behind}"
+    if behind > _MOST:
+        told.append(f"{behind} ports, and an image has {_MOST} at most")
+    for name in names:
+        if name in cards:
+            yield name, cards[name]
+        elif name.startswith("swp"):
+            told.append(f"{name} is not there: the image names ports swpN and swpNsM, N up to 999, M up to 7")

@@ -1,0 +1,106 @@
+"""SONiC as a container, docker-sonic-vs: a device's own tables, and a port of the container for each of its ports.
+
+The image drops every port of which no interface `ethN` is there, and what ties an interface to a port are lanes: its
+start-up script (sonic-buildimage platform/vs/docker-sonic-vs/start.sh) goes by lanemap.ini and port_config.ini, and
+ends where one of them lacks an interface that is there. Both are made of the device's own ports, so that no name, lane
+or breakout of its tables has to change. SAI's virtual switch takes ports of 1, 2, 4 or 8 lanes (sonic-sairedis
+vslib/LaneMap.cpp). The image neither renders FRR's configuration from tables nor starts bgpd up to 202511.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodrop.fabric.fabric import Device
+from nodrop.formats.json import parse
+from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, merged
+from nodrop.platforms.sonic.frr_text import FRR_FILE
+from nodrop.platforms.virtual import Kind, Virtual
+
+KIND = Kind(
+    name="sonic-vs",
+    image="docker-sonic-vs:latest",
+    binds={"sonic.sh": "/nodrop.sh"},
+    scripts=("sonic.sh",),
+    command="/nodrop.sh before",
+    execute=("bash /nodrop.sh after",),
+    takes_frr=True,
+    empty_ports=True,
+    told=(
+        "ethN is the N-th port of the device's PORT table, for which the image gets a lane map of its own",
+        "ports without a cable are dummy interfaces",
+        "buffers, PFC, ECN, schedulers and watchdogs are configured and do nothing: there is no ASIC",
+        "eth0 has the address that containerlab gives it",
+    ),
+)
+
+_LANES = re.compile(r"[0-9]+(?:,[0-9]+)*")
+_WIDTHS = frozenset({1, 2, 4, 8})
+_FOLDER = "/nodrop"
+
+
+def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
+    """Return the switch: its tables as they were read, its ports, and what FRR is told once it runs."""
+    documents = [Document(name, bundle[name], name) for name in CONFIG_FILES if name in bundle]
+    tables = merged(documents)
+    told: list[str] = []
+    rows = list(_rows(tables, told))
+    files = {
+        FILE: _text(documents, bundle, tables, told),
+        "lanemap.ini": "".join(f"eth{number}:{lanes}\n" for number, (_, lanes, *_) in enumerate(rows, 1)),
+        "port_config.ini": "".join(f"{'  '.join(row)}\n" for row in [_HEADER, *rows]),
+    }
+    if frr is None:
+        told.append("FRR starts without a configuration, for nothing is known of routing")
+    else:
+        files[FRR_FILE] = frr
+    ports = {name: f"eth{number}" for number, (name, *_) in enumerate(rows, 1)}
+    known = {port.name for port in device.interfaces}
+    return Virtual(
+        files=files,
+        binds={name: f"{_FOLDER}/{name}" for name in files},
+        ports={name: ports[name] for name in ports if name in known},
+        told=tuple(told),
+    )
+
+
+_Row = tuple[str, str, str, str, str]
+_HEADER: _Row = ("# name", "lanes", "alias", "index", "speed")
+
+
+def _rows(tables: Mapping[str, Any], told: list[str]) -> Iterator[_Row]:
+    """Yield the ports that a container can have, in the order of the table."""
+    table = tables.get("PORT")
+    used: set[str] = set()
+    for number, (name, row) in enumerate(table.items() if isinstance(table, dict) else ()):
+        fields = row if isinstance(row, dict) else {}
+        lanes = str(fields.get("lanes", "")).replace(" ", "")
+        single = lanes.split(",")
+        if not _LANES.fullmatch(lanes) or len(single) not in _WIDTHS:
+            told.append(
+                f"{name} is not there: a port of the virtual switch has 1, 2, 4 or 8 lanes, not {lanes or 'none'}"
+            )
+        elif not used.isdisjoint(single):
+            told.append(f"{name} is not there: its lanes {lanes} are another port's")
+        else:
+            used.update(single)
+            alias, index = str(fields.get("alias") or name), str(fields.get("index") or number)
+            yield name, lanes, _word(alias), _word(index), _word(str(fields.get("speed") or "0"))
+
+
+def _word(text: str) -> str:
+    return "_".join(text.split()) or "-"
+
+
+def _text(documents: list[Document], bundle: Mapping[str, bytes], tables: Mapping[str, Any], told: list[str]) -> str:
+    """Return the tables as one file, the very text of it where there is one that has nothing else."""
+    if len(documents) == 1 and (raw := bundle[documents[0].name]) == documents[0].raw:
+        if parse(raw, FILE) == tables:
+            return raw.decode()
+        told.append(f"its tables are {FILE}, without what else stands in the file that was read")
+    elif len(documents) > 1:
+        told.append(f"{', '.join(one.name for one in documents)} are laid over each other as {FILE}")
+    else:
+        told.append(f"its tables are {FILE}, without the text around them")
+    return json.dumps(tables, indent=4, ensure_ascii=False) + "\n"
