@@ -11,6 +11,7 @@ from nodrop.analyses._computed import computed
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Bgp, StaticRoute
+from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
 from nodrop.routing.observation import Check, Observation, address_item, route_item
 from nodrop.validate.batfish.lines import harmless
@@ -219,6 +220,32 @@ def test_what_hangs_on_a_skipped_line_is_not_seen() -> None:
     assert [one.matters for one in seen.refused] == [False]
     assert "sessions" not in seen.seen or not seen.seen["sessions"]
     assert differences(seen, fabric) == {}
+
+
+def test_a_skipped_line_counts_where_the_file_says_less_than_the_device_does() -> None:
+    """Rendered from a model of which the platform does not say everything, the text reads back otherwise."""
+    leaf, spine = FABRIC.devices
+    assert isinstance(leaf.bgp, Bgp)
+    assert isinstance(leaf.bgp.neighbors, tuple)
+    shut = with_bgp(leaf, neighbors=(changed(leaf.bgp.neighbors[0], enabled=False, hold_s=9),), requires_policy=UNKNOWN)
+    snapshot = exported(changed(FABRIC, devices=(changed(shut, bgp=changed(shut.bgp, requires_policy=False)), spine)))
+    line = _line(snapshot.files["sonic_configs/leaf1/frr.conf"], " neighbor 10.1.0.0 shutdown")
+    warnings = [_warning("leaf1", line, "neighbor 10.1.0.0 shutdown")]
+    seen = observed(changed(FABRIC, devices=(shut, spine)), snapshot=snapshot, parseWarning=warnings)
+    assert set(seen.unseen["sessions"]) == {LEAF, SPINE}
+
+
+@pytest.mark.parametrize("side", ["import_policy", "export_policy"])
+def test_a_route_map_that_is_not_there_lets_everything_pass(side: str) -> None:
+    leaf, spine = FABRIC.devices
+    assert isinstance(leaf.bgp, Bgp)
+    assert isinstance(leaf.bgp.neighbors, tuple)
+    fabric = changed(
+        FABRIC, devices=(with_bgp(leaf, neighbors=(changed(leaf.bgp.neighbors[0], **{side: "NONE"}),)), spine)
+    )
+    reason = "Batfish lets everything pass where a route map is not there"
+    hanging = TO_SPINE if side == "import_policy" else TO_LEAF
+    assert observed(fabric).unseen["routes"] == {hanging: reason}
 
 
 def test_what_batfish_reads_and_does_not_follow_is_not_seen() -> None:

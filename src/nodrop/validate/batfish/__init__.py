@@ -1,1 +1,25 @@
 """Batfish, asked about the configurations of a fabric."""
+
+from collections.abc import Callable
+
+from nodrop.export.batfish import snapshot, told
+from nodrop.fabric.reading import Reading
+from nodrop.routing.observation import Observation
+from nodrop.validate.batfish.observing import Observing
+from nodrop.validate.batfish.service import Service
+
+
+def observe(
+    reading: Reading, computed: Observation, service: str, *, progress: Callable[[str], None] | None = None
+) -> Observation:
+    """Return what Batfish sees of a fabric, of the items that the built-in computation has.
+
+    `service` is HOST or HOST:PORT; `progress` is told what is done. ServiceUnavailable where there is no pybatfish, no
+    service answers, or it stops in the middle; InputProblems where a file has changed since it was read.
+    """
+    exported = snapshot(reading)
+    with Service(service) as opened:
+        if progress is not None:
+            progress(f"Batfish reads {len(exported.files)} files")
+        loaded = opened.load(exported.files)
+        return Observing(reading, computed, exported, loaded, progress).observation(opened.told, *told(exported))

@@ -4,19 +4,21 @@ The routing is computed twice, from what the switches hold and from what Batfish
 otherwise the second time hangs on what Batfish lacks, and is not seen by it; every other one is.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from typing import Final, NamedTuple
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple
 
 from nodrop.analyses._computed import computed
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.fabric.values import changed
 from nodrop.platforms import frr
+from nodrop.platforms.frr_reader import Routing
 from nodrop.routing.observation import Check, Observation
 from nodrop.validate.batfish.lines import Skipped, harmless
 from nodrop.validate.batfish.names import Exported, Names
@@ -29,6 +31,9 @@ _IGNORED: Final[tuple[tuple[str, str, int | bool], ...]] = (
 """What it reads and does not follow: what is said of it, the field of BGP, and what it takes that for."""
 UNSEEN_IPV6: Final = "Batfish drops addresses, sessions and routes of IPv6"
 _HANGING: Final[tuple[Check, ...]] = ("sessions", "routes", "reach")
+_POLICIES: Final = ("import_policy", "export_policy")
+_ALONE: Final = 12
+"""So many things that it lacks are tried one by one, to say which of them it is; the others are named together."""
 _START: Final = "frr "
 
 
@@ -46,6 +51,11 @@ def part(text: str) -> Part:
     return Part("".join(lines[above:]), above)
 
 
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Routing:
+    return frr.read(text)
+
+
 class Followed:
     """Which lines nodrop reads, so that it is known what hangs on them."""
 
@@ -59,7 +69,7 @@ class Followed:
         if line <= found.above:
             return False
         if file not in self._unread:
-            unread = frr.read(found.text).not_understood
+            unread = _read(found.text).not_understood
             self._unread[file] = frozenset(one.line + found.above for one in unread)
         return line not in self._unread[file]
 
@@ -72,11 +82,11 @@ def unseen(
     if not changes:
         return {}
     found = _differing(seen, _made(reading.fabric, changes.values()))
-    for reason, change in changes.items() if any(found.values()) else ():
+    for reason, change in list(changes.items())[:_ALONE] if any(found.values()) else ():
         alone = _differing(seen, _made(reading.fabric, [change])) if len(changes) > 1 else found
         for check, items in alone.items():
             found[check] |= {item: reason for item in items if item in found[check]}
-    rest = _told(changes)
+    rest = _told(list(changes)[_ALONE:] or changes)
     return {check: {item: said or rest for item, said in items.items()} for check, items in found.items()}
 
 
@@ -113,24 +123,27 @@ def _changes(
     """Yield what Batfish lacks, with what is said of it, where that changes what is held of a device."""
     names = Names(exported)
     devices = {device.name: device for device in reading.fabric.devices}
-    skips: dict[str, Callable[[Device], Device]] = {}
-    reasons: list[str] = []
+    skips: dict[str, dict[str, tuple[Part, list[int]]]] = {}
     for file, comments in lines.items():
         name, _ = names.place(file, None)
-        told = [one for one in sorted(comments) if followed(file, one) and not harmless(names.line(file, one))]
-        if name not in devices or not told:
-            continue
-        skip = partial(_without, found=part(exported.files[file]), lines=told)
-        if skip(devices[name]) != devices[name]:
-            skips[name] = skip
-            reasons += [f"`{names.line(file, one)}` of {name}" for one in told]
-    if skips:
-        yield f"Batfish skips {_told(reasons)}", skips
+        for line in sorted(comments) if name in devices else ():
+            text = " ".join(names.line(file, line).split())
+            if name is not None and followed(file, line) and not harmless(text):
+                found = skips.setdefault(text, {}).setdefault(name, (part(exported.files[file]), []))
+                found[1].append(line)
+    for text, rows in skips.items():
+        change = {name: partial(_without, found=found, lines=told) for name, (found, told) in rows.items()}
+        change = {name: made for name, made in change.items() if made(devices[name]) is not devices[name]}
+        if change:
+            whose = next(iter(change)) if len(change) == 1 else f"{len(change)} devices"
+            yield f"Batfish skips `{text}` of {whose}", change
+    undefined = {name: _permissive for name, device in devices.items() if _permissive(device) is not device}
+    if undefined:
+        yield "Batfish lets everything pass where a route map is not there", undefined
     for reason, field, value in _IGNORED:
-        change = partial(_set, field=field, value=value)
-        found = {name: change for name, device in devices.items() if change(device) != device}
-        if found:
-            yield reason, found
+        taken = partial(_set, field=field, value=value)
+        if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
+            yield reason, any_of
 
 
 def _made(fabric: Fabric, changes: Iterable[_Change]) -> Fabric:
@@ -148,16 +161,90 @@ def _told(reasons: Iterable[str]) -> str:
 
 
 def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
-    """A device as it is without some lines of FRR's configuration."""
+    """A device as it is without some lines of FRR's configuration: what they say is taken from it, field by field."""
     texts = found.text.splitlines()
     for line in lines:
         texts[line - found.above - 1] = "!"
-    before, after = frr.read(found.text), frr.read("\n".join(texts) + "\n")
-    changes = {
-        field: getattr(after, field)
-        for field in ("bgp", "vrf_bgp", "static_routes")
-        if getattr(before, field) != getattr(after, field) and getattr(before, field) == getattr(device, field)
-    }
+    before, after = _read(found.text), _read("\n".join(texts) + "\n")
+    changes: dict[str, Any] = {}
+    if before.static_routes != after.static_routes and not isinstance(device.static_routes, Unknown):
+        gone = set(before.static_routes) - set(after.static_routes)
+        left_over = (None if one in gone else one for one in device.static_routes)
+        changes |= _others("static_routes", device.static_routes, left_over)
+    if isinstance(device.bgp, Bgp) and before.bgp is not None:
+        changes |= _other("bgp", device.bgp, _merged(device.bgp, before.bgp, after.bgp))
+    if not isinstance(device.vrf_bgp, Unknown):
+        read = {one.vrf: one for one in before.vrf_bgp}
+        left = {one.vrf: one for one in after.vrf_bgp}
+        merged = (
+            one if one.vrf not in read else _merged(one, read[one.vrf], left.get(one.vrf)) for one in device.vrf_bgp
+        )
+        changes |= _others("vrf_bgp", device.vrf_bgp, merged)
+    return changed(device, **changes) if changes else device
+
+
+def _other(name: str, own: object, made: object) -> dict[str, Any]:
+    """A change of a field, where there is one."""
+    return {} if made is own else {name: made}
+
+
+def _others(name: str, own: tuple[Any, ...], made: Iterable[Any]) -> dict[str, Any]:
+    """The same of a field of several rows, of which some may be gone."""
+    rows = tuple(one for one in made if one is not None)
+    alike = len(rows) == len(own) and all(one is other for one, other in zip(rows, own, strict=True))
+    return {} if alike else {name: rows}
+
+
+def _merged(own: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
+    """A process in which what differs between two readings of its text is as in the second."""
+    if after is None:
+        return None
+    changes = _differences(before, after, without=("neighbors",))
+    read = {one.key: one for one in those_known(before.neighbors)}
+    left = {one.key: one for one in those_known(after.neighbors)}
+    neighbors: list[BgpNeighbor] = []
+    for one in those_known(own.neighbors):
+        if one.key not in read:
+            neighbors.append(one)
+        elif one.key in left:
+            other = _differences(read[one.key], left[one.key])
+            neighbors.append(changed(one, **other) if other else one)
+    changes |= {} if isinstance(own.neighbors, Unknown) else _others("neighbors", own.neighbors, neighbors)
+    return changed(own, **changes) if changes else own
+
+
+def _differences(before: Any, after: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    names = (field.name for field in dataclasses.fields(before) if field.name not in without)
+    return {name: getattr(after, name) for name in names if not _same(getattr(before, name), getattr(after, name))}
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or (not isinstance(one, Unknown) and not isinstance(other, Unknown) and one == other)
+
+
+def _permissive(device: Device) -> Device:
+    """A device whose sessions have none of the route maps that are not there."""
+
+    def process(bgp: Bgp) -> Bgp:
+        there = {one.name for one in bgp.route_maps}
+
+        def session(one: BgpNeighbor) -> BgpNeighbor:
+            absent = [side for side in _POLICIES if getattr(one, side) is not None and getattr(one, side) not in there]
+            return changed(one, **dict.fromkeys(absent)) if absent else one
+
+        if isinstance(bgp.neighbors, Unknown):
+            return bgp
+        changes = _others("neighbors", bgp.neighbors, map(session, bgp.neighbors))
+        return changed(bgp, **changes) if changes else bgp
+
+    return _processes(device, process)
+
+
+def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
+    """A device of whose known processes something is made."""
+    changes = _other("bgp", device.bgp, process(device.bgp)) if isinstance(device.bgp, Bgp) else {}
+    if not isinstance(device.vrf_bgp, Unknown):
+        changes |= _others("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
     return changed(device, **changes) if changes else device
 
 
@@ -165,12 +252,10 @@ def _set(device: Device, field: str, value: int | bool) -> Device:
     """A device whose BGP has a field set as Batfish takes it, where it is not left to the daemon."""
 
     def process(bgp: Bgp) -> Bgp:
-        return bgp if getattr(bgp, field) in (None, value) else changed(bgp, **{field: value})
+        own = getattr(bgp, field)
+        return bgp if own is None or _same(own, value) else changed(bgp, **{field: value})
 
-    bgp = device.bgp
-    own = bgp if bgp is None or isinstance(bgp, Unknown) else process(bgp)
-    others = device.vrf_bgp if isinstance(device.vrf_bgp, Unknown) else tuple(map(process, device.vrf_bgp))
-    return changed(device, bgp=own, vrf_bgp=others)
+    return _processes(device, process)
 
 
 def _differing(seen: Observation, made: Fabric) -> dict[Check, dict[Subject, str]]:
