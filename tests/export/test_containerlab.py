@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import nodrop
 from command import nodrop as run
-from designs import build, shipped
+from designs import Data, build, shipped
+from designs import changed as altered
 from nodrop.errors import Unsupported
 from nodrop.export.containerlab import Lab, lab
 from nodrop.fabric.fabric import Device, Fabric
@@ -22,12 +25,14 @@ from nodrop.fabric.values import changed
 from nodrop.formats.yaml import parse
 from nodrop.platforms import reader
 from nodrop.resources import home
+from random_designs import intents
 
 HERE = Path(__file__).parents[1]
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 
 INTERFACES = {"sonic-vs": r"eth[1-9][0-9]*", "nvidia_cumulusvx": r"(swp|eth)[1-9][0-9]*", "linux": r"eth[1-9][0-9]*"}
 """What each kind takes (containerlab nodes/<kind>; the virtual machine's swpN is its ethN)."""
+RELEASES = {"sonic": "202505", "nvue": "5.14"}
 NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 """Of labs and nodes (containerlab schemas/clab.schema.json, nodes/default_node.go)."""
 
@@ -72,22 +77,17 @@ def interfaces(made: Lab, device: Device) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("intent", INTENTS)
-def test_a_lab_has_every_cable_of_the_fabric_once_and_no_other(intent: str) -> None:
-    fabric, _ = fabric_of(intent)
-    made = lab_of(intent)
+def require_cables(fabric: Fabric, made: Lab) -> None:
+    """Every cable of the fabric is there once, and no other."""
     called = {device.name: interfaces(made, device) for device in fabric.devices}
     called |= {host.name: {f"eth{at}": port.name for at, port in enumerate(host.ports, 1)} for host in fabric.hosts}
-    found = [
-        frozenset((node, called[node][port]) for node, port in (end.split(":") for end in ends))
-        for ends in cables(made)
-    ]
+    ends = [[end.split(":") for end in both] for both in cables(made)]
+    found = [frozenset((node, called[node][port]) for node, port in both) for both in ends]
     assert Counter(found) == Counter(frozenset((tuple(link.a), tuple(link.b))) for link in fabric.links)
 
 
-@pytest.mark.parametrize("intent", INTENTS)
-def test_a_lab_is_one_that_containerlab_takes(intent: str) -> None:
-    made = lab_of(intent)
+def require_taken(made: Lab) -> None:
+    """Names, kinds, interfaces and files are such as containerlab takes."""
     data = topology(made)
     nodes = data["topology"]["nodes"]
     assert all(map(NAME.fullmatch, (data["name"], *nodes)))
@@ -95,11 +95,29 @@ def test_a_lab_is_one_that_containerlab_takes(intent: str) -> None:
     for node, port in (end.split(":") for end in used):
         assert re.fullmatch(INTERFACES[nodes[node]["kind"]], port), (node, port)
         assert len(port) <= 15
-    assert max(Counter(end.replace(":swp", ":eth") for end in used).values()) == 1
+    assert not [end for end, times in Counter(end.replace(":swp", ":eth") for end in used).items() if times > 1]
     assert {node["kind"] for node in nodes.values()} == data["topology"]["kinds"].keys()
     binds = [bind for part in (*nodes.values(), *data["topology"]["kinds"].values()) for bind in part.get("binds", ())]
     assert {bind.split(":")[0] for bind in binds} == made.files.keys() - {made.topology}
     assert all(re.fullmatch(r"[^:]+:/[^:]+:ro", bind) for bind in binds)
+
+
+@pytest.mark.parametrize("intent", INTENTS)
+def test_the_lab_of_an_intent_has_its_cables_and_is_one_that_containerlab_takes(intent: str) -> None:
+    require_cables(fabric_of(intent)[0], lab_of(intent))
+    require_taken(lab_of(intent))
+
+
+@given(intents(), st.sampled_from(("sonic", "nvue")), st.sampled_from(("sonic", "nvue")))
+@settings(max_examples=10)
+def test_so_has_and_is_that_of_any_fabric(data: Data, leaves: str, spines: str) -> None:
+    tiers = {"leaves": leaves, "spines": spines}
+    platforms = {f"topology.{tier}.platform": platform for tier, platform in tiers.items()}
+    versions = {f"topology.{tier}.version": RELEASES[platform] for tier, platform in tiers.items()}
+    fabric = build(altered(data, {**platforms, **versions}))
+    made = lab(nodrop.read_back(list(nodrop.write(fabric)), fabric))
+    require_cables(fabric, made)
+    require_taken(made)
 
 
 @pytest.mark.parametrize("intent", ["two-by-two", "broadcom", "storage-vlan"])
