@@ -321,6 +321,7 @@ def test_the_rules_of_this_release() -> None:
         "unused-suppression",
         "uplinks-uneven",
         "utilization-threshold-unused",
+        "validator-says-nothing",
         "validators-disagree",
         "valley-after-one-failure",
         "valley-path",

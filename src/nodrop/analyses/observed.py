@@ -9,29 +9,31 @@ from nodrop.analyses._expected import NOTHING, Fault, expected_routes, faults
 from nodrop.analyses._plane import of
 from nodrop.fabric.index import Index
 from nodrop.fabric.subject import FABRIC, Subject
-from nodrop.routing.observation import CHECKS, Observation
+from nodrop.routing.observation import CHECKS, Check, Observation
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
 OBSERVED = True
 
-DIFFERENCES = "differences"
-"""The check that is none: whether a validator and nodrop see the same."""
-
 
 def find(index: Index, *, check: str) -> Iterator[Hit]:
-    """Yield what each validator saw wrong in one check (routing.observation.Check), or where it differs from nodrop.
+    """Yield what each validator saw wrong in one check (routing.observation.Check).
 
-    `what` it is of, how it is `seen` and how it is `expected`, and what the validator `said`, with a colon before it.
+    Two are none: the `differences` from what nodrop computes, and the `silence` of a validator that neither says what
+    it sees of an item nor why it does not. The facts are `what` it is about, how that is `seen` and how it is
+    `expected`, and what the validator `said`, with a colon before it.
     """
     for seen in index.kept.get(OBSERVATIONS, ()):
-        if check == DIFFERENCES:
-            yield from _differences(index, seen)
-            continue
-        own = [one for one in faults(index, seen) if one.check == check]
+        own = [one for one in faults(index, seen) if one.check == check and one.seen != NOTHING]
         match check:
+            case "differences":
+                yield from _differences(index, seen)
+            case "silence":
+                yield from _silent(index, seen)
             case "configuration":
                 yield from _refused(seen, own)
+            case "addresses":
+                yield from _shared(index, seen, own)
             case "routes":
                 yield from _narrowed(index, seen, own)
             case "reach":
@@ -121,6 +123,18 @@ def _refused(seen: Observation, own: list[Fault]) -> Iterator[Hit]:
             yield Hit(subject=fault.item, facts=facts, discriminator=seen.by)
 
 
+def _shared(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit]:
+    """Yield which devices have the same addresses, once for all that the same ones share."""
+    together: defaultdict[tuple[str, ...], list[Fault]] = defaultdict(list)
+    for fault in own:
+        owners = fault.seen if isinstance(fault.seen, tuple) else ()
+        together[tuple(dict.fromkeys(str(one).partition(":")[0] for one in owners))].append(fault)
+    for devices, rows in together.items():
+        subject, at = _place(index, rows[0].item)
+        facts = _facts(seen, _listed([one.item[2] for one in rows]), rows[0])
+        yield Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {' '.join(devices)}")
+
+
 def _narrowed(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hit]:
     """Yield, of each router, the ports over which it does not send what it should; one for prefixes that are alike."""
     should = expected_routes(index, seen)
@@ -159,6 +173,18 @@ def _unreached(index: Index, seen: Observation, own: list[Fault]) -> Iterator[Hi
         )
 
 
+def _silent(index: Index, seen: Observation) -> Iterator[Hit]:
+    """Yield, of each check and device, what a validator does not answer, with the first."""
+    together: defaultdict[tuple[Check, str], list[Fault]] = defaultdict(list)
+    for one in faults(index, seen):
+        if one.seen == NOTHING:
+            together[one.check, _place(index, one.item)[0][0]].append(one)
+    for (check, _), rows in together.items():
+        subject, at = _place(index, rows[0].item)
+        facts = _facts(seen, f"{_listed([_named(one.item) for one in rows], 1)}", rows[0])
+        yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
+
+
 def _differences(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, of each check and device, how many items a validator sees otherwise than nodrop, with the first."""
     own = computed(index)
@@ -167,7 +193,8 @@ def _differences(index: Index, seen: Observation) -> Iterator[Hit]:
         together: defaultdict[str, list[Subject]] = defaultdict(list)
         for item in dict.fromkeys((*mine, *(theirs if check == "routes" else ()))):
             blind = own.blind(check, item) or seen.blind(check, item)
-            if not blind and mine.get(item, NOTHING) != theirs.get(item, NOTHING):
+            silent = item not in theirs and check != "routes"
+            if not blind and not silent and mine.get(item, NOTHING) != theirs.get(item, NOTHING):
                 together[_place(index, item)[0][0]].append(item)
         for rows in together.values():
             subject, at = _place(index, rows[0])

@@ -1,44 +1,104 @@
-"""`nodrop validate`: what the control plane of configurations will do."""
+"""`nodrop validate`: what the control plane of configurations will do, and whether others see the same."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Choices, Sections, judging, no_cache
+from nodrop.cli.options import Choices, Sections, judging, no_cache, option
+
+if TYPE_CHECKING:
+    from nodrop.judging import Settings
+    from nodrop.lint.rule import Rule
+    from nodrop.report.outcome import Outcome
+    from nodrop.validate.twin import Options
+
+VALIDATORS = "Validators"
+HERE = "127.0.0.1"
+SERVICE = "NODROP_BATFISH"
+"""The variable that names a Batfish service."""
 
 
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@option(VALIDATORS, "--batfish", metavar="HOST[:PORT]", help="Ask a Batfish service too.")
+@option(VALIDATORS, "--twin", is_flag=True, help="Run the fabric in real FRR daemons too, as `nodrop twin` does.")
+@option(
+    VALIDATORS,
+    "--all",
+    "every",
+    is_flag=True,
+    help=f"Ask both; the service is that of --batfish, else ${SERVICE}, else the one on this machine.",
+)
 @judging
 @no_cache
-def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
+def command(
+    paths: tuple[str, ...], batfish: str | None, twin: bool, every: bool, no_cache: bool, choices: Choices
+) -> int:
     """Compute BGP sessions, routes and failures, and judge them.
 
     PATH is as for `nodrop lint`. What every switch will learn is worked out from the configurations alone: which
     sessions come up, what is reached over how many equal paths, and what is left of it after failures. The rules are
     those about routing; the others are `nodrop lint`'s.
-    """
-    from dataclasses import replace
 
+    Others can be asked the same: Batfish, and the daemons that run on switches. What they see wrong are findings too,
+    and a table shows check by check where all agree, where they differ, and what each cannot see.
+    """
+    service = batfish or (os.environ.get(SERVICE) or HERE if every else None)
+    options = None
+    if twin or every:
+        from nodrop.validate.twin import Options
+
+        options = Options()
+    return validated(paths, choices, service, options, no_cache=no_cache)
+
+
+def validated(
+    paths: tuple[str, ...], choices: Choices, batfish: str | None, twin: "Options | None", *, no_cache: bool
+) -> int:
+    """Validate the fabrics at some paths, report what is found, and return the exit code."""
     from nodrop.cli.output import Progress, calm_collector, emit, exit_code, merged
     from nodrop.cli.working import keeping, working
-    from nodrop.fabric.index import Index
-    from nodrop.fabric.reading import Note
-    from nodrop.judging import chosen_rules, collecting, concluded, judged, reading_at
-    from nodrop.report.outcome import Outcome
-    from nodrop.report.routes import summary
+    from nodrop.judging import chosen_rules, collecting, concluded
 
     calm_collector()
-    rules = chosen_rules(choices.settings, routing=True)
+    observed = batfish is not None or twin is not None
+    rules = chosen_rules(choices.settings, routing=True, observed=observed)
     outcomes: list[Outcome] = []
     with keeping(choices, nothing=no_cache) as store, working(0, choices), Progress(quiet=choices.quiet) as progress:
         settings = replace(choices.settings, store=store)
         for path in paths:
             with collecting(outcomes):
-                progress(f"reading {path}")
-                reading = reading_at(path, settings)
-                index = Index(reading.fabric)
-                found = judged(reading, rules, settings, index=index, progress=progress)
-                notes = tuple(Note(kind="routing", message=text) for text in summary(index))
-                outcomes.append(replace(found, name=path, notes=(*found.notes, *notes)))
-    outcome = concluded(merged(outcomes), choices.settings, routing=True)
+                outcomes.append(_outcome(path, settings, rules, batfish, twin, progress))
+    outcome = concluded(merged(outcomes), choices.settings, routing=True, observed=observed)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
+
+
+def _outcome(
+    path: str,
+    settings: "Settings",
+    rules: "tuple[Rule, ...]",
+    batfish: str | None,
+    twin: "Options | None",
+    progress: Callable[[str], None],
+) -> "Outcome":
+    from nodrop.analyses import OBSERVATIONS
+    from nodrop.fabric.index import Index
+    from nodrop.fabric.reading import Note
+    from nodrop.judging import judged, reading_at
+    from nodrop.report.agreement import validation
+    from nodrop.report.routes import summary
+    from nodrop.validate import observations
+
+    progress(f"reading {path}")
+    reading = reading_at(path, settings)
+    index = Index(reading.fabric)
+    seen = tuple(observations(reading, index, batfish=batfish, twin=twin, progress=progress))
+    index.kept[OBSERVATIONS] = seen
+    found = judged(reading, rules, settings, index=index, progress=progress)
+    notes = tuple(Note(kind="routing", message=text) for text in summary(index))
+    shown = (validation(index, seen),) if seen else ()
+    return replace(found, name=path, notes=(*found.notes, *notes), validations=shown)

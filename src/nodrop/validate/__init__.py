@@ -1,4 +1,35 @@
 """Fabrics validated by what nobody here wrote, beside the built-in computation: Batfish, and a twin of real daemons."""
 
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
 from nodrop.analyses._computed import computed as computed
 from nodrop.analyses._computed import destinations as destinations
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.routing.observation import Observation
+
+if TYPE_CHECKING:
+    from nodrop.validate.twin import Options
+
+
+def observations(
+    reading: Reading,
+    index: Index,
+    *,
+    batfish: str | None = None,
+    twin: "Options | None" = None,
+    progress: Callable[[str], None],
+) -> Iterator[Observation]:
+    """Yield what each validator that is asked sees of a fabric: the service at `batfish`, a twin as its options say.
+
+    ServiceUnavailable where one cannot be had.
+    """
+    if batfish is not None:
+        from nodrop.validate.batfish import observe
+
+        yield observe(reading, computed(index), batfish, progress=progress)
+    if twin is not None:
+        from nodrop.validate.twin import observe as run
+
+        yield run(reading, computed(index), options=twin, progress=progress)

@@ -1,0 +1,23 @@
+"""`nodrop twin`: a fabric in real FRR daemons."""
+
+import click
+
+from nodrop.cli.options import Choices, Sections, judging, no_cache
+
+
+@click.command(cls=Sections)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@judging
+@no_cache
+def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
+    """Run a fabric in real FRR daemons, and see whether it does what it should.
+
+    PATH is as for `nodrop lint`. Each switch is a network namespace with the daemons that its platform would start and
+    the frr.conf that it would have, each cable a pair of veth. Sessions, routes and packets of full size are looked at,
+    cables and switches taken away and brought back, and all of it is held against what nodrop computes. It needs FRR
+    and iproute2, and to be root or a user who may make user namespaces; nothing of it is left behind, however it ends.
+    """
+    from nodrop.cli.validate import validated
+    from nodrop.validate.twin import Options
+
+    return validated(paths, choices, None, Options(), no_cache=no_cache)

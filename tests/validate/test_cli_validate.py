@@ -1,0 +1,123 @@
+"""`nodrop validate` with other validators, and `nodrop twin`: the table, the findings, and what cannot be had."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+import pytest
+
+from command import nodrop
+from nodrop.errors import ServiceUnavailable
+from nodrop.fabric.reading import Reading
+from nodrop.routing.observation import Observation
+from nodrop.validate import batfish, twin
+
+SESSION = ("leaf1", "@neighbors", "10.1.1.225")
+
+
+def sees(by: str, asked: list[object]) -> Callable[..., Observation]:
+    """A validator that sees what nodrop computes; what it is asked with is kept."""
+
+    def observe(_reading: Reading, computed: Observation, *given: object, **options: object) -> Observation:
+        asked.append((by, *given, *(value for name, value in options.items() if name != "progress")))
+        return replace(computed, by=by)
+
+    return observe
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What validators are asked with."""
+    found: list[object] = []
+    monkeypatch.setattr(batfish, "observe", sees("Batfish", found))
+    monkeypatch.setattr(twin, "observe", sees("real FRR", found))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "expected"),
+    [
+        ((), {}, []),
+        (("--batfish", "somewhere:1234"), {}, [("Batfish", "somewhere:1234")]),
+        (("--twin",), {}, [("real FRR", twin.Options())]),
+        (("--all",), {}, [("Batfish", "127.0.0.1"), ("real FRR", twin.Options())]),
+        (("--all",), {"NODROP_BATFISH": "there"}, [("Batfish", "there"), ("real FRR", twin.Options())]),
+        (
+            ("--all", "--batfish", "here"),
+            {"NODROP_BATFISH": "there"},
+            [("Batfish", "here"), ("real FRR", twin.Options())],
+        ),
+    ],
+)
+def test_who_is_asked(
+    options: tuple[str, ...],
+    environment: dict[str, str],
+    expected: list[object],
+    asked: list[object],
+    two_by_two: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    done = nodrop("validate", *options, two_by_two)
+    assert (done.code, asked) == (0, expected)
+    assert ("\nvalidation\n" in done.out) == bool(expected)
+
+
+def test_what_one_of_them_sees_otherwise_is_found_and_shown_side_by_side(
+    two_by_two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def observe(_reading: Reading, computed: Observation, _service: str, **_: object) -> Observation:
+        sessions = {**computed.seen["sessions"], SESSION: "down"}
+        said = {("sessions", SESSION): "HALF_OPEN"}
+        return replace(computed, by="Batfish", seen={**computed.seen, "sessions": sessions}, said=said)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(batfish, "observe", observe)
+    done = nodrop("validate", "--batfish", "here", "--format", "json", two_by_two)
+    report = json.loads(done.out)
+    assert done.code == 1
+    assert [(one["rule"], one["subject"], Path(one["file"]).name) for one in report["findings"]] == [
+        ("session-not-seen-up", "leaf1/@neighbors/10.1.1.225", "frr.conf"),
+        ("validators-disagree", "leaf1/@neighbors/10.1.1.225", "frr.conf"),
+    ]
+    first = report["findings"][0]
+    assert first["message"] == "Batfish sees the session from leaf1 to 10.1.1.225 down: HALF_OPEN"
+    (validation,) = report["validations"]
+    (row,) = [row for row in validation["rows"] if row["check"] == "sessions"]
+    assert row == {
+        "check": "sessions",
+        "items": 16,
+        "columns": [
+            {"validator": "nodrop", "sound": 16, "seen": 16, "unseen": 0, "differs": 0, "because": []},
+            {"validator": "Batfish", "sound": 15, "seen": 16, "unseen": 0, "differs": 1, "because": []},
+        ],
+    }
+
+
+def test_a_validator_that_cannot_be_had_is_one_sentence(two_by_two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def observe(*_: object, **__: object) -> Observation:
+        raise ServiceUnavailable("no Batfish at here:9996")
+
+    monkeypatch.setattr(batfish, "observe", observe)
+    done = nodrop("validate", "--batfish", "here", two_by_two)
+    assert (done.code, done.out, done.err) == (2, "", "error: no Batfish at here:9996\n")
+
+
+def test_the_rules_about_validators_are_judged_only_where_one_was_asked(two_by_two: Path, asked: list[object]) -> None:
+    counted = [
+        json.loads(nodrop(*words, "--format", "json", two_by_two).out)["summary"]["rules"]
+        for words in (("validate",), ("validate", "--twin"))
+    ]
+    assert counted[1] - counted[0] == 11
+
+
+def test_twin_runs_the_twin(two_by_two: Path, asked: list[object]) -> None:
+    done = nodrop("twin", two_by_two)
+    assert (done.code, asked) == (0, [("real FRR", twin.Options())])
+    assert "real FRR" in done.out
+
+
+def test_what_a_validator_saw_is_not_explained_without_it(two_by_two: Path) -> None:
+    done = nodrop("explain", "session-not-seen-up", "--at", "leaf1/@neighbors/10.1.1.225", two_by_two)
+    assert done.code == 2
+    assert "`nodrop validate --batfish` or `--twin` says what that is" in done.err
