@@ -263,7 +263,7 @@ def test_what_the_lab_has_no_place_for_is_told_once(tmp_path: Path) -> None:
     made = lab(nodrop.read([str(tmp_path)]))
     onyx = next(device.name for device in made_devices(tmp_path) if device.platform == "onyx")
     assert f"{onyx}: left out, cables too: containerlab has no image that takes files of onyx" in made.changed
-    assert "core0, core4: not in the lab, nor are its cables: nothing is known of it" in made.changed
+    assert "core0, core4: not in the lab, cables either, for lack of a description" in made.changed
     assert cables(made) == []
 
 
@@ -309,9 +309,13 @@ def test_nv_commands_are_given_as_one_document(tmp_path: Path) -> None:
 def container(tmp_path: Path) -> Path:
     """What stands for a container: the script with its paths below a folder, and commands that note their words."""
     text = lab_of("two-by-two").files["sonic.sh"]
-    for path in ("/nodrop", "/etc/sonic", "/usr/share/sonic"):
+    for path in ("/nodrop", "/etc/sonic", "/usr/share/sonic", "/usr/lib/frr", "/bin/bash\n"):
         text = text.replace(path, f"{tmp_path}{path}")
-    (tmp_path / "script").write_text(text.replace("exec sleep infinity", "exec true"))
+    (tmp_path / "script").write_text(text)
+    for program in ("bin/bash", *(f"usr/lib/frr/{daemon}" for daemon in ("zebra", "staticd", "bgpd"))):
+        (tmp_path / program).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / program).write_text("#!/bin/sh\n")
+        (tmp_path / program).chmod(0o755)
     (tmp_path / "nodrop").mkdir()
     (tmp_path / "usr/share/sonic/device/x86_64-kvm_x86_64-r0/Force10-S6000").mkdir(parents=True)
     stub = '#!/bin/sh\necho "$(basename "$0") $*" >>{0}/said\n{1}\n'
@@ -320,7 +324,6 @@ def container(tmp_path: Path) -> Path:
         ("supervisorctl", f"touch {tmp_path}/bgpd"),
         ("sleep", "true"),
     ):
-        (tmp_path / "bin").mkdir(exist_ok=True)
         (tmp_path / "bin" / name).write_text(stub.format(tmp_path, answer))
         (tmp_path / "bin" / name).chmod(0o755)
     return tmp_path
@@ -329,7 +332,7 @@ def container(tmp_path: Path) -> Path:
 def script(container: Path, word: str) -> subprocess.CompletedProcess[str]:
     path = f"{container / 'bin'}:/usr/bin:/bin"
     return subprocess.run(
-        ["bash", container / "script", word], env={"PATH": path}, capture_output=True, text=True, check=False
+        ["/bin/bash", container / "script", word], env={"PATH": path}, capture_output=True, text=True, check=False
     )
 
 
@@ -348,10 +351,17 @@ def test_tables_and_the_lane_map_lie_where_the_image_looks_for_them(container: P
 
 def test_frr_is_configured_once_its_daemons_run_and_bgpd_is_started(container: Path) -> None:
     (container / "nodrop" / "frr.conf").write_text("router bgp 1\n")
+    (container / "usr/lib/frr/mgmtd").symlink_to("zebra")
     done = script(container, "after")
     assert (done.returncode, done.stderr) == (0, "")
     said = (container / "said").read_text().splitlines()
     assert "supervisorctl start bgpd" in said
+    assert list(dict.fromkeys(line.split()[2] for line in said if "-d" in line)) == [
+        "zebra",
+        "mgmtd",
+        "staticd",
+        "bgpd",
+    ]
     assert said[-1] == f"vtysh -f {container}/nodrop/frr.conf"
     assert [line for line in said if "-f" in line] == said[-1:]
 

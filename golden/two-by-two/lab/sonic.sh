@@ -8,12 +8,14 @@ before)
   for file in lanemap.ini port_config.ini; do
     cp "/nodrop/$file" "/usr/share/sonic/device/${PLATFORM:-x86_64-kvm_x86_64-r0}/${HWSKU:-Force10-S6000}/$file.orig"
   done
-  exec sleep infinity
+  exec /bin/bash
   ;;
 after)
   [ -f /nodrop/frr.conf ] || exit 0
   runs() { vtysh -d "$1" -c 'show version' >/dev/null 2>&1; }
-  for daemon in zebra staticd bgpd; do
+  # From FRR 10 on, static routes go to mgmtd.
+  for daemon in zebra mgmtd staticd bgpd; do
+    [ -x "/usr/lib/frr/$daemon" ] || continue
     for second in $(seq 180); do
       runs "$daemon" && continue 2
       # Images up to 202511 do not start bgpd by themselves.

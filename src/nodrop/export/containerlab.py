@@ -34,7 +34,7 @@ _LONGEST_NAME = 60
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _NAMED = 4
 """How many names are told of whom something is said; the rest is counted."""
-_STRANGER = "not in the lab, nor are its cables: nothing is known of it"
+_STRANGER = "not in the lab, cables either, for lack of a description"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
