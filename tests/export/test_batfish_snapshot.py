@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nodrop
@@ -17,7 +17,7 @@ import random_nvue
 from command import built
 from nodrop import collect, platforms
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.export.batfish import LAYER1, Snapshot, snapshot
+from nodrop.export.batfish import LAYER1, Snapshot, snapshot, told
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Loopback
 from nodrop.fabric.reading import Reading
@@ -139,6 +139,9 @@ def check_places(found: Snapshot, reading: Reading) -> None:
             place = place_of(number)
             if place is not None and held.get(place.file) and not place.file.endswith(".json"):
                 there = held[place.file].split("\n")[place.span.line - 1]
+                if any(one.place and one.place.span == place.span for one in found.refused):
+                    assert line == "!"
+                    continue
                 assert re.sub(r"\bVlan", "vlan", there) == re.sub(r"\bVlan", "vlan", line)
 
 
@@ -155,6 +158,7 @@ def test_shipped_intents_on_their_own_platforms(intent: str) -> None:
             assert found.files[f"sonic_configs/{device.name}/frr.conf"].encode() == frr
 
 
+@settings(max_examples=20)
 @given(random_fabrics.fabrics())
 def test_random_devices_of_sonic(fabric: Fabric) -> None:
     check(nodrop.read_back(list(nodrop.write(fabric)), fabric))
@@ -348,6 +352,64 @@ def test_rows_that_would_cost_a_table_are_cut_down(two_by_two: Path, tmp_path: P
     assert tables["VLAN_MEMBER"] == {"Vlan5|Ethernet248": {"tagging_mode": "untagged"}}
     assert ("leaf1", "ACL_RULE") in found.unseen
     assert ("leaf1", "Ethernet0", "addresses", "10.7.0.1") in found.unseen
+
+
+def test_a_line_at_which_batfish_gives_up_is_a_comment_and_told(two_by_two: Path, tmp_path: Path) -> None:
+    """Such lines were met in configurations of SRv6 that are public."""
+    block = "segment-routing\n srv6\n  static-sids\n   sid fc00::/48 locator MAIN behavior uA interface Ethernet0\n"
+    rest = "route-map X permit 10\n description an interface\n match interface Ethernet0\ninterface Ethernet8\n!interface\n"
+    found = _modified(two_by_two, tmp_path, block + rest)
+    text = (tmp_path / "frr.conf").read_text()
+    line = text.split("\n").index(block.split("\n")[3]) + 1
+    lines = text.split("\n")
+    lines[line - 1] = "!"
+    assert found.files["sonic_configs/leaf1/frr.conf"].split("\n") == lines
+    (refused,) = found.refused
+    assert (refused.device, refused.text, refused.matters) == ("leaf1", block.split("\n")[3].strip(), False)
+    assert refused.place
+    assert (refused.place.file, refused.place.span.line) == ("frr.conf", line)
+    assert list(told(found))[-1:] == [f"left out: leaf1, frr.conf:{line}: `{refused.text}`: {refused.said}"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "at"),
+    [
+        (" neighbor fabric peer-group\n neighbor swp1 interface\n neighbor swp1 peer-group fabric\n", 3),
+        (" neighbor fabric peer-group\n neighbor fabric bfd\n neighbor fabric peer-group\n", 3),
+        (" neighbor swp1 remote-as external\n neighbor swp1 interface remote-as external\n", 1),
+        (" neighbor swp1 interface v6only remote-as external\n neighbor swp1 description x\n", 2),
+    ],
+)
+def test_what_builds_on_such_a_line_is_written_anew(tmp_path: Path, lines: str, at: int) -> None:
+    (tmp_path / "interfaces").write_text("auto swp1\niface swp1\n    mtu 9216\n")
+    (tmp_path / "frr.conf").write_text(f"router bgp 65001\n{lines}")
+    (tmp_path / "hostname").write_text("leaf1\n")
+    found = check(nodrop.read([str(tmp_path)]))
+    (refused,) = found.refused
+    assert refused.place
+    assert (refused.place.span.line, refused.text) == (at + 1, lines.split("\n")[at - 1].strip())
+    assert "line vty" in found.files["configs/leaf1.cfg"]
+    assert any("take their place" in line for line in told(found))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        " neighbor fabric peer-group\n neighbor fabric remote-as 1\n neighbor swp1 interface peer-group fabric\n",
+        " neighbor 10.0.0.1 remote-as 65002\n neighbor 10.0.0.1 description x\n neighbor fd00::1 description y\n",
+        " address-family ipv4 unicast\n  neighbor swp1 activate\n",
+        " neighbor swp1 bfd\n neighbor swp1 timers 1 3\n",
+    ],
+)
+def test_what_batfish_lives_through_is_kept(tmp_path: Path, lines: str) -> None:
+    (tmp_path / "interfaces").write_text("auto swp1\niface swp1\n    mtu 9216\n")
+    (tmp_path / "frr.conf").write_text(f"interface br0\n!\nrouter bgp 65001\n{lines}")
+    (tmp_path / "hostname").write_text("leaf1\n")
+    found = check(nodrop.read([str(tmp_path)]))
+    text = found.files["configs/leaf1.cfg"]
+    assert found.refused == ()
+    assert text.endswith(f"frr version 8.4.3\ninterface br0\n!\nrouter bgp 65001\n{lines}")
+    assert stanzas(text)["br0"] == []
 
 
 def test_a_frr_conf_of_comments_gets_a_statement(two_by_two: Path, tmp_path: Path) -> None:

@@ -45,6 +45,11 @@ def frr_conf(reading: Reading, device: Device) -> FrrConf | None:
             own=False,
             place=lambda line: place(line - len(added)) if line > len(added) else None,
         )
+    return rendered(device)
+
+
+def rendered(device: Device) -> FrrConf | None:
+    """Return FRR's words for what is known of a device's routing; None where nothing is."""
     if isinstance(device.bgp, Unknown):
         return None
     known, missing = _known(device)

@@ -5,6 +5,7 @@ SONiC switch keeps its own tables, cut down to those that are read, where nothin
 is written as the interfaces file and frr.conf that Cumulus Linux would have, in one file. What is left out is said.
 """
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -14,10 +15,11 @@ from functools import cached_property
 from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.export.batfish.hosts import written_hosts
+from nodrop.export.batfish.lost import beyond, strays, without
 from nodrop.export.batfish.names import Names, nodes
 from nodrop.export.batfish.stanzas import concatenated
 from nodrop.export.batfish.unseen import NO_HOST, unseen_of
-from nodrop.export.frr_conf import FrrConf, frr_conf
+from nodrop.export.frr_conf import FrrConf, frr_conf, rendered
 from nodrop.fabric import subject
 from nodrop.fabric.fabric import Device, End
 from nodrop.fabric.index import Index
@@ -25,6 +27,7 @@ from nodrop.fabric.reading import Place, Reading
 from nodrop.fabric.subject import Subject
 from nodrop.locate import load
 from nodrop.routing.legs import legs
+from nodrop.routing.observation import Refused
 
 PlaceOf = Callable[[int], Place | None]
 LAYER1 = "batfish/layer1_topology.json"
@@ -49,6 +52,10 @@ class Snapshot:
     """The parts that Batfish does not see, or not as they are, with the fact that says why."""
     links: int = 0
     """How many cables the snapshot has."""
+    refused: tuple[Refused, ...] = ()
+    """Lines that are left out, for Batfish would lose the device at them."""
+    notes: tuple[str, ...] = ()
+    """What else is not as it is in the devices' files."""
 
     @cached_property
     def digest(self) -> str:
@@ -69,13 +76,17 @@ _SHOWN = 3
 
 
 def told(made: Snapshot) -> Iterator[str]:
-    """Yield a line for each reason for which something is not seen, with the first parts of which it is true."""
+    """Yield what is not seen, a line for each reason with the first parts of which it is true, and what is left out."""
     parts: dict[str, list[str]] = {}
     for part, reason in made.unseen.items():
         parts.setdefault(reason, []).append(subject.text(part))
     for reason, all_of in parts.items():
         more = f" and {len(all_of) - _SHOWN} more" if len(all_of) > _SHOWN else ""
         yield f"not seen: {', '.join(all_of[:_SHOWN])}{more}: {reason}"
+    yield from made.notes
+    for one in made.refused:
+        place = f"{one.place.file}:{one.place.span.line}" if one.place else "frr.conf"
+        yield f"left out: {one.device}, {place}: `{one.text}`: {one.said}"
 
 
 class _Writer:
@@ -85,6 +96,8 @@ class _Writer:
         self._where: dict[str, tuple[str, PlaceOf]] = {}
         self._ports: dict[tuple[str, str], str] = {}
         self._unseen: dict[Subject, str] = {}
+        self._refused: list[Refused] = []
+        self._notes: list[str] = []
         self._at: dict[End, tuple[str, str]] = {}
         """By the end of a cable, its node and that node's interface."""
 
@@ -110,10 +123,12 @@ class _Writer:
             ports=self._ports,
             unseen=self._unseen,
             links=len(edges),
+            refused=tuple(self._refused),
+            notes=tuple(self._notes),
         )
 
     def _device(self, device: Device, node: str) -> None:
-        conf = frr_conf(self._reading, device)
+        conf = self._conf(device)
         bundle = {source.name: load(source) for source in self._reading.sources.get(device.name, ())}
         text = conf.text if conf else ""
         tables = platforms.batfish_tables(device, bundle, node, text)
@@ -126,9 +141,27 @@ class _Writer:
             self._frr(f"{folder}/frr.conf", device.name, "", conf, text)
         else:
             names = Names.of_stanzas(device)
-            self._frr(f"configs/{node}.cfg", device.name, concatenated(device, node, names), conf, names.renamed(text))
+            text = names.renamed(text)
+            self._frr(f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text)
         self._ports |= {(device.name, names.leg(leg)): leg.name for leg in legs(device)}
         self._at.update({End(device.name, port.name): (node, names.port(port.name)) for port in device.interfaces})
+
+    def _conf(self, device: Device) -> FrrConf | None:
+        """Return what FRR runs without what Batfish would lose the device at, or else what was read of it."""
+        conf = frr_conf(self._reading, device)
+        if conf is None or conf.own:
+            return conf
+        lost = strays(conf.text)
+        if (first := beyond(conf.text)) is not None and (own := rendered(device)) is not None:
+            lost, made = [first], own
+            self._notes.append(f"{device.name}: {_REPLACED}")
+        else:
+            made = dataclasses.replace(conf, text=without(conf.text, lost))
+        self._refused += [
+            Refused(device=device.name, text=one.text, said=one.why, place=conf.place(one.line), matters=False)
+            for one in lost
+        ]
+        return made
 
     def _frr(self, file: str, device: str, before: str, conf: FrrConf | None, text: str) -> None:
         """Write what FRR runs, behind what stands `before` it."""
@@ -157,6 +190,7 @@ class _Writer:
         return any(end.node in self._index.hosts for end in ends)
 
 
+_REPLACED = "its frr.conf has lines at which Batfish loses it; FRR's words for what was read of them take their place"
 _NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"
 
 

@@ -4,6 +4,7 @@ Batfish takes an interface for a VLAN by its name, for a bundle by its members, 
 bridge, by the name `bridge`. A port that is shut is told by FRR, for there is no word for it in its interfaces file.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from nodrop.fabric.states import Unknown, surely_off, those_known
 from nodrop.fabric.subject import natural
 from nodrop.platforms.rendering import template
 from nodrop.routing.legs import legs
+
+_OF_FRR = re.compile(r"^interface ([0-9A-Za-z_:-]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +36,14 @@ class Stanza:
     off: bool = False
 
 
-def concatenated(device: Device, node: str, names: Names) -> str:
-    """Return what stands before frr.conf in the file of a node; Unsupported where a name cannot be written."""
+def concatenated(device: Device, node: str, names: Names, text: str) -> str:
+    """Return what stands before frr.conf, a `text`, in the file of a node; Unsupported where a name cannot be written.
+
+    An interface of which FRR alone speaks is one without anything, for Batfish would not know what it is.
+    """
     stanzas = list(_stanzas(device, names))
+    known = {one.name for one in stanzas} | {"bridge", "lo"}
+    stanzas += [Stanza(name=name) for name in dict.fromkeys(_OF_FRR.findall(text)) if name not in known]
     bridged = [one.name for one in stanzas if one.access is not None or one.trunk]
     vlans = [vlan.id for vlan in those_known(device.vlans)]
     made: str = template("batfish/interfaces.j2").render(node=node, stanzas=stanzas, bridged=bridged, vlans=vlans)

@@ -1,6 +1,7 @@
 """Batfish, asked about the configurations of a fabric."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from nodrop.export.batfish import snapshot, told
 from nodrop.fabric.reading import Reading
@@ -22,4 +23,5 @@ def observe(
         if progress is not None:
             progress(f"Batfish reads {len(exported.files)} files")
         loaded = opened.load(exported.files)
-        return Observing(reading, computed, exported, loaded, progress).observation(opened.told, *told(exported))
+        found = Observing(reading, computed, exported, loaded, progress).observation(opened.told, *told(exported))
+    return replace(found, refused=(*exported.refused, *found.refused))

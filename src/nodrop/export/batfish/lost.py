@@ -1,0 +1,70 @@
+"""Lines of a frr.conf at which Batfish gives up, and the whole device with them (Batfish 0.36, grammar/frr)."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.formats.frr import Statement, parse
+from nodrop.platforms.frr_words import is_address
+
+_STRAY = re.compile(r"^(?!\s*(?:[!#]|interface\s|match\s+interface\s|.*\bdescription\s)).*\sinterface(?:\s|$)")
+_OF_NEIGHBOR = re.compile(r"^\s*neighbor\s+(\S+)\s+interface\s+\S")
+STRAY = "Batfish loses a device in whose frr.conf `interface` stands where it does not expect the word"
+UNDECLARED = "Batfish loses a device in whose frr.conf a neighbor has settings before it is declared in one line"
+TWICE = "Batfish loses a device in whose frr.conf a peer group is declared twice"
+
+_SETTING = frozenset({"description", "peer-group", "remote-as", "ebgp-multihop"})
+"""What of a neighbor it sets without looking whether there is one."""
+_DECLARING = _SETTING | {"advertisement-interval", "bfd", "local-as", "password", "timers", "update-source"}
+"""What behind `neighbor PORT interface` makes one there."""
+
+
+class Lost(NamedTuple):
+    """A line, from 1, its text, and why the device is lost at it."""
+
+    line: int
+    text: str
+    why: str
+
+
+def strays(text: str) -> list[Lost]:
+    """Return lines that Batfish does not read in any case, and cannot pass over either."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if "interface" not in line or not _STRAY.match(line):
+            continue
+        neighbor = _OF_NEIGHBOR.match(line)
+        if neighbor is None or is_address(neighbor[1]):
+            found.append(Lost(number, line.strip(), STRAY))
+    return found
+
+
+def without(text: str, lost: list[Lost]) -> str:
+    """Return a text with comments in the place of lines, so that every other line keeps its number."""
+    if not lost:
+        return text
+    lines = text.split("\n")
+    for one in lost:
+        lines[one.line - 1] = "!"
+    return "\n".join(lines)
+
+
+def beyond(text: str) -> Lost | None:
+    """Return the first line at which the device is lost and on which others build; None where there is none."""
+    return next((lost for one in parse(text) if one.starts("router", "bgp") for lost in _process(one)), None)
+
+
+def _process(process: Statement) -> Iterator[Lost]:
+    declared: set[str] = set()
+    for statement in process.children:
+        match statement.words:
+            case ("neighbor", name, "peer-group") if not is_address(name):
+                if name in declared:
+                    yield Lost(statement.line, statement.text, TWICE)
+                declared.add(name)
+            case ("neighbor", name, "interface", setting, *_) if setting in _DECLARING:
+                declared.add(name)
+            case ("neighbor", name, setting, *_) if (
+                setting in _SETTING and name not in declared and not is_address(name)
+            ):
+                yield Lost(statement.line, statement.text, UNDECLARED)
