@@ -162,11 +162,12 @@ class Answers:
 
     def _packets(self, **parameters: Any) -> Rows:
         """One packet for each node that sends one: the last that ends as is asked."""
+        asked = {"SUCCESS": ["ACCEPTED"], "FAILURE": []}.get(parameters["actions"], parameters["actions"].split(", "))
         found: dict[str, dict[str, Any]] = {}
         for name in parameters["pathConstraints"]["startLocation"].split(", "):
             for to in parameters["headers"]["dstIps"].split(", "):
                 end = self.fates.get((name, to), "ACCEPTED")
-                if (end == "ACCEPTED") == (parameters["actions"] == "SUCCESS"):
+                if end in asked or (not asked and end != "ACCEPTED"):
                     found[name] = flow(name, to, end)
         return list(found.values())
 

@@ -14,6 +14,7 @@ from nodrop.fabric.routing import Bgp, StaticRoute
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
 from nodrop.routing.observation import Check, Observation, address_item, route_item
+from nodrop.validate.batfish import reaching
 from nodrop.validate.batfish.lines import harmless
 from nodrop.validate.batfish.names import specified
 
@@ -340,18 +341,53 @@ def test_a_start_that_sends_nothing_anywhere_is_not_taken_for_one_that_loses_not
     assert differences(seen) == {("reach", REACHED): None}
 
 
-def test_lost_packets_are_told_one_by_one() -> None:
+def _many() -> Fabric:
+    """The pair, with ten addresses at the spine."""
     leaf, spine = FABRIC.devices
-    loopbacks = tuple(f"10.0.1.{number}/32" for number in range(9))
-    many = with_bgp(
-        changed(spine, loopbacks=(changed(spine.loopbacks[0], addresses=("10.0.0.9/32", *loopbacks)),)),
-        networks=("10.0.0.9/32", *loopbacks),
+    loopbacks = ("10.0.0.9/32", *(f"10.0.1.{number}/32" for number in range(9)))
+    return changed(
+        FABRIC,
+        devices=(
+            leaf,
+            with_bgp(changed(spine, loopbacks=(changed(spine.loopbacks[0], addresses=loopbacks),)), networks=loopbacks),
+        ),
     )
-    fabric = changed(FABRIC, devices=(leaf, many))
-    lost = {"10.0.1.2", "10.0.1.3", "10.0.1.8"}
-    seen = observed(fabric, fates={("leaf1", one): "NO_ROUTE" for one in lost})
-    assert {item[3] for item, fate in seen.seen["reach"].items() if fate == "no route"} == {f"{one}/32" for one in lost}
-    assert len(seen.seen["reach"]) == 10
+
+
+def _all_lost(word: str) -> dict[str, str]:
+    return dict.fromkeys(("10.0.0.9", *(f"10.0.1.{number}" for number in range(9))), word)
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        {"10.0.1.2": "NO_ROUTE", "10.0.1.3": "NO_ROUTE", "10.0.1.8": "NO_ROUTE"},
+        {"10.0.1.2": "LOOP", "10.0.1.3": "NO_ROUTE"},
+        _all_lost("NO_ROUTE"),
+        _all_lost("NO_ROUTE") | {"10.0.1.7": "LOOP"},
+        _all_lost("LOOP") | {"10.0.1.7": "DENIED_IN", "10.0.1.6": "ACCEPTED"},
+    ],
+)
+def test_lost_packets_are_told_one_by_one(lost: Mapping[str, str]) -> None:
+    words = {"NO_ROUTE": "no route", "LOOP": "loop", "DENIED_IN": "denied", "ACCEPTED": "delivered"}
+    seen = observed(_many(), fates={("leaf1", to): word for to, word in lost.items()})
+    assert {item[3].removesuffix("/32"): fate for item, fate in seen.seen["reach"].items()} == {
+        to: words[lost.get(to, "ACCEPTED")] for to in _all_lost("")
+    }
+
+
+def test_that_everything_is_lost_takes_few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reaching, "MOST", 3)
+    seen = observed(_many(), fates={("leaf1", to): word for to, word in _all_lost("NO_ROUTE").items()})
+    assert set(seen.seen["reach"].values()) == {"no route"}
+
+
+def test_what_too_many_questions_would_tell_is_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reaching, "MOST", 3)
+    seen = observed(_many(), fates={("leaf1", "10.0.1.3"): "NO_ROUTE"})
+    reasons = set(seen.unseen["reach"].values())
+    assert reasons == {"Batfish shows one lost packet per switch and question, and 3 questions did not tell all"}
+    assert route_item("leaf1", "10.0.1.3/32", check="reach") in seen.unseen["reach"]
 
 
 def test_static_routes_are_compared_too() -> None:

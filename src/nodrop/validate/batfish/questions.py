@@ -18,7 +18,7 @@ from nodrop.validate.batfish.service import Row
 
 ESTABLISHED: Final = "ESTABLISHED"
 
-_FATES: Final[Mapping[str, str]] = {
+FATES: Final[Mapping[str, str]] = {
     "LOOP": "loop",
     "NO_ROUTE": "no route",
     "NULL_ROUTED": "no route",
@@ -182,8 +182,6 @@ def witnesses(rows: Iterable[Row], names: Names) -> Iterator[Witness]:
         if device is None or to is None:
             continue
         ends = {str(trace["disposition"]) for trace in row["Traces"]}
-        word = next((one for one in _FATES if one in ends), min(ends, default="nothing"))
+        word = next((one for one in FATES if one in ends), min(ends, default="nothing"))
         where = flow.get("ingressVrf")
-        yield Witness(
-            device, None if where in (None, "default") else str(where), to, _FATES.get(word, "no route"), word
-        )
+        yield Witness(device, None if where in (None, "default") else str(where), to, FATES.get(word, "no route"), word)

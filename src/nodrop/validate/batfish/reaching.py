@@ -5,7 +5,7 @@ question; which of them are lost takes halving, with one question per half.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from nodrop.fabric.subject import natural
 from nodrop.routing.prefixes import Address
@@ -22,15 +22,16 @@ Start = tuple[str, str | None]
 """A device and a VRF."""
 Fate = tuple[str, str]
 """What becomes of packets, and Batfish's word for it."""
+_SUCCESS: Final = "SUCCESS"
+_FAILURE: Final = "FAILURE"
+_DELIVERED: Final = ("delivered", "")
 
 
 class Reaching:
     """Questions about packets of RDMA. `left` are starts and destinations for which there were too many to ask."""
 
-    def __init__(
-        self, ask: Callable[..., Sequence[Row]], names: Names, nodes: Mapping[str, str], dscp: int, most: int = MOST
-    ) -> None:
-        self._ask, self._names, self._nodes, self._dscp, self._most = ask, names, nodes, dscp, most
+    def __init__(self, ask: Callable[..., Sequence[Row]], names: Names, nodes: Mapping[str, str], dscp: int) -> None:
+        self._ask, self._names, self._nodes, self._dscp, self._most = ask, names, nodes, dscp, MOST
         self._asked = 0
         self.left: list[tuple[str, str | None, Address]] = []
 
@@ -47,34 +48,42 @@ class Reaching:
         everywhere = sorted(destinations)
         if not able or not everywhere:
             return {}
-        sending = able & {(one.device, one.vrf) for one in self._witnesses(able, everywhere, "SUCCESS")}
-        lost = {(one.device, one.vrf): (one.fate, one.said) for one in self._witnesses(able, everywhere, "FAILURE")}
-        found = {(*start, to): ("delivered", "") for start in sending - set(lost) for to in everywhere}
-        found.update(((*start, to), lost[start]) for start in able & set(lost) - sending for to in everywhere)
-        found.update(self._halved(sending & set(lost), everywhere))
+        sending = set(self._witnesses(able, everywhere, _SUCCESS))
+        lost = self._witnesses(able, everywhere, _FAILURE)
+        found = {(*start, to): _DELIVERED for start in sending - set(lost) for to in everywhere}
+        found.update(self._lost(lost, everywhere, sending))
         return found
 
-    def _halved(self, starts: Collection[Start], to: Sequence[Address]) -> Iterator[tuple[tuple[Any, ...], Fate]]:
-        """Yield what becomes of each pair, knowing that from each start something is lost."""
-        if not starts:
+    def _lost(
+        self, lost: Mapping[Start, Fate], to: Sequence[Address], sending: Collection[Start]
+    ) -> Iterator[tuple[tuple[str, str | None, Address], Fate]]:
+        """Yield what becomes of each pair of starts that lose something, of which some are `sending` something too."""
+        if len(to) == 1:
+            yield from (((*start, to[0]), fate) for start, fate in lost.items())
             return
-        if self._asked >= self._most:
-            self.left += [(*start, one) for start in starts for one in to]
+        alike = set(self._alike({start: fate for start, fate in lost.items() if start not in sending}, to))
+        yield from (((*start, one), lost[start]) for start in alike for one in to)
+        rest = set(lost) - alike
+        if rest and self._asked >= self._most:
+            self.left += [(*start, one) for start in rest for one in to]
             return
         middle = (len(to) + 1) // 2
-        for half in (to[:middle], to[middle:]):
-            if not half:
-                continue
-            lost = {(one.device, one.vrf): one for one in self._witnesses(starts, half, "FAILURE")}
-            for start in set(starts) - set(lost):
-                yield from (((*start, one), ("delivered", "")) for one in half)
-            failing = set(starts) & set(lost)
-            if len(half) == 1:
-                yield from (((*start, half[0]), (lost[start].fate, lost[start].said)) for start in failing)
-            else:
-                yield from self._halved(failing, half)
+        for half in (to[:middle], to[middle:]) if rest else ():
+            losing = self._witnesses(rest, half, _FAILURE)
+            yield from (((*start, one), _DELIVERED) for start in rest - set(losing) for one in half)
+            if losing:
+                delivering = self._witnesses(losing, half, _SUCCESS) if len(half) > 1 else {}
+                yield from self._lost(losing, half, set(delivering))
 
-    def _witnesses(self, starts: Collection[Start], to: Sequence[Address], actions: str) -> Iterator[questions.Witness]:
+    def _alike(self, lost: Mapping[Start, Fate], to: Sequence[Address]) -> Iterator[Start]:
+        """Yield the starts from which nothing arrives, where all of it ends as the one packet did that was shown."""
+        for fate in sorted({one[0] for one in lost.values()}):
+            starts = {start for start, one in lost.items() if one[0] == fate}
+            others = ", ".join(word for word, other in questions.FATES.items() if other not in (fate, "delivered"))
+            yield from starts - set(self._witnesses(starts, to, others))
+
+    def _witnesses(self, starts: Collection[Start], to: Sequence[Address], actions: str) -> dict[Start, Fate]:
+        """The starts that send a packet which ends as is asked, with its fate."""
         self._asked += 1
         headers = {
             "dstIps": ", ".join(map(str, to)),
@@ -85,7 +94,8 @@ class Reaching:
         nodes = sorted({self._nodes[device] for device, _ in starts}, key=natural)
         where = {"startLocation": specified(nodes)}
         rows = self._ask("reachability", pathConstraints=where, headers=headers, actions=actions)
-        return questions.witnesses(rows, self._names)
+        found = {(one.device, one.vrf): (one.fate, one.said) for one in questions.witnesses(rows, self._names)}
+        return {start: fate for start, fate in found.items() if start in starts}
 
     def loops(self) -> Iterator[questions.Witness]:
         """Packets that go round, from anywhere to anywhere."""
