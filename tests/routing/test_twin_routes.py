@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,12 +10,11 @@ import pytest
 from designs import build, shipped
 from nodrop.fabric.fabric import End, Fabric, Link
 from nodrop.fabric.index import Index
-from nodrop.fabric.states import those_known
 from nodrop.fabric.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import Failures
 from random_routed import routed
-from twin import Table, Twin, prepare, until_equal
+from twins import Table, needed, played
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +32,12 @@ Losses = set[tuple[str, str]]
 
 
 def tables(plane: ControlPlane) -> Mapping[str, Table]:
-    """The routes of all routers, by the names that the daemons have for interfaces."""
+    """The routes of all routers, as the twin has them."""
     found: dict[str, Table] = {router.device.name: {} for router in plane.routers}
     for router in plane.routers:
-        loopbacks = {one.name for one in those_known(router.device.loopbacks)}
-        names = {leg.name: "lo" if leg.name in loopbacks else leg.name.replace("VLAN ", "Vlan") for leg in router.legs}
         for family in ("ipv4", "ipv6"):
             for route in plane.of(family).routes(router.number):  # type: ignore[arg-type]
-                hops = frozenset({"discard"}) if route.discard else frozenset(names[hop.leg] for hop in route.hops)
+                hops = frozenset({"discard"}) if route.discard else frozenset(hop.leg for hop in route.hops)
                 found[router.device.name][str(route.prefix)] = (route.source, hops)
     return found
 
@@ -104,28 +100,20 @@ def told(plane: ControlPlane, links: tuple[Link, ...]) -> Losses:
     return found
 
 
-def compare(fabric: Fabric, folder: Path, before: tuple[Link, ...] = (), after: tuple[Link, ...] = ()) -> None:
+def compare(fabric: Fabric, before: tuple[Link, ...] = (), after: tuple[Link, ...] = ()) -> None:
     """Run a fabric with some cables dead from the beginning, and others later; compare what comes of it both times."""
-    folder.mkdir(exist_ok=True)
     dead = ends(before)
     plane = compute(Index(fabric), dead)
-    twin = Twin(fabric, folder, dead)
-    try:
-        twin.start()
-        first = tables(plane)
-        seen = until_equal(first, twin.tables, times=2)
-        assert different(first, seen) == {}
-        if after:
-            for link in after:
-                twin.cut(link)
-            then = compute(Index(fabric), dead | ends(after))
-            later = tables(then)
-            seen = until_equal(later, twin.tables, times=2)
-            assert different(later, seen) == {}
-            lost = {row for row in told(plane, after) if not own(seen, *row)}
-            assert gone(first, seen, ("bgp",)) <= lost <= gone(first, seen, ("bgp", "connected", "static"))
-    finally:
-        twin.stop()
+    then = compute(Index(fabric), dead | ends(after))
+    expected = [tables(plane), *([tables(then)] if after else [])]
+    seen = played(fabric, dead, expected[0], ends(after), expected[-1])
+    for wanted, found in zip(expected, seen, strict=True):
+        assert different(wanted, found) == {}
+    if after:
+        lost = {row for row in told(plane, after) if not own(seen[1], *row)}
+        assert (
+            gone(expected[0], seen[1], ("bgp",)) <= lost <= gone(expected[0], seen[1], ("bgp", "connected", "static"))
+        )
 
 
 def failing(fabric: Fabric, seed: int) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
@@ -138,18 +126,13 @@ def failing(fabric: Fabric, seed: int) -> tuple[tuple[Link, ...], tuple[Link, ..
     return tuple(links[:half]), tuple(links[half:])
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return prepare(tmp_path)
-
-
-def all_alike(cases: Mapping[str, Fabric], folder: Path, dead: Mapping[str, tuple[tuple[Link, ...], ...]]) -> None:
+def all_alike(cases: Mapping[str, Fabric], dead: Mapping[str, tuple[tuple[Link, ...], ...]]) -> None:
     """Compare some fabrics, two at a time; whatever is wrong of any is told."""
+    needed()
 
     def wrong(name: str) -> str | None:
-        (folder / name).mkdir(mode=0o755)
         try:
-            compare(cases[name], folder / name, *dead.get(name, ()))
+            compare(cases[name], *dead.get(name, ()))
         except AssertionError as error:
             return f"{name}: {error}"
         return None
@@ -158,12 +141,12 @@ def all_alike(cases: Mapping[str, Fabric], folder: Path, dead: Mapping[str, tupl
         assert [one for one in threads.map(wrong, cases) if one is not None] == []
 
 
-def test_the_routes_of_small_intents(folder: Path) -> None:
-    all_alike({name: build(shipped(name)) for name in INTENTS}, folder, {})
+def test_the_routes_of_small_intents() -> None:
+    all_alike({name: build(shipped(name)) for name in INTENTS}, {})
 
 
 @pytest.mark.parametrize("preferences", [False, True], ids=["shortest", "preferences"])
-def test_the_routes_of_random_fabrics(folder: Path, *, preferences: bool) -> None:
+def test_the_routes_of_random_fabrics(*, preferences: bool) -> None:
     cases: dict[str, Fabric] = {}
     dead: dict[str, tuple[tuple[Link, ...], ...]] = {}
     for seed in count():
@@ -173,4 +156,4 @@ def test_the_routes_of_random_fabrics(folder: Path, *, preferences: bool) -> Non
             cases[f"seed {seed}"], dead[f"seed {seed}"] = fabric, (before, after)
         if len(cases) == COUNT[preferences]:
             break
-    all_alike(cases, folder, dead)
+    all_alike(cases, dead)

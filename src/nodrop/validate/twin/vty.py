@@ -5,6 +5,7 @@ vtysh/vtysh.c, vtysh_client_run).
 """
 
 import socket
+import threading
 from pathlib import Path
 
 _END = b"\0\0\0"
@@ -16,14 +17,19 @@ class Silent(Exception):
 
 
 class Daemon:
-    """A connection to one daemon, opened when first asked and again when it was lost."""
+    """A connection to one daemon, opened when first asked and again when it was lost; threads take turns."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._socket: socket.socket | None = None
+        self._turn = threading.Lock()
 
     def ask(self, command: str) -> str:
         """Return what it answers; Silent where it does not."""
+        with self._turn:
+            return self._ask(command)
+
+    def _ask(self, command: str) -> str:
         try:
             if self._socket is None:
                 self._socket = socket.socket(socket.AF_UNIX)
