@@ -42,17 +42,15 @@ def until_equal(expected: _Seen, look: Callable[[], _Seen], times: int = 1) -> _
 def tables(lab: Lab) -> Tables:
     """The routes that every switch uses, those of links themselves (fe80::/64) aside."""
     found: dict[str, Table] = {}
-    for name, rows in zip(
-        lab.devices, lab.each(lambda one: looking.routes(lab, one, _CONNECTED), lab.devices), strict=True
-    ):
-        found[name] = {prefix: row for (_, _, _, prefix), row in rows.items()}
+    for name in lab.devices:
+        found[name] = {prefix: row for (*_, prefix), row in looking.routes(lab, name, _CONNECTED).items()}
     return found
 
 
 def played(
     fabric: Fabric, failed: frozenset[End], expected: Tables, more: Iterable[End], later: Tables
 ) -> list[Tables]:
-    """The routes of a fabric with some ports down from the beginning, and once more are; until they are as expected."""
+    """The routes of a fabric with some ports down, and those once more are; each as soon as they are as expected."""
     return box.call(_play, fabric, failed, expected, tuple(more), later)
 
 

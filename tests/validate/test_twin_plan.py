@@ -1,4 +1,4 @@
-"""What a fabric becomes in a twin, before anything is made: namespaces, interfaces, cables; and what FRR's words mean."""
+"""What a fabric becomes in a twin, before anything is made of it; and what FRR's words about refused lines mean."""
 
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback

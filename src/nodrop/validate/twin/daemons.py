@@ -78,7 +78,20 @@ class Daemons:
         home = self._home
         words = [
             *(FRR / daemon, "-d", "-u", "root", "-g", "root", "-F", self._boot.profile, "-A", "127.0.0.1", "-P", "0"),
-            *("-i", home / f"{daemon}.pid", "--vty_socket", home, "-z", home / "zserv.api", "-f", home / "empty.conf"),
+            *(
+                "--log",
+                f"file:{home / daemon}.log",
+                "--log-level",
+                "info",
+                "-i",
+                home / f"{daemon}.pid",
+                "--vty_socket",
+                home,
+                "-z",
+                home / "zserv.api",
+                "-f",
+                home / "empty.conf",
+            ),
         ]
         if not self._boot.vrfs:
             return "exec " + shlex.join(map(str, words))
@@ -108,6 +121,11 @@ class Daemons:
         """Return such an answer as what it says in JSON; {} where it says nothing."""
         said = self.ask(f"{command} json", daemon).strip()
         return parse_json(said.encode(), f"{daemon}: {command}") if said.startswith(("{", "[")) else {}
+
+    def log(self, daemon: str) -> str:
+        """What a daemon has written into its log, of the level `informational` and above."""
+        file = self._home / f"{daemon}.log"
+        return file.read_text(errors="replace") if file.exists() else ""
 
     def signal(self, number: signal.Signals) -> None:
         """Send all of them a signal, by their numbers."""

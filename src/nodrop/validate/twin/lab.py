@@ -189,6 +189,10 @@ class Lab:
         """What a daemon of a device answers, in words; Silent where it does not."""
         return self._daemons[node].ask(command, daemon)
 
+    def log(self, node: str, daemon: str = "bgpd") -> str:
+        """What a daemon of a device has logged."""
+        return self._daemons[node].log(daemon)
+
     def runs(self, node: str, daemon: str) -> bool:
         """Whether a device is started with a daemon."""
         return node in self._daemons and daemon in self._daemons[node].names

@@ -1,5 +1,6 @@
 """What the daemons and the kernel of a device say of themselves, in the words in which nodrop's items are named."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -52,6 +53,7 @@ def stated(lab: Lab, node: str) -> Stated:
 def sessions(lab: Lab, node: str) -> dict[Subject, Session]:
     """The sessions that bgpd has, by their items; those that no statement of the model is for have FRR's names."""
     known, own = stated(lab, node), names(lab, node)
+    told = {match["peer"]: f"{match['way']}: {match['what']}" for match in _NOTIFICATION.finditer(lab.log(node))}
     found: dict[Subject, Session] = {}
     for name, rows in lab.json(node, "show bgp vrf all neighbors").items():
         vrf = None if name == "default" else name
@@ -59,17 +61,23 @@ def sessions(lab: Lab, node: str) -> dict[Subject, Session]:
             if isinstance(row, dict) and "bgpState" in row:
                 key = own.get(peer, peer)
                 at = (node, "@neighbors") if vrf is None else (node, "@vrf_bgp", vrf, "neighbors")
-                found[known.get((vrf, key), (*at, key))] = Session(row["bgpState"], _why(row))
+                found[known.get((vrf, key), (*at, key))] = Session(row["bgpState"], _why(row, told.get(peer, "")))
     return found
 
 
-def _why(row: Mapping[str, Any]) -> str:
-    """Why a session is down, in bgpd's words: why it was reset last, with the notification that it got or sent."""
+_NOTIFICATION: Final = re.compile(
+    r"%NOTIFICATION: (?P<way>sent|received)\b.* neighbor (?P<peer>\S+) \S+ \((?P<what>[^)]*)\)"
+)
+"""How bgpd logs what ended a session (FRR, bgpd/bgp_debug.c, bgp_notify_print), where it logs changes of neighbors."""
+
+
+def _why(row: Mapping[str, Any], logged: str) -> str:
+    """Why a session is down, in bgpd's words: the last notification that it sent or got, else why it was reset last."""
     if row["bgpState"] == UP:
         return ""
     reset = str(row.get("lastResetDueTo", ""))
     told = str(row.get("lastNotificationReason", "")) if "otification" in reset else ""
-    return ", ".join(filter(None, (reset, told)))
+    return logged or ", ".join(filter(None, (reset, told)))
 
 
 def router_id(lab: Lab, node: str) -> str:
