@@ -6,7 +6,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 	$(name) -c 'import sys; print("$(name)" if sys.version_info >= (3, 11) else "")' 2>/dev/null)))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-slow check golden faults bench wheelhouse system clean
+.PHONY: help setup demo test test-slow batfish-live check golden faults bench wheelhouse system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -23,10 +23,13 @@ demo: setup ## show, build and lint the reference fabric of two platforms, then 
 	@sh scripts/demo.sh "$(BIN)/nodrop"
 
 test: setup wheelhouse ## the tests, under 10 minutes
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow"
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow and not batfish_live"
 
 test-slow: setup ## the longer tests
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
+
+batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of all that is built today; RECORD=1 records anew what is stale, RECORD=all everything
+	@NODROP_BATFISH_RECORD=$(RECORD) $(BIN)/python -m pytest -q -m batfish_live tests/batfish
 
 check: setup ## ruff, mypy --strict, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py

@@ -11,8 +11,8 @@ from nodrop.fabric.index import Index
 from nodrop.routing.observation import Observation, failure_item, route_item
 from nodrop.validate import computed, destinations
 from nodrop.validate.batfish import failures
-from nodrop.validate.batfish.difference import Flow, Side, differing
-from nodrop.validate.batfish.failures import Names, Tried, tried
+from nodrop.validate.batfish.comparing import Flow, Side, differing
+from nodrop.validate.batfish.failures import Called, Tried, tried
 from nodrop.validate.batfish.service import Loaded
 
 CABLE = "leaf1:Ethernet224--spine1:Ethernet0"
@@ -62,18 +62,18 @@ def fabric() -> Fabric:
     return build(shipped("two-by-two"))
 
 
-def names(fabric: Fabric) -> Names:
+def all_of(fabric: Fabric) -> Called:
     ends = [end for link in fabric.links for end in (link.a, link.b)]
-    return Names(
+    return Called(
         nodes={device.name: device.name.upper() for device in fabric.devices},
         ports={end: End(end.node.upper(), end.port) for end in ends},
     )
 
 
-def outcome(fabric: Fabric, base: Pretended, seen: Observation | None = None, called: Names | None = None) -> Tried:
+def outcome(fabric: Fabric, base: Pretended, seen: Observation | None = None, called: Called | None = None) -> Tried:
     index = Index(fabric)
     loaded = cast("Loaded", base)
-    return tried(loaded, called or names(fabric), fabric, seen or computed(index), destinations(index))
+    return tried(loaded, called or all_of(fabric), fabric, seen or computed(index), destinations(index))
 
 
 def nothing(question: str, given: Mapping[str, Any]) -> Sequence[Row]:
@@ -156,10 +156,10 @@ def test_routes_of_a_leaf_with_a_default_route_are_looked_at_though_it_loses_no_
 
 
 def test_what_the_snapshot_does_not_have_cannot_fail(fabric: Fabric) -> None:
-    whole = names(fabric)
+    whole = all_of(fabric)
     ports = {end: name for end, name in whole.ports.items() if end != End("spine1", "Ethernet0")}
     nodes = {device: node for device, node in whole.nodes.items() if device != "leaf1"}
-    found = outcome(fabric, Pretended(nothing), called=Names(nodes=nodes, ports=ports))
+    found = outcome(fabric, Pretended(nothing), called=Called(nodes=nodes, ports=ports))
     assert found.unseen == {
         failure_item("leaf1"): "leaf1 is not in the snapshot that Batfish reads",
         failure_item(CABLE): "spine1:Ethernet0 is not in the snapshot that Batfish reads",
@@ -188,7 +188,9 @@ def test_a_loss_in_ipv6_is_one_that_batfish_cannot_see(fabric: Fabric) -> None:
 def compared(fabric: Fabric, answers: Answers, same: bool = False) -> tuple[tuple[Flow, ...], Pretended, list[str]]:
     old, new = Pretended(answers, "old"), Pretended(answers, "old" if same else "new")
     leaves = frozenset({"leaf1", "leaf2"})
-    sides = [Side(loaded=cast("Loaded", one), names=names(fabric), fabric=fabric, leaves=leaves) for one in (old, new)]
+    sides = [
+        Side(loaded=cast("Loaded", one), called=all_of(fabric), fabric=fabric, leaves=leaves) for one in (old, new)
+    ]
     found = differing(sides[0], sides[1], destinations(Index(fabric)))
     return found.flows, new, list(found.told)
 
@@ -249,7 +251,7 @@ def test_what_differs_is_told_apart_by_prefix_and_once_for_a_device(fabric: Fabr
 
 
 def test_what_was_not_told_apart_is_said(fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.validate.batfish.difference.QUESTIONS", 3)
+    monkeypatch.setattr("nodrop.validate.batfish.comparing.QUESTIONS", 3)
     flows, new, told = compared(fabric, lossy)
     assert len(new.asked) == 3
     assert {(one.prefix, one.lost) for one in flows} == {("10.0.0.2/32", False), ("10.2.2.0/24", True)}

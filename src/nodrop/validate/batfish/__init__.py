@@ -6,6 +6,10 @@ from dataclasses import replace
 from nodrop.export.batfish import snapshot, told
 from nodrop.fabric.reading import Reading
 from nodrop.routing.observation import Observation
+from nodrop.validate.batfish.comparing import Difference as Difference
+from nodrop.validate.batfish.comparing import Flow as Flow
+from nodrop.validate.batfish.comparing import difference as difference
+from nodrop.validate.batfish.failures import with_failures
 from nodrop.validate.batfish.observing import Observing
 from nodrop.validate.batfish.service import Service
 
@@ -23,5 +27,6 @@ def observe(
         if progress is not None:
             progress(f"Batfish reads {len(exported.files)} files")
         loaded = opened.load(exported.files)
-        found = Observing(reading, computed, exported, loaded, progress).observation(opened.told, *told(exported))
+        seen = Observing(reading, computed, exported, loaded, progress).observation(opened.told, *told(exported))
+        found = with_failures(seen, reading, computed, exported, loaded, progress)
     return replace(found, refused=(*exported.refused, *found.refused))

@@ -6,14 +6,18 @@ a fabric of 200 switches has 900,000 routes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network, ip_address, ip_network
 from typing import Final
 
 from nodrop.fabric.fabric import End, Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.subject import link as link_subject
 from nodrop.routing.observation import Observation
+from nodrop.validate import destinations
+from nodrop.validate.batfish.names import Exported, Names, specified
 from nodrop.validate.batfish.service import Loaded, Row
 
 SWITCHES_COMPUTED: Final = 1600
@@ -32,13 +36,21 @@ Lost = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
-    """How Batfish calls devices and ports."""
+class Called:
+    """What Batfish calls the devices and ports that it has."""
 
     nodes: Mapping[str, str]
     """By the model's name of the device."""
     ports: Mapping[End, End]
-    """By the model's names; a port that is missing is not in the snapshot."""
+    """By the model's names."""
+
+    @classmethod
+    def of(cls, exported: Exported, loaded: Loaded) -> "Called":
+        """Ask a snapshot."""
+        names = Names(exported)
+        there = [row["Interface"] for row in loaded.ask("interfaceProperties", properties="MTU")]
+        ports = {names.end(one): End(one["hostname"], one["interface"]) for one in there}
+        return cls(nodes=names.nodes, ports={end: name for end, name in ports.items() if end is not None})
 
 
 @dataclass(slots=True)
@@ -51,9 +63,37 @@ class Tried:
     told: list[str] = field(default_factory=list)
 
 
+def with_failures(
+    seen: Observation,
+    reading: Reading,
+    computed: Observation,
+    exported: Exported,
+    base: Loaded,
+    progress: Callable[[str], None] | None = None,
+) -> Observation:
+    """Add to what was `seen` of a snapshot what becomes of it when something fails.
+
+    Where routes are not seen whole, neither is what is left of them.
+    """
+    hidden = [seen.unseen.get(check, {}) for check in ("routes", "reach")]
+    reasons = [reason for items in hidden for item, reason in items.items() if not item or ":" not in item[-1]]
+    if reasons:
+        found = Tried(unseen={(): reasons[0]})
+    else:
+        called = Called.of(exported, base)
+        found = tried(base, called, reading.fabric, computed, destinations(Index(reading.fabric)), progress)
+    return replace(
+        seen,
+        seen={**seen.seen, **({"failures": found.seen} if found.seen else {})},
+        said={**seen.said, **{("failures", item): said for item, said in found.said.items()}},
+        unseen={**seen.unseen, "failures": found.unseen, "recoveries": {(): RECOVERIES}},
+        told=(*seen.told, *found.told),
+    )
+
+
 def tried(
     base: Loaded,
-    names: Names,
+    called: Called,
     fabric: Fabric,
     computed: Observation,
     announced: Mapping[str, frozenset[str]],
@@ -65,13 +105,15 @@ def tried(
     device or cable that is not in the snapshot is unseen, and so are those beyond what a fabric of this size takes.
     """
     found = Tried()
-    trial = _Trial(base, names, computed, announced)
-    failures = dict(_failures(fabric, names, computed, found))
-    most = max(AT_LEAST, SWITCHES_COMPUTED // max(1, len(names.nodes)))
+    trial = _Trial(base, called, computed, announced)
+    failures = dict(_failures(fabric, called, computed, found))
+    most = max(AT_LEAST, SWITCHES_COMPUTED // max(1, len(called.nodes)))
     chosen = _spread(list(failures), most)
     for item in failures:
         if item not in chosen:
             found.unseen[item] = f"of {len(failures)} failures {most} are tried in a fabric of this size"
+    if any(":" in prefix for prefix in announced):
+        found.told.append("failures are tried for IPv4 alone: Batfish reads no IPv6 routes")
     if len(chosen) < len(failures):
         found.told.append(f"failures: {len(chosen)} of {len(failures)} were tried")
     for number, item in enumerate(chosen, start=1):
@@ -108,18 +150,20 @@ class _Failure:
     ports: tuple[End, ...] = ()
 
 
-def _failures(fabric: Fabric, names: Names, computed: Observation, found: Tried) -> Iterator[tuple[Subject, _Failure]]:
+def _failures(
+    fabric: Fabric, called: Called, computed: Observation, found: Tried
+) -> Iterator[tuple[Subject, _Failure]]:
     links = {link_subject(link.a, link.b)[-1]: link for link in fabric.links}
     for item in computed.seen.get("failures", {}):
         what = item[-1]
         if (link := links.get(what)) is not None:
-            missing = [str(end) for end in (link.a, link.b) if end not in names.ports]
+            missing = [str(end) for end in (link.a, link.b) if end not in called.ports]
             if not missing:
-                yield item, _Failure(ports=(names.ports[link.a], names.ports[link.b]))
-        elif missing := [] if what in names.nodes else [what]:
+                yield item, _Failure(ports=(called.ports[link.a], called.ports[link.b]))
+        elif missing := [] if what in called.nodes else [what]:
             pass
         else:
-            yield item, _Failure(nodes=(names.nodes[what],))
+            yield item, _Failure(nodes=(called.nodes[what],))
         if missing:
             found.unseen[item] = f"{' and '.join(missing)} is not in the snapshot that Batfish reads"
 
@@ -135,15 +179,15 @@ class _Trial:
     """Failures of one snapshot."""
 
     def __init__(
-        self, base: Loaded, names: Names, computed: Observation, announced: Mapping[str, frozenset[str]]
+        self, base: Loaded, called: Called, computed: Observation, announced: Mapping[str, frozenset[str]]
     ) -> None:
-        self._base, self._names, self._announced = base, names, announced
-        self._devices = {node: device for device, node in names.nodes.items()}
+        self._base, self._called, self._announced = base, called, announced
+        self._devices = {node: device for device, node in called.nodes.items()}
         self._prefixes = {
             prefix: network for prefix in announced if isinstance(network := ip_network(prefix), IPv4Network)
         }
         leaves = dict.fromkeys(item[0] for item in computed.seen.get("reach", {}))
-        self._leaves = [leaf for leaf in leaves if leaf in names.nodes]
+        self._leaves = [leaf for leaf in leaves if leaf in called.nodes]
         self._nested = frozenset(_nested(computed.seen.get("routes", {}), self._prefixes))
 
     def without(self, what: str, failure: _Failure) -> _Outcome:
@@ -158,7 +202,7 @@ class _Trial:
         rows = snapshot.ask(
             "differentialReachability",
             reference=self._base,
-            pathConstraints={"startLocation": self._nodes(starts)},
+            pathConstraints={"startLocation": specified([self._called.nodes[leaf] for leaf in starts])},
             headers={"dstIps": ", ".join(missed)},
             maxTraces=SHOWN_WAYS,
         )
@@ -178,14 +222,13 @@ class _Trial:
         """Yield the prefixes to which devices have no route of BGP any more."""
         for device in sorted(devices):
             left: dict[str, bool] = {}
-            rows = snapshot.ask("routes", reference=self._base, nodes=self._names.nodes[device], protocols="bgp")
+            rows = snapshot.ask(
+                "routes", reference=self._base, nodes=specified([self._called.nodes[device]]), protocols="bgp"
+            )
             for row in rows:
                 kept = row["Entry_Presence"] != "Only in Reference"
                 left[row["Network"]] = left.get(row["Network"], False) or kept
             yield from ((device, prefix) for prefix in missed if left.get(prefix) is False)
-
-    def _nodes(self, devices: Iterable[str]) -> str:
-        return ", ".join(self._names.nodes[device] for device in devices)
 
 
 def _nested(routes: Iterable[Subject], prefixes: Mapping[str, IPv4Network]) -> Iterator[str]:

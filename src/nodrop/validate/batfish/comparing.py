@@ -5,14 +5,19 @@ alone. Packets start at the leaves and at their cables to hosts, where filters s
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network, ip_address, ip_network
 from typing import Final
 
+from nodrop.export.batfish import snapshot
 from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import natural
-from nodrop.validate.batfish.failures import SHOWN_WAYS, Names, Witness
-from nodrop.validate.batfish.service import Loaded
+from nodrop.validate import computed, destinations
+from nodrop.validate.batfish.failures import SHOWN_WAYS, Called, Witness
+from nodrop.validate.batfish.names import specified
+from nodrop.validate.batfish.service import Loaded, Service
 
 QUESTIONS: Final = 200
 """So many questions are asked at most, of 0.1 s each in a small fabric and of 2 to 4 s for 200 switches."""
@@ -41,7 +46,7 @@ class Side:
     """One of two builds, as Batfish has it."""
 
     loaded: Loaded
-    names: Names
+    called: Called
     fabric: Fabric
     leaves: frozenset[str]
 
@@ -53,6 +58,30 @@ class Difference:
     flows: tuple[Flow, ...]
     told: tuple[str, ...] = ()
     """What a reader should know of how it was done."""
+
+
+def difference(
+    old: Reading, new: Reading, service: str, *, progress: Callable[[str], None] | None = None
+) -> Difference:
+    """Compare two builds in the service at HOST or HOST:PORT.
+
+    ServiceUnavailable where there is none or it stops in the middle; InputProblems where a file has changed since it
+    was read.
+    """
+    made = [snapshot(old), snapshot(new)]
+    prefixes: set[str] = set()
+    with Service(service) as opened:
+        sides = []
+        for reading, exported in zip((old, new), made, strict=True):
+            if progress is not None:
+                progress(f"Batfish reads {len(exported.files)} files")
+            loaded, index = opened.load(exported.files), Index(reading.fabric)
+            leaves = frozenset(item[0] for item in computed(index).seen.get("reach", {}))
+            called = Called.of(exported, loaded)
+            sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves))
+            prefixes |= destinations(index).keys()
+        found = differing(sides[0], sides[1], prefixes, progress)
+    return replace(found, told=(opened.told, *found.told))
 
 
 def differing(
@@ -78,22 +107,22 @@ def differing(
 
 def _starts(old: Side, new: Side) -> Iterator[str]:
     """Yield the places where packets start: leaves, and the ports at which both builds have a host."""
-    nodes = old.names.nodes.keys() & new.names.nodes.keys()
+    nodes = old.called.nodes.keys() & new.called.nodes.keys()
     ports: dict[str, list[str]] = {}
     for end in sorted(_host_ports(old) & _host_ports(new)):
         ports.setdefault(end[0], []).append(end[1])
     for leaf in sorted(old.leaves & new.leaves & nodes, key=natural):
-        node = new.names.nodes[leaf]
-        yield node
+        node = new.called.nodes[leaf]
+        yield (name := specified([node]))
         if node in ports:
-            yield f"@enter({node}[{', '.join(ports[node])}])"
+            yield f"@enter({name}[{specified(ports[node])}])"
 
 
 def _host_ports(side: Side) -> set[tuple[str, str]]:
     devices = {device.name for device in side.fabric.devices}
     links = [link for link in side.fabric.links if not {link.a.node, link.b.node} <= devices]
     ends = {end for link in links for end in (link.a, link.b)}
-    return {(there.node, there.port) for end in ends if (there := side.names.ports.get(end)) is not None}
+    return {(there.node, there.port) for end in ends if (there := side.called.ports.get(end)) is not None}
 
 
 class _Search:
@@ -109,7 +138,7 @@ class _Search:
     ) -> None:
         self._old, self._new, self._prefixes, self._progress = old, new, prefixes, progress
         self._start = ", ".join(starts)
-        self._devices = {node: device for side in (old, new) for device, node in side.names.nodes.items()}
+        self._devices = {node: device for side in (old, new) for device, node in side.called.nodes.items()}
         self._asked = 0
         self.left: list[str] = []
         """Prefixes that were not looked at one by one when the questions were used up."""

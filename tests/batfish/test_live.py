@@ -1,0 +1,82 @@
+"""A real Batfish service, asked of everything that is built today: `make batfish-live NODROP_BATFISH=HOST[:PORT]`."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from anew import record
+from frozen import shown
+
+import nodrop
+from designs import build, shipped
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.resources import home
+from nodrop.routing.observation import CHECKS
+from nodrop.validate import computed
+from nodrop.validate.batfish import difference, observe
+
+SERVICE = os.environ.get("NODROP_BATFISH", "")
+RECORD = os.environ.get("NODROP_BATFISH_RECORD", "")
+INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+
+pytestmark = [
+    pytest.mark.batfish_live,
+    pytest.mark.skipif(not SERVICE, reason="NODROP_BATFISH=HOST[:PORT] names no Batfish service"),
+]
+
+
+def _routing_faults() -> ModuleType:
+    """The faults of routing, which stand with the tests of their rules."""
+    path = Path(__file__).parents[1] / "routing" / "test_routing_faults.py"
+    spec = importlib.util.spec_from_file_location("routing_faults", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    sys.modules["routing_faults"] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+ROUTING = _routing_faults()
+
+
+def _agrees(reading: Reading) -> str:
+    """What is seen otherwise than computed, or neither seen nor explained; empty where nothing is."""
+    there = computed(Index(reading.fabric))
+    seen = observe(reading, there, SERVICE)
+    wrong = []
+    for check in CHECKS:
+        found = seen.seen.get(check, {})
+        for item, value in there.seen.get(check, {}).items():
+            if not seen.blind(check, item) and found.get(item) != value:
+                wrong.append(f"{check} {item}")
+    return shown(seen, there) if wrong else ""
+
+
+@pytest.mark.parametrize("name", INTENTS)
+def test_batfish_sees_what_is_computed_of_every_intent(name: str) -> None:
+    fabric = build(shipped(name))
+    assert _agrees(nodrop.read_back(tuple(nodrop.write(fabric)), fabric)) == ""
+
+
+@pytest.mark.parametrize("fault", ROUTING.FAULTS, ids=lambda fault: fault.says.replace(" ", "-"))
+def test_batfish_sees_what_is_computed_of_every_fault_of_routing(fault: object) -> None:
+    fabric, artifacts = ROUTING.edited(fault)
+    assert _agrees(nodrop.read_back(artifacts, fabric)) == ""
+
+
+def test_two_builds_of_one_intent_lose_nothing() -> None:
+    fabric = build(shipped("two-by-two"))
+    other = build(shipped("two-by-two", {"topology.spines.platform": "nvue", "topology.spines.version": "5.16"}))
+    old, new = (nodrop.read_back(tuple(nodrop.write(one)), one) for one in (fabric, other))
+    found = difference(old, new, SERVICE)
+    assert found.flows == ()
+
+
+@pytest.mark.skipif(not RECORD, reason="RECORD=1 records anew what is stale, RECORD=all everything")
+def test_recordings_are_made_anew() -> None:
+    print("recorded anew:", ", ".join(record(SERVICE, everything=RECORD == "all")) or "nothing")
