@@ -1,10 +1,6 @@
 """A real Batfish service, asked of everything that is built today: `make batfish-live NODROP_BATFISH=HOST[:PORT]`."""
 
-import importlib.util
 import os
-import sys
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 from anew import record
@@ -18,6 +14,7 @@ from nodrop.resources import home
 from nodrop.routing.observation import CHECKS
 from nodrop.validate import computed
 from nodrop.validate.batfish import difference, observe
+from routing_faults import FAULTS, Fault, edited
 
 SERVICE = os.environ.get("NODROP_BATFISH", "")
 RECORD = os.environ.get("NODROP_BATFISH_RECORD", "")
@@ -27,21 +24,6 @@ pytestmark = [
     pytest.mark.batfish_live,
     pytest.mark.skipif(not SERVICE, reason="NODROP_BATFISH=HOST[:PORT] names no Batfish service"),
 ]
-
-
-def _routing_faults() -> ModuleType:
-    """The faults of routing, which stand with the tests of their rules."""
-    path = Path(__file__).parents[1] / "routing" / "test_routing_faults.py"
-    spec = importlib.util.spec_from_file_location("routing_faults", path)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules["routing_faults"] = made
-    spec.loader.exec_module(made)
-    return made
-
-
-ROUTING = _routing_faults()
 
 
 def _agrees(reading: Reading) -> str:
@@ -63,9 +45,9 @@ def test_batfish_sees_what_is_computed_of_every_intent(name: str) -> None:
     assert _agrees(nodrop.read_back(tuple(nodrop.write(fabric)), fabric)) == ""
 
 
-@pytest.mark.parametrize("fault", ROUTING.FAULTS, ids=lambda fault: fault.says.replace(" ", "-"))
-def test_batfish_sees_what_is_computed_of_every_fault_of_routing(fault: object) -> None:
-    fabric, artifacts = ROUTING.edited(fault)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.says.replace(" ", "-"))
+def test_batfish_sees_what_is_computed_of_every_fault_of_routing(fault: Fault) -> None:
+    fabric, artifacts = edited(fault)
     assert _agrees(nodrop.read_back(artifacts, fabric)) == ""
 
 
