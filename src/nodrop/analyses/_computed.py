@@ -79,7 +79,7 @@ class _Computed:
             if one.at_a.ports != (one.at_a.name,) or one.at_b.ports != (one.at_b.name,):
                 continue
             item = link_subject(link.a, link.b)
-            links[item] = "up" if neighbors(self.index, one) else "down"
+            links[item] = "up" if neighbors(one) else "down"
             sizes = [_size(self.index.interface(*end)) for end in (link.a, link.b)]
             if None in sizes:
                 self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
@@ -150,20 +150,13 @@ def _shut(index: Index, end: End) -> bool:
 
 
 def _routes_there(index: Index, router: Router, leg: Leg) -> bool:
-    return bool(leg.addresses) or leg.name in router.by_interface or _link_local(index, router, leg)
-
-
-def _link_local(index: Index, router: Router, leg: Leg) -> bool:
     port = index.interface(router.device.name, leg.name)
-    return port is not None and port.link_local is True
+    return bool(leg.addresses) or leg.name in router.by_interface or (port is not None and port.link_local is True)
 
 
-def neighbors(index: Index, one: Joint) -> bool:
+def neighbors(one: Joint) -> bool:
     """Whether both ends are each other's next router: in one subnet, or found by router advertisements."""
-    if all(
-        leg.name in router.by_interface or _link_local(index, router, leg)
-        for router, leg in ((one.a, one.at_a), (one.b, one.at_b))
-    ):
+    if one.at_a.name in one.a.by_interface and one.at_b.name in one.b.by_interface:
         return True
     return any(
         subnet.has(other) and other != own
