@@ -41,7 +41,7 @@ COMMANDS = (
         "rules",
         "schema",
     ),
-    *("show", "test-rules", "validate"),
+    *("show", "test-rules", "twin", "validate"),
 )
 INSIDE = tuple(f"export {name}" for name in group.list_commands(click.Context(group)))
 """The commands of groups."""
