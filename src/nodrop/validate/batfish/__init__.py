@@ -27,6 +27,7 @@ def observe(
         if progress is not None:
             progress(f"Batfish reads {len(exported.files)} files")
         loaded = opened.load(exported.files)
-        seen = Observing(reading, computed, exported, loaded, progress).observation(opened.told, *told(exported))
-        found = with_failures(seen, reading, computed, exported, loaded, progress)
+        asked = Observing(reading, computed, exported, loaded, progress)
+        seen = asked.observation(opened.told, *told(exported))
+        found = with_failures(seen, asked.index, computed, exported, loaded, progress)
     return replace(found, refused=(*exported.refused, *found.refused))

@@ -12,7 +12,6 @@ from typing import Final
 
 from nodrop.fabric.fabric import End, Fabric
 from nodrop.fabric.index import Index
-from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.subject import link as link_subject
 from nodrop.routing.observation import Observation
@@ -25,7 +24,7 @@ SWITCHES_COMPUTED: Final = 1600
 failure of 50 switches takes 6 s and one of 200 takes 48 s."""
 AT_LEAST: Final = 4
 """So many failures are tried of a fabric of any size."""
-RECOVERIES: Final = "Batfish computes from configurations alone: what has come back is the snapshot before the failure"
+RECOVERIES: Final = "Batfish has no time: what has come back is the snapshot that it began with"
 SUCCESS: Final = frozenset({"ACCEPTED", "DELIVERED_TO_SUBNET", "EXITS_NETWORK"})
 """Dispositions of packets that get where they should."""
 SHOWN_WAYS: Final = 4
@@ -65,7 +64,7 @@ class Tried:
 
 def with_failures(
     seen: Observation,
-    reading: Reading,
+    index: Index,
     computed: Observation,
     exported: Exported,
     base: Loaded,
@@ -81,7 +80,7 @@ def with_failures(
         found = Tried(unseen={(): reasons[0]})
     else:
         called = Called.of(exported, base)
-        found = tried(base, called, reading.fabric, computed, destinations(Index(reading.fabric)), progress)
+        found = tried(base, called, index.fabric, computed, destinations(index), progress)
     return replace(
         seen,
         seen={**seen.seen, **({"failures": found.seen} if found.seen else {})},
