@@ -224,6 +224,7 @@ def test_the_rules_of_this_release() -> None:
         "one-path-preferred",
         "overlapping-keys",
         "overlapping-range",
+        "packets-lost-since-build",
         "pam4-without-autoneg",
         "pam4-without-rs-fec",
         "part-without-breakout",

@@ -10,7 +10,8 @@ import pytest
 from command import nodrop
 from nodrop.errors import ServiceUnavailable
 from nodrop.fabric.reading import Reading
-from nodrop.routing.observation import Observation
+from nodrop.lint.rules import shipped
+from nodrop.routing.observation import Flow, Observation
 from nodrop.validate import batfish, twin
 
 SESSION = ("leaf1", "@neighbors", "10.1.1.225")
@@ -109,7 +110,36 @@ def test_the_rules_about_validators_are_judged_only_where_one_was_asked(two_by_t
         json.loads(nodrop(*words, "--format", "json", two_by_two).out)["summary"]["rules"]
         for words in (("validate",), ("validate", "--twin"))
     ]
-    assert counted[1] - counted[0] == 11
+    assert counted[1] - counted[0] == len([rule for rule in shipped() if rule.observed])
+
+
+def test_another_build_is_compared_by_batfish(
+    two_by_two: Path, asked: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = {"port": "", "to": "10.2.2.1", "before": "ACCEPTED", "after": "NO_ROUTE"}
+    flows = (
+        Flow(start="leaf1", prefix="10.2.2.0/24", lost=True, **lost),
+        Flow(start="leaf2", prefix="10.2.1.0/24", lost=False, **lost),
+    )
+
+    def difference(old: Reading, new: Reading, service: str, **_: object) -> batfish.Difference:
+        assert (old.fabric, new.fabric, service) == (new.fabric, old.fabric, "here")
+        return batfish.Difference(flows=flows, told=("compared",))
+
+    monkeypatch.setattr(batfish, "difference", difference)
+    done = nodrop("validate", two_by_two, "--batfish", "here", "--against", two_by_two, "--format", "concise")
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if "packets-lost-since-build" in line]
+    assert (
+        "Batfish delivers packets from leaf1 to 10.2.2.0/24 in the build before, and not in this one: NO_ROUTE" in line
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("--twin",), ("--batfish", "here", "elsewhere")])
+def test_another_build_is_compared_with_one_by_batfish_alone(words: tuple[str, ...], two_by_two: Path) -> None:
+    done = nodrop("validate", two_by_two, "--against", two_by_two, *words)
+    assert done.code == 2
+    assert "--against compares one PATH with another build, and asks Batfish: give --batfish HOST" in done.err
 
 
 def test_twin_runs_the_twin(two_by_two: Path, asked: list[object]) -> None:

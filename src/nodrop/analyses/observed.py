@@ -9,7 +9,7 @@ from nodrop.analyses._expected import NOTHING, Fault, expected_routes, faults
 from nodrop.analyses._plane import of
 from nodrop.fabric.index import Index
 from nodrop.fabric.subject import FABRIC, Subject
-from nodrop.routing.observation import CHECKS, Check, Observation
+from nodrop.routing.observation import CHECKS, Check, Flow, Observation
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -19,9 +19,9 @@ OBSERVED = True
 def find(index: Index, *, check: str) -> Iterator[Hit]:
     """Yield what each validator saw wrong in one check (routing.observation.Check).
 
-    Two are none: the `differences` from what nodrop computes, and the `silence` of a validator that neither says what
-    it sees of an item nor why it does not. The facts are `what` it is about, how that is `seen` and how it is
-    `expected`, and what the validator `said`, with a colon before it.
+    Three are none: the `differences` from what nodrop computes, the `silence` of a validator that neither says what it
+    sees of an item nor why it does not, and the `flows` that another build of the fabric delivered. The facts are
+    `what` it is about, how that is `seen` and how it is `expected`, and what the validator `said`, after a colon.
     """
     for seen in index.kept.get(OBSERVATIONS, ()):
         own = [one for one in faults(index, seen) if one.check == check and one.seen != NOTHING]
@@ -30,6 +30,8 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
                 yield from _differences(index, seen)
             case "silence":
                 yield from _silent(index, seen)
+            case "flows":
+                yield from _flows(seen)
             case "configuration":
                 yield from _refused(seen, own)
             case "addresses":
@@ -183,6 +185,20 @@ def _silent(index: Index, seen: Observation) -> Iterator[Hit]:
         subject, at = _place(index, rows[0].item)
         facts = _facts(seen, f"{_listed([_named(one.item) for one in rows], 1)}", rows[0])
         yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
+
+
+def _flows(seen: Observation) -> Iterator[Hit]:
+    """Yield the packets that arrived in the other build and do not in this one, once for each device and their fate."""
+    together: defaultdict[tuple[str, str], list[Flow]] = defaultdict(list)
+    for one in seen.flows:
+        if one.lost:
+            together[one.start, one.after].append(one)
+    for (start, after), rows in together.items():
+        fault = Fault("reach", (start,), after, rows[0].before)
+        what = _listed(list(dict.fromkeys(one.prefix for one in rows)))
+        yield Hit(
+            subject=(start, "@bgp"), facts=_facts(seen, f"{start} to {what}", fault), discriminator=f"{seen.by} {after}"
+        )
 
 
 def _differences(index: Index, seen: Observation) -> Iterator[Hit]:

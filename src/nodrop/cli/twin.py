@@ -17,7 +17,7 @@ def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
     cables and switches taken away and brought back, and all of it is held against what nodrop computes. It needs FRR
     and iproute2, and to be root or a user who may make user namespaces; nothing of it is left behind, however it ends.
     """
-    from nodrop.cli.validate import validated
+    from nodrop.cli.validate import Ask, validated
     from nodrop.validate.twin import Options
 
-    return validated(paths, choices, None, Options(), no_cache=no_cache)
+    return validated(paths, choices, Ask(twin=Options()), no_cache=no_cache)

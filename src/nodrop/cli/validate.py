@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -24,6 +24,13 @@ SERVICE = "NODROP_BATFISH"
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @option(VALIDATORS, "--batfish", metavar="HOST[:PORT]", help="Ask a Batfish service too.")
+@option(
+    VALIDATORS,
+    "--against",
+    metavar="PATH",
+    type=click.Path(),
+    help="Ask Batfish which packets this other build delivers that PATH does not.",
+)
 @option(VALIDATORS, "--twin", is_flag=True, help="Run the fabric in real FRR daemons too, as `nodrop twin` does.")
 @option(
     VALIDATORS,
@@ -35,7 +42,13 @@ SERVICE = "NODROP_BATFISH"
 @judging
 @no_cache
 def command(
-    paths: tuple[str, ...], batfish: str | None, twin: bool, every: bool, no_cache: bool, choices: Choices
+    paths: tuple[str, ...],
+    batfish: str | None,
+    against: str | None,
+    twin: bool,
+    every: bool,
+    no_cache: bool,
+    choices: Choices,
 ) -> int:
     """Compute BGP sessions, routes and failures, and judge them.
 
@@ -47,31 +60,40 @@ def command(
     and a table shows check by check where all agree, where they differ, and what each cannot see.
     """
     service = batfish or (os.environ.get(SERVICE) or HERE if every else None)
+    if against is not None and (service is None or len(paths) > 1):
+        raise click.UsageError("--against compares one PATH with another build, and asks Batfish: give --batfish HOST")
     options = None
     if twin or every:
         from nodrop.validate.twin import Options
 
         options = Options()
-    return validated(paths, choices, service, options, no_cache=no_cache)
+    return validated(paths, choices, Ask(batfish=service, against=against, twin=options), no_cache=no_cache)
 
 
-def validated(
-    paths: tuple[str, ...], choices: Choices, batfish: str | None, twin: "Options | None", *, no_cache: bool
-) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Who else is asked: the service at an address, also how another build differs, and a twin run in some way."""
+
+    batfish: str | None = None
+    against: str | None = None
+    twin: "Options | None" = None
+
+
+def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: bool) -> int:
     """Validate the fabrics at some paths, report what is found, and return the exit code."""
     from nodrop.cli.output import Progress, calm_collector, emit, exit_code, merged
     from nodrop.cli.working import keeping, working
     from nodrop.judging import chosen_rules, collecting, concluded
 
     calm_collector()
-    observed = batfish is not None or twin is not None
+    observed = ask != Ask()
     rules = chosen_rules(choices.settings, routing=True, observed=observed)
     outcomes: list[Outcome] = []
     with keeping(choices, nothing=no_cache) as store, working(0, choices), Progress(quiet=choices.quiet) as progress:
         settings = replace(choices.settings, store=store)
         for path in paths:
             with collecting(outcomes):
-                outcomes.append(_outcome(path, settings, rules, batfish, twin, progress))
+                outcomes.append(_outcome(path, settings, rules, ask, progress))
     outcome = concluded(merged(outcomes), choices.settings, routing=True, observed=observed)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
@@ -81,8 +103,7 @@ def _outcome(
     path: str,
     settings: "Settings",
     rules: "tuple[Rule, ...]",
-    batfish: str | None,
-    twin: "Options | None",
+    ask: Ask,
     progress: Callable[[str], None],
 ) -> "Outcome":
     from nodrop.analyses import OBSERVATIONS
@@ -96,7 +117,9 @@ def _outcome(
     progress(f"reading {path}")
     reading = reading_at(path, settings)
     index = Index(reading.fabric)
-    seen = tuple(observations(reading, index, batfish=batfish, twin=twin, progress=progress))
+    against = None if ask.against is None else reading_at(ask.against, settings)
+    given = observations(reading, index, batfish=ask.batfish, against=against, twin=ask.twin, progress=progress)
+    seen = tuple(given)
     index.kept[OBSERVATIONS] = seen
     found = judged(reading, rules, settings, index=index, progress=progress)
     notes = tuple(Note(kind="routing", message=text) for text in summary(index))

@@ -21,7 +21,7 @@ from nodrop.lint.finding import Finding, Verdict
 from nodrop.lint.rule import Example, Rule
 from nodrop.lint.rules import of_files, shipped
 from nodrop.lint.suppressions import KINDS, Ran, today, written_in, wrong
-from nodrop.routing.observation import Observation, Refused
+from nodrop.routing.observation import Flow, Observation, Refused
 
 
 class View(NamedTuple):
@@ -99,7 +99,8 @@ def _seen(view: View, otherwise: Mapping[str, Any]) -> Observation:
         check: {**rows, **{parse(item): value for item, value in otherwise["values"].get(check, {}).items()}}
         for check, rows in own.seen.items()
     }
-    return replace(own, seen=values, refused=tuple(Refused(**line) for line in otherwise["refused"]))
+    flows = tuple(Flow(**flow, port="", to="", lost=True) for flow in otherwise["lost"])
+    return replace(own, seen=values, refused=tuple(Refused(**line) for line in otherwise["refused"]), flows=flows)
 
 
 def _observed(reading: Reading) -> Observation:

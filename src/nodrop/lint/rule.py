@@ -70,8 +70,8 @@ class Example:
     model: Mapping[str, Any] | None = None
     artifact: Mapping[str, Any] | None = None
     seen: Mapping[str, Any] | None = None
-    """What a validator sees otherwise, of a rule about that: parts of the `model`, lines that it has `refused`, values
-    of checks; of all else it sees what nodrop computes."""
+    """What a validator sees otherwise, of a rule about that: parts of the `model`, lines that it has `refused`, packets
+    `lost` since the build before, `values` of checks; of all else it sees what nodrop computes."""
 
     @property
     def kind(self) -> str:

@@ -97,11 +97,21 @@ class RefusedLine(_Part):
     said: _Text
 
 
+class LostFlow(_Part):
+    """Packets that the build before delivered, and what becomes of them now."""
+
+    start: _Text
+    prefix: _Text
+    before: _Text
+    after: _Text
+
+
 class SeenFile(_Part):
     """What a validator sees otherwise than nodrop computes it."""
 
     model: dict[str, Any] = {}
     refused: tuple[RefusedLine, ...] = ()
+    lost: tuple[LostFlow, ...] = ()
     values: dict[Check, dict[_Text, str]] = {}
 
 

@@ -69,7 +69,11 @@ class Validation:
 
 def validation(index: Index, observations: Sequence[Observation]) -> Validation:
     """Return what nodrop and the validators saw of a fabric, check by check."""
-    told = tuple(f"{one.by}: {words}" for one in observations for words in one.told)
+    told = tuple(
+        words if words.startswith(one.by) else f"{one.by}: {words}"
+        for one in observations
+        for words in dict.fromkeys(one.told)
+    )
     return Validation(name="", rows=tuple(_rows(index, observations)), told=told)
 
 

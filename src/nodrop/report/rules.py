@@ -184,6 +184,8 @@ def _seen(otherwise: Mapping[str, Any]) -> Iterator[str]:
         yield f"a validator sees that {path} is {_plain(value)}"
     for line in otherwise.get("refused", ()):
         yield f"a validator refuses `{line['text']}` of {line['device']}: {line['said']}"
+    for flow in otherwise.get("lost", ()):
+        yield f"packets from {flow['start']} to {flow['prefix']} are {flow['after']} now and were {flow['before']}"
     for check, rows in otherwise.get("values", {}).items():
         yield from (f"a validator sees, of {check}, that {item} is {_plain(value)}" for item, value in rows.items())
 

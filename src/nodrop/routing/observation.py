@@ -48,6 +48,24 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """Packets that one build delivers and the other does not."""
+
+    start: str
+    """The device at which they start."""
+    port: str
+    """The port from which they come in, as the validator calls it; "" where the device itself sends them."""
+    prefix: str
+    to: str
+    """An address in the prefix that shows it."""
+    before: str
+    """What becomes of them in the old build, in the validator's words: `ACCEPTED`, `NO_ROUTE, DENIED_IN`."""
+    after: str
+    lost: bool
+    """Whether it is the new build that does not deliver them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """What one validator saw. `by` is how messages name it: `Batfish`, `real FRR`."""
 
@@ -58,6 +76,8 @@ class Observation:
     unseen: Mapping[Check, Mapping[Subject, str]] = field(default_factory=dict)
     """Items that it cannot see, with the fact that says why; an item of nothing, (), stands for all of a check."""
     refused: tuple[Refused, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    """What differs from another build of the fabric, where it was held against one."""
     told: tuple[str, ...] = ()
     """What a reader should know of how it was done: the sample that was taken, versions, seconds."""
 

@@ -1,6 +1,7 @@
 """Fabrics validated by what nobody here wrote, beside the built-in computation: Batfish, and a twin of real daemons."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodrop.analyses._computed import computed as computed
@@ -18,17 +19,23 @@ def observations(
     index: Index,
     *,
     batfish: str | None = None,
+    against: Reading | None = None,
     twin: "Options | None" = None,
     progress: Callable[[str], None],
 ) -> Iterator[Observation]:
     """Yield what each validator that is asked sees of a fabric: the service at `batfish`, a twin as its options say.
 
-    ServiceUnavailable where one cannot be had.
+    The service also says which packets another build of the fabric, `against`, delivers and this one does not, or the
+    other way round. ServiceUnavailable where a validator cannot be had.
     """
     if batfish is not None:
-        from nodrop.validate.batfish import observe
+        from nodrop.validate.batfish import difference, observe
 
-        yield observe(reading, computed(index), batfish, progress=progress)
+        found = observe(reading, computed(index), batfish, progress=progress)
+        if against is not None:
+            other = difference(against, reading, batfish, progress=progress)
+            found = replace(found, flows=other.flows, told=(*found.told, *other.told))
+        yield found
     if twin is not None:
         from nodrop.validate.twin import observe as run
 

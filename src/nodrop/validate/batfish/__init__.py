@@ -7,7 +7,6 @@ from nodrop.export.batfish import snapshot, told
 from nodrop.fabric.reading import Reading
 from nodrop.routing.observation import Observation
 from nodrop.validate.batfish.comparing import Difference as Difference
-from nodrop.validate.batfish.comparing import Flow as Flow
 from nodrop.validate.batfish.comparing import difference as difference
 from nodrop.validate.batfish.failures import with_failures
 from nodrop.validate.batfish.observing import Observing

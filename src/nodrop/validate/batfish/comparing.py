@@ -14,6 +14,7 @@ from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import natural
+from nodrop.routing.observation import Flow
 from nodrop.validate import computed, destinations
 from nodrop.validate.batfish.failures import SHOWN_WAYS, Called, Witness
 from nodrop.validate.batfish.names import specified
@@ -21,24 +22,6 @@ from nodrop.validate.batfish.service import Loaded, Service
 
 QUESTIONS: Final = 200
 """So many questions are asked at most, of 0.1 s each in a small fabric and of 2 to 4 s for 200 switches."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flow:
-    """Packets that one build delivers and the other does not."""
-
-    start: str
-    """The device at which they start."""
-    port: str
-    """The port from which they come in, as Batfish calls it; "" where the device itself sends them."""
-    prefix: str
-    to: str
-    """An address in the prefix that shows it."""
-    before: str
-    """What becomes of them in the old build, in Batfish's words: `ACCEPTED`, `NO_ROUTE, DENIED_IN`."""
-    after: str
-    lost: bool
-    """Whether it is the new build that does not deliver them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
