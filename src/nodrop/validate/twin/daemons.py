@@ -23,6 +23,13 @@ _UNKNOWN = re.compile(r"% Unknown command\[\d+\]:.*|\[\w+\] Unknown command:.*")
 _FAILED = "% Configuration failed."
 """How a daemon refuses lines that it takes together (FRR, lib/northbound_cli.c, nb_cli_apply_changes_internal)."""
 _START_S = 60
+_OWN: Final[Mapping[str, str]] = {"zebra": "no zebra nexthop kernel enable\n"}
+"""With what a daemon starts before it reads frr.conf.
+
+zebra tells the kernel of each route with its next hops, not of groups of next hops by number: before FRR 9 it loses
+those of an interface that went down and came back (FRRouting/frr, pull request 13413). Switches have their routes from
+zebra another way, into the ASIC.
+"""
 
 
 class Said(NamedTuple):
@@ -64,7 +71,8 @@ class Daemons:
         """Start them, let them read frr.conf, and return what they refuse; Failed where one does not start."""
         home = self._home
         home.mkdir(exist_ok=True)
-        (home / "empty.conf").touch()
+        for daemon in self._boot.daemons:
+            (home / f"{daemon}.conf").write_text(_OWN.get(daemon, ""))
         (home / "frr.conf").write_text(self._boot.text)
         (home / "vtysh.conf").write_text("service integrated-vtysh-config\n")
         for daemon in self._boot.daemons:
@@ -78,20 +86,8 @@ class Daemons:
         home = self._home
         words = [
             *(FRR / daemon, "-d", "-u", "root", "-g", "root", "-F", self._boot.profile, "-A", "127.0.0.1", "-P", "0"),
-            *(
-                "--log",
-                f"file:{home / daemon}.log",
-                "--log-level",
-                "info",
-                "-i",
-                home / f"{daemon}.pid",
-                "--vty_socket",
-                home,
-                "-z",
-                home / "zserv.api",
-                "-f",
-                home / "empty.conf",
-            ),
+            *("--log", f"file:{home / daemon}.log", "--log-level", "info", "-f", home / f"{daemon}.conf"),
+            *("-i", home / f"{daemon}.pid", "--vty_socket", home, "-z", home / "zserv.api"),
         ]
         if not self._boot.vrfs:
             return "exec " + shlex.join(map(str, words))

@@ -10,6 +10,7 @@ from nodrop.errors import ServiceUnavailable
 from nodrop.fabric.reading import Place, Reading
 from nodrop.routing.observation import CHECKS, Observation, Refused, address_item
 from nodrop.validate.twin import box, looking
+from nodrop.validate.twin.acts import act
 from nodrop.validate.twin.daemons import FRR, Said
 from nodrop.validate.twin.lab import Lab
 from nodrop.validate.twin.links import links
@@ -22,7 +23,7 @@ BY: Final = "real FRR"
 Act = Callable[[Lab, Work, box.Tell], Part]
 """Something that is done with a twin that has come to rest, and leaves it as it was; what is seen of it is returned."""
 
-ACTS: list[Act] = []
+ACTS: Final[tuple[Act, ...]] = (act,)
 """What is done with it, in this order."""
 
 _HARMLESS = re.compile(
@@ -99,8 +100,8 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
     part = Part(told=list(lab.plan.told))
     for look in (_configuration, _sessions, _routes, _addresses, _links):
         part.take(look(lab, work))
-    for act in ACTS:
-        part.take(act(lab, work, tell))
+    for one in ACTS:
+        part.take(one(lab, work, tell))
     _rest(part, work, lab.dead)
     return part, lab.refused, _version(lab)
 

@@ -1,0 +1,187 @@
+"""What the kernel of one network namespace has, asked by netlink (RFC 3549): ports, addresses, routes.
+
+A socket stays in the namespace in which it was opened, so one process can ask, send and listen in all of them.
+"""
+
+import os
+import socket
+import struct
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from nodrop.routing.prefixes import BITS, Address, Family, Prefix, cut
+
+_GETLINK, _GETADDR, _GETROUTE = 18, 22, 26
+_REQUEST, _DUMP = 0x1, 0x300
+_ERROR, _DONE = 2, 3
+_FAMILIES: Final[Mapping[int, Family]] = {socket.AF_INET: "ipv4", socket.AF_INET6: "ipv6"}
+_MAIN, _LOCAL = 254, 255
+_UNICAST, _HERE, _DROPPED = 1, 2, (6, 7, 8)
+_CLONED: Final = 0x200
+"""A route that the kernel has learned from one packet (RTM_F_CLONED)."""
+_IFF_UP, _IFF_LOWER_UP = 0x1, 0x10000
+_DEAD: Final = 0x1
+_NESTED: Final = 0x3FFF
+BGP: Final = 186
+"""The protocol number that zebra gives its routes of BGP (`RTPROT_BGP` of linux/rtnetlink.h)."""
+_PROTOCOLS: Final = {2: "connected", BGP: "bgp", 196: "static"}
+
+
+class Device(NamedTuple):
+    """A network device of a namespace. `number` is its index; `master` that of its bridge, 0 where it has none."""
+
+    number: int
+    name: str
+    mac: bytes
+    mtu_bytes: int
+    enabled: bool
+    carrier: bool
+    master: int = 0
+
+
+class Row(NamedTuple):
+    """A route of the kernel: the names of the devices that it leaves by, none of one that drops."""
+
+    prefix: Prefix
+    source: str
+    hops: tuple[str, ...]
+    here: bool = False
+    """Whether its packets have arrived."""
+
+
+class Kernel:
+    """The kernel as one network namespace sees it; made within it, asked from anywhere."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, socket.NETLINK_ROUTE)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self._socket.bind((0, 0))
+        self._number = 0
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._socket.close()
+
+    def devices(self) -> dict[str, Device]:
+        """Its network devices by name."""
+        found: dict[str, Device] = {}
+        for body in self._ask(_GETLINK, struct.pack("=BxHiII", 0, 0, 0, 0, 0)):
+            index, flags = struct.unpack_from("=iI", body, 4)
+            parts = dict(_attributes(body, 16))
+            name = parts[3].rstrip(b"\0").decode()
+            found[name] = Device(
+                index,
+                name,
+                parts.get(1, b""),
+                _number(parts.get(4)),
+                bool(flags & _IFF_UP),
+                bool(flags & _IFF_UP and flags & _IFF_LOWER_UP),
+                _number(parts.get(10)),
+            )
+        return found
+
+    def addresses(self) -> Iterator[tuple[int, Address, int]]:
+        """Yield the addresses of this namespace: the index of its device, and the length of its subnet's prefix."""
+        for body in self._ask(_GETADDR, struct.pack("=BBBBi", 0, 0, 0, 0, 0)):
+            family, length, _, _, index = struct.unpack_from("=BBBBi", body)
+            parts = dict(_attributes(body, 8))
+            raw = parts.get(2) or parts.get(1)
+            if family in _FAMILIES and raw:
+                yield index, Address(_FAMILIES[family], int.from_bytes(raw, "big")), length
+
+    def routes(self) -> "Table":
+        """Its routes; of several to one prefix the one that counts.
+
+        Next hops are those that it sends to: also by a device that has no carrier, until it is told otherwise.
+        """
+        devices = {device.number: device for device in self.devices().values()}
+        found: dict[Prefix, tuple[tuple[int, int], Row]] = {}
+        for number, family in _FAMILIES.items():
+            for body in self._ask(_GETROUTE, struct.pack("=BBBBBBBBI", number, *([0] * 8))):
+                read = _route(body, family, devices)
+                if read is not None:
+                    order, row = read
+                    if row.prefix not in found or order < found[row.prefix][0]:
+                        found[row.prefix] = order, row
+        return Table({prefix: row for prefix, (_, row) in found.items()})
+
+    def _ask(self, kind: int, body: bytes) -> Iterator[bytes]:
+        """Yield the bodies of all answers to a question; OSError is what the kernel says instead."""
+        self._number += 1
+        head = struct.pack("=IHHII", 16 + len(body), kind, _DUMP | _REQUEST, self._number, 0)
+        self._socket.send(head + body)
+        while True:
+            data = self._socket.recv(1 << 18)
+            place = 0
+            while place < len(data):
+                length, said, _, number, _ = struct.unpack_from("=IHHII", data, place)
+                if number == self._number:
+                    if said == _DONE:
+                        return
+                    if said == _ERROR:
+                        (code,) = struct.unpack_from("=i", data, place + 16)
+                        if code:
+                            raise OSError(-code, os.strerror(-code))
+                        return
+                    yield data[place + 16 : place + length]
+                place += (length + 3) & ~3
+
+
+def _attributes(data: bytes, place: int) -> Iterator[tuple[int, bytes]]:
+    while place + 4 <= len(data):
+        length, kind = struct.unpack_from("=HH", data, place)
+        if length < 4:
+            return
+        yield kind & _NESTED, data[place + 4 : place + length]
+        place += (length + 3) & ~3
+
+
+def _number(raw: bytes | None) -> int:
+    return int.from_bytes(raw[:4], sys.byteorder) if raw else 0
+
+
+def _route(body: bytes, family: Family, devices: Mapping[int, Device]) -> tuple[tuple[int, int], Row] | None:
+    """A route of a dump and how early it is looked at; None of what is no way for a packet to another node."""
+    _, length, _, _, table, protocol, _, kind, flags = struct.unpack_from("=BBBBBBBBI", body)
+    if flags & _CLONED or table not in (_MAIN, _LOCAL):
+        return None
+    parts = dict(_attributes(body, 12))
+    order = (table != _LOCAL, _number(parts.get(6)))
+    source = _PROTOCOLS.get(protocol, str(protocol))
+    prefix = Prefix(family, int.from_bytes(parts.get(1, b""), "big"), length)
+    if kind == _HERE:
+        return order, Row(prefix, source, (), here=True)
+    if kind in _DROPPED:
+        return order, Row(prefix, source, ())
+    if kind != _UNICAST:
+        return None
+    ways = list(_hops(parts[9])) if 9 in parts else [(_number(parts.get(4)), flags)]
+    alive = [devices[index].name for index, state in ways if index in devices and not state & _DEAD]
+    return (order, Row(prefix, source, tuple(alive))) if alive else None
+
+
+def _hops(raw: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the device of each next hop of RTA_MULTIPATH, and its flags."""
+    place = 0
+    while place + 8 <= len(raw):
+        length, flags, _, index = struct.unpack_from("=HBBi", raw, place)
+        yield index, flags
+        place += (max(length, 8) + 3) & ~3
+
+
+class Table:
+    """The routes of a namespace, to be looked up as the kernel does: the longest prefix counts."""
+
+    def __init__(self, rows: Mapping[Prefix, Row]) -> None:
+        self.rows = rows
+        lengths = {family: {one.length for one in rows if one.family == family} for family in BITS}
+        self._lengths = {family: sorted(one, reverse=True) for family, one in lengths.items()}
+
+    def way(self, to: Address) -> Row | None:
+        """The route that a packet to an address takes; None where there is none."""
+        for length in self._lengths[to.family]:
+            row = self.rows.get(Prefix(to.family, cut(to.family, to.number, length), length))
+            if row is not None:
+                return row
+        return None

@@ -1,0 +1,91 @@
+"""What tests do inside a twin, and bring out of it: functions that `box.call` finds by name."""
+
+import time
+
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
+from nodrop.platforms import frr
+from nodrop.platforms.running import runs
+from nodrop.routing.prefixes import prefix
+from nodrop.validate import computed
+from nodrop.validate.twin import acts, breaking
+from nodrop.validate.twin.box import Tell
+from nodrop.validate.twin.breaking import Breaking, Patience
+from nodrop.validate.twin.crossing import crossings
+from nodrop.validate.twin.daemons import Boot
+from nodrop.validate.twin.hosts import settle_hosts
+from nodrop.validate.twin.lab import Lab
+from nodrop.validate.twin.packets import Posts
+from nodrop.validate.twin.plan import Space
+from nodrop.validate.twin.reaching import Item, Reaching
+from nodrop.validate.twin.waiting import settle
+from nodrop.validate.twin.work import Options, Work
+
+
+def work(fabric: Fabric) -> Work:
+    """A fabric that starts with the frr.conf that its model is."""
+    boots = {
+        device.name: Boot(text=frr.write(device), daemons=runs(device.platform).daemons, profile="datacenter")
+        for device in fabric.devices
+    }
+    seen = computed(Index(fabric)).seen
+    return Work(fabric=fabric, boots=boots, without={}, computed=seen, options=Options())
+
+
+def running(of: Work) -> Lab:
+    """The twin, once it has settled."""
+    lab = Lab(of.fabric, of.boots)
+    lab.start()
+    settle(lab, of.wanted, patience_s=60)
+    settle_hosts(lab)
+    return lab
+
+
+def cross(tell: Tell, fabric: Fabric, sizes: dict[tuple[str, str], int]) -> dict[str, tuple[bool, str]]:
+    """How packets cross the cables of a fabric without daemons, in which some ports have another MTU."""
+    lab = Lab(fabric, {})
+    lab.start()
+    for (node, port), size in sizes.items():
+        lab.ip(node, "link", "set", port, "mtu", str(size))
+    time.sleep(3)  # IPv6 looks for duplicates of its addresses first (RFC 4862, 5.4)
+    found = crossings(Posts(lab.plan), lab.plan)
+    return {f"{link.a}--{link.b}": (one.crosses, one.said) for link, one in found.items()}
+
+
+def reach(
+    tell: Tell, of: Work, source: str, to: str, steps: tuple[tuple[str, ...], ...]
+) -> tuple[tuple[str | None, str], ...]:
+    """How packets from a device fare to a prefix, at first and after each step: a node and what `ip` does there."""
+    lab = running(of)
+    hosts = [host.name for host in of.fabric.hosts]
+    aim = prefix(to)
+    assert aim is not None
+    found, sockets = [], Posts(lab.plan)
+    for step in ((), *steps):
+        if step:
+            lab.ip(*step)
+        item = Item(Space(source), aim)
+        found.append(tuple(Reaching(sockets, lab.plan, hosts).of([item])[item]))
+    return tuple(found)
+
+
+def fail(tell: Tell, of: Work, what: str, mended_s: float) -> tuple[frozenset[tuple[str, str]], str, str]:
+    """What a failure loses, the words for it, and what is not as before so long after it is mended; 0: it never is."""
+    lab = running(of)
+    wanted = {(Space(item[0]), prefix(item[3])): ("nobody",) for item in of.computed["reach"]}
+    if not mended_s:
+        lab.mend = lambda *ends: None  # type: ignore[method-assign]
+    acting = Breaking(lab, Posts(lab.plan), wanted, Patience(10, mended_s))  # type: ignore[arg-type]
+    broken = acting.break_(what)
+    return broken.lost, broken.said, acting.mend(what)
+
+
+def timers(tell: Tell, of: Work) -> tuple[float, float]:
+    """How long failures and repairs are waited for."""
+    return tuple(breaking.patience(running(of)))
+
+
+def act(tell: Tell, of: Work) -> tuple[dict[str, object], list[str]]:
+    """All acts; what they see, and what they tell."""
+    part = acts.act(running(of), of, tell)
+    return {str(check): dict(found) for check, found in part.seen.items()}, part.told
