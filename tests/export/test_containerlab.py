@@ -305,6 +305,14 @@ def test_nv_commands_are_given_as_one_document(tmp_path: Path) -> None:
     assert made.files["leaf1/ports.conf"] == "1=1x\n2=2x\n"
 
 
+def test_users_that_settings_have_are_told(tmp_path: Path) -> None:
+    text = "- set:\n    system:\n      aaa:\n        user:\n          ops:\n            role: system-admin\n"
+    (tmp_path / "leaf1.yaml").write_text(text)
+    made = lab(nodrop.read([str(tmp_path / "leaf1.yaml")]))
+    assert "leaf1: users and passwords are those of the settings, no longer the image's" in made.changed
+    assert made.files["leaf1/startup.yaml"] == text
+
+
 @pytest.fixture
 def container(tmp_path: Path) -> Path:
     """What stands for a container: the script with its paths below a folder, and commands that note their words."""
