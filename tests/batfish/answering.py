@@ -122,7 +122,9 @@ SOUND: Mapping[str, Rows] = {
     "nodeProperties": [{"Node": node(name), "Configuration_Format": "SONIC"} for name in (*NODES, "host1")],
     "layer1Edges": _EDGES,
     "layer3Edges": _EDGES,
-    "interfaceProperties": [{"Interface": one, "MTU": 9216} for one in (_A, _B)],
+    "interfaceProperties": [
+        {"Interface": one, "MTU": 9216, "Active": True, "All_Prefixes": ["10.1.0.0/31"]} for one in (_A, _B)
+    ],
     "bgpSessionCompatibility": [session(*one, Configured_Status="UNIQUE_MATCH") for one in _SIDES],
     "bgpSessionStatus": [session(*one, Established_Status="ESTABLISHED") for one in _SIDES],
     "bgpProcessConfiguration": [

@@ -309,6 +309,17 @@ def test_ipv6_is_not_asked_of_it() -> None:
     assert seen.unseen == {"addresses": {item: "Batfish drops addresses, sessions and routes of IPv6"}}
 
 
+def test_ports_without_addresses_and_sessions_are_no_neighbors_to_it() -> None:
+    rows = [row | {"All_Prefixes": []} for row in SOUND["interfaceProperties"]]
+    seen = observed(interfaceProperties=rows, layer3Edges=[])
+    reason = "Batfish has ports without an address as neighbors only where both have BGP over them"
+    assert seen.unseen == {"links": {LINK: reason}}
+    assert seen.seen["packets"] == {LINK: "crosses"}
+    down = [rows[0] | {"Active": False}, rows[1]]
+    assert observed(interfaceProperties=down, layer3Edges=[]).seen["links"] == {LINK: "down"}
+    assert observed(interfaceProperties=rows, layer3Edges=[], layer1Edges=[]).seen["links"] == {LINK: "down"}
+
+
 def test_what_the_snapshot_lacks_is_not_seen() -> None:
     def missing(part: tuple[str, ...]) -> Mapping[Check, Any]:
         made = exported()

@@ -30,6 +30,7 @@ _IGNORED: Final[tuple[tuple[str, str, int | bool], ...]] = (
 )
 """What it reads and does not follow: what is said of it, the field of BGP, and what it takes that for."""
 UNSEEN_IPV6: Final = "Batfish drops addresses, sessions and routes of IPv6"
+UNSEEN_NEIGHBOR: Final = "Batfish has ports without an address as neighbors only where both have BGP over them"
 _HANGING: Final[tuple[Check, ...]] = ("sessions", "routes", "reach")
 _POLICIES: Final = ("import_policy", "export_policy")
 _ALONE: Final = 12

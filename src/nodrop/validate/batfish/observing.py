@@ -19,7 +19,7 @@ from nodrop.fabric.subject import Subject, natural
 from nodrop.fabric.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, Check, Observation, Refused, route_item
 from nodrop.validate.batfish import lines, questions
-from nodrop.validate.batfish.blind import UNSEEN_IPV6, Followed, left_out, unseen
+from nodrop.validate.batfish.blind import UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
 from nodrop.validate.batfish.names import Exported, Names, Owners, specified
 from nodrop.validate.batfish.reaching import Reaching
 from nodrop.validate.batfish.service import Loaded, Row
@@ -120,18 +120,22 @@ class Observing:
     def _links(self) -> None:
         joined = questions.joined(self._ask("layer3Edges"), self.names)
         cables = questions.joined(self._ask("layer1Edges"), self.names)
-        sizes = questions.sizes(self._ask("interfaceProperties", properties="MTU"), self.names)
+        rows = self._ask("interfaceProperties", properties="MTU, Active, All_Prefixes")
+        ports = questions.ports(rows, self.names)
         ends = {link_subject(link.a, link.b): (link.a, link.b) for link in self.reading.fabric.links}
         for item in self._wanted("links"):
-            a, b = ends[item]
-            if a not in sizes or b not in sizes:
+            a, b = (ports.get(end) for end in ends[item])
+            if a is None or b is None:
                 continue
             up = item in joined and item in cables
             self.seen["links"][item] = "up" if up else "down"
             if item not in cables:
                 self.said["links", item] = "not in layer1Edges"
-            self.seen["packets"][item] = "crosses" if up and sizes[a] == sizes[b] else "lost"
-            self.said["packets", item] = f"MTU {sizes[a]} and {sizes[b]}"
+            elif not up and a.active and b.active and not (a.addressed or b.addressed):
+                self.unseen["links"][item] = UNSEEN_NEIGHBOR
+                up = True
+            self.seen["packets"][item] = "crosses" if up and a.mtu_bytes == b.mtu_bytes else "lost"
+            self.said["packets", item] = f"MTU {a.mtu_bytes} and {b.mtu_bytes}"
 
     @cached_property
     def _peers(self) -> Mapping[Subject, questions.Peer]:

@@ -46,13 +46,21 @@ def joined(edges: Iterable[Row], names: Names) -> set[Subject]:
     return found
 
 
-def sizes(properties: Iterable[Row], names: Names) -> dict[End, int]:
-    """The MTU of every leg, bytes (`interfaceProperties`)."""
+class Port(NamedTuple):
+    """What Batfish holds of a leg: its MTU in bytes, whether it works, and whether it has an address."""
+
+    mtu_bytes: int
+    active: bool
+    addressed: bool
+
+
+def ports(properties: Iterable[Row], names: Names) -> dict[End, Port]:
+    """All legs (`interfaceProperties`)."""
     found = {}
     for row in properties:
         end = names.end(row["Interface"])
         if end is not None and row["MTU"] is not None:
-            found[end] = int(row["MTU"])
+            found[end] = Port(int(row["MTU"]), bool(row["Active"]), bool(row["All_Prefixes"]))
     return found
 
 
