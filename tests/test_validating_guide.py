@@ -38,6 +38,7 @@ def test_commands_that_ask_others_are_such_as_there_are(
     command: str, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(ROOT / "examples", repository / "examples")
+    shutil.copytree(repository / "build", repository / "build-before")
     asked: list[object] = []
     monkeypatch.setattr(nodrop.validate, "observations", lambda *_, **given: asked.append(given) or ())
     program, *words = shlex.split(command)
