@@ -24,6 +24,7 @@ def test_it_is_up_when_the_port_answers() -> None:
     assert service()["healthcheck"]["test"][-1] == f"exec 3<>/dev/tcp/127.0.0.1/{PORT}"
 
 
-def test_the_readme_and_the_guide_say_how_it_is_started() -> None:
-    for page in ("README.md", "docs/validating.md"):
-        assert "docker compose -f examples/batfish/compose.yaml up --wait" in (HERE.parents[1] / page).read_text()
+def test_the_readme_names_it_and_the_guide_says_how_it_is_started() -> None:
+    root = HERE.parents[1]
+    assert "`examples/batfish/compose.yaml`" in (root / "README.md").read_text()
+    assert "docker compose -f examples/batfish/compose.yaml up --wait" in (root / "docs/validating.md").read_text()
