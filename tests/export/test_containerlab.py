@@ -291,6 +291,42 @@ def test_names_are_those_that_containers_may_have(tmp_path: Path) -> None:
     assert {"-leaf 1: called leaf-1 in the lab", "leaf-1: called leaf-1-2 in the lab"} <= set(made.changed)
 
 
+def test_what_tables_say_of_bgp_is_an_frr_conf_and_told(tmp_path: Path) -> None:
+    """On a switch bgpcfgd makes one of them, which the container does not run in any release up to 202511."""
+    configured(
+        tmp_path,
+        DEVICE_METADATA={"localhost": {"hostname": "leaf1", "bgp_asn": "65001"}},
+        INTERFACE={"Ethernet0": {}, "Ethernet0|10.0.0.1/31": {}},
+        BGP_NEIGHBOR={"10.0.0.0": {"asn": "65100", "local_addr": "10.0.0.1", "name": "spine1"}},
+    )
+    made = lab(nodrop.read([str(tmp_path)]))
+    assert "leaf1: frr.conf is made by nodrop, for the files say routing in other words" in made.changed
+    assert " neighbor 10.0.0.0 remote-as 65100\n" in made.files["leaf1/frr.conf"]
+    assert lab_of("two-by-two").changed == ()
+
+
+def test_a_host_that_no_switch_is_a_gateway_of_is_told() -> None:
+    reading = fabric_of("two-by-two")[1]
+    leaf = reading.fabric.devices[0]
+    bare = changed(leaf, interfaces=tuple(changed(port, addresses=()) for port in leaf.interfaces))
+    fabric = changed(reading.fabric, devices=(bare, *reading.fabric.devices[1:]))
+    made = lab(Reading(fabric=fabric, sources=reading.sources))
+    assert "storage1: no gateway: no switch at the ports has an address beside theirs" in made.changed
+    nodes = topology(made)["topology"]["nodes"]
+    assert nodes["storage1"]["exec"] == ["ip address add 10.2.1.17/31 dev eth1"]
+    assert nodes["gpu1"]["exec"][-1] == "ip route replace default via 10.2.2.0"
+
+
+def test_names_that_are_too_long_to_be_found_are_told(tmp_path: Path) -> None:
+    reading = nodrop.read([str(configured(tmp_path, "leaf1"))])
+    long = changed(reading.fabric, name="f" * 49)
+    assert not any("not found" in text for text in lab(Reading(fabric=long, sources=reading.sources)).changed)
+    longer = changed(reading.fabric, name="f" * 50)
+    called = f"clab-{'f' * 50}-leaf1"
+    told = f"leaf1: not found by its name, {called}, longer than 60 characters"
+    assert told in lab(Reading(fabric=longer, sources=reading.sources)).changed
+
+
 def test_nv_commands_are_given_as_one_document(tmp_path: Path) -> None:
     lines = [
         "nv set system hostname leaf1",
