@@ -62,10 +62,14 @@ def _settle_in() -> None:
         _mount("-t", "tmpfs", "nodrop", "/var/run")
     netns.mkdir(parents=True)
     HOME.mkdir()
+    os.environ["HOME"] = str(HOME)  # where vtysh keeps a history
     for file, text in (("/etc/passwd", _USERS), ("/etc/group", _GROUPS)):
         own = HOME / Path(file).name
         own.write_text(text)
         _mount("--bind", str(own), file)
+    if Path("/dev/log").is_socket():  # the system's log is no place for what a twin says
+        (HOME / "log").touch()
+        _mount("--bind", str(HOME / "log"), "/dev/log")
     if Path("/etc/frr").is_dir():
         (HOME / "etc").mkdir()
         _mount("--bind", str(HOME / "etc"), "/etc/frr")

@@ -82,8 +82,8 @@ def _why(row: Mapping[str, Any], logged: str) -> str:
 
 def router_id(lab: Lab, node: str) -> str:
     """The router id of a device's default VRF, as bgpd has it; "" where it has no BGP there."""
-    families = lab.json(node, "show bgp vrf all summary").get("default", {})
-    return next((str(row["routerId"]) for row in families.values() if isinstance(row, dict) and "routerId" in row), "")
+    process = lab.json(node, "show bgp vrfs").get("vrfs", {}).get("default", {})
+    return str(process.get("routerId", ""))
 
 
 def pulse(lab: Lab, node: str) -> Pulse:
@@ -118,6 +118,15 @@ def routes(lab: Lab, node: str, sources: frozenset[str] = frozenset({"bgp", "sta
                         hops = frozenset(_ports(lab, space, row.get("nexthops", ())))
                         found[route_item(node, prefix, space.vrf)] = row["protocol"], hops
     return found
+
+
+def reason(lab: Lab, node: str, prefix: str, vrf: str = "") -> str:
+    """Why bgpd uses the path to a prefix that it uses, in its words (`Older Path`); "" where it says nothing."""
+    of = f"vrf {vrf} " if vrf else ""
+    family = "ipv6" if ":" in prefix else "ipv4"
+    paths = lab.json(node, f"show bgp {of}{family} unicast {prefix}").get("paths", ())
+    best = (path.get("bestpath", {}) for path in paths)
+    return next((str(one["selectionReason"]) for one in best if one.get("overall") and "selectionReason" in one), "")
 
 
 def _ports(lab: Lab, space: Space, hops: Any) -> Iterator[str]:

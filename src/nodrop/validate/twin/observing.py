@@ -8,7 +8,7 @@ from typing import Final
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.fabric.reading import Place, Reading
-from nodrop.routing.observation import CHECKS, Observation, Refused, address_item
+from nodrop.routing.observation import CHECKS, Check, Observation, Refused, address_item
 from nodrop.validate.twin import box, looking
 from nodrop.validate.twin.acts import act
 from nodrop.validate.twin.daemons import FRR, Said
@@ -25,6 +25,10 @@ Act = Callable[[Lab, Work, box.Tell], Part]
 
 ACTS: Final[tuple[Act, ...]] = (act,)
 """What is done with it, in this order."""
+
+_OLDER: Final = "Older Path"
+"""FRR's word for why it prefers one of two paths that are equal in all else (bgpd/bgp_route.c, bgp_path_info_cmp)."""
+BY_AGE: Final = "of equal paths the one that came first is used, which is another each time"
 
 _HARMLESS = re.compile(
     r"\s*(?:no )?(?:fpm |log |hostname |domainname |password |enable password |service |agentx|username |line vty|"
@@ -69,7 +73,7 @@ def observe(
     )
     part, refused, version = box.call(perform, work, progress=progress)
     for item, why in computed.unseen.get("sessions", {}).items():
-        part.seen["sessions"].pop(item, None)
+        part.seen.get("sessions", {}).pop(item, None)
         part.unseen.setdefault("sessions", {})[item] = why
     seconds = time.monotonic() - begun
     told = (f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s", *what.told, *part.told)
@@ -98,8 +102,9 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
         told=lambda up: tell(f"{up} of {len(wanted)} sessions are up"),
     )
     part = Part(told=list(lab.plan.told))
-    for look in (_configuration, _sessions, _routes, _addresses, _links):
-        part.take(look(lab, work))
+    for check, look in _LOOKS.items():
+        if check in work.options.checks:
+            part.take(look(lab, work))
     for one in ACTS:
         part.take(one(lab, work, tell))
     _rest(part, work, lab.dead)
@@ -148,6 +153,14 @@ def _routes(lab: Lab, work: Work) -> Part:
     part = Part(seen={"routes": {}})
     for found in lab.each(lambda name: looking.routes(lab, name), lab.devices):
         part.seen["routes"].update({item: hops for item, (_, hops) in found.items()})
+    for item, hops in work.computed.get("routes", {}).items():
+        other = part.seen["routes"].get(item)
+        if isinstance(hops, frozenset) and isinstance(other, frozenset) and other != hops and len(other) == len(hops):
+            name, _, vrf, prefix = item
+            why = looking.reason(lab, name, prefix, vrf) if name in lab.devices else ""
+            part.said["routes", item] = f"{', '.join(sorted(other))} ({why})" if why else ", ".join(sorted(other))
+            if why == _OLDER:
+                part.unseen.setdefault("routes", {})[item] = BY_AGE
     return part
 
 
@@ -165,6 +178,16 @@ def _addresses(lab: Lab, work: Work) -> Part:
 
 def _links(lab: Lab, work: Work) -> Part:
     return links(lab, work.computed.get("links", {}))
+
+
+_LOOKS: Final[Mapping[Check, Callable[[Lab, Work], Part]]] = {
+    "configuration": _configuration,
+    "sessions": _sessions,
+    "routes": _routes,
+    "addresses": _addresses,
+    "links": _links,
+}
+"""What is looked at without anything being done, one check each."""
 
 
 def matters(said: Said, text: str) -> bool:

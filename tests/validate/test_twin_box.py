@@ -1,0 +1,133 @@
+"""The tree of processes in which a twin runs: what it returns and raises, and that nothing is left of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nodrop.errors import ServiceUnavailable
+from nodrop.validate.twin import box
+from twins import needed
+
+HERE = Path(__file__)
+MARK = "nodrop-twin-test-sleeper"
+
+
+@pytest.fixture(autouse=True)
+def _can() -> None:
+    needed()
+
+
+def test_what_a_function_tells_and_returns_comes_back() -> None:
+    told: list[str] = []
+    assert box.call(_double, 21, progress=told.append) == 42
+    assert told == ["working", "still"]
+
+
+def _double(tell: box.Tell, number: int) -> int:
+    tell("working")
+    tell("still")
+    print("what programs print is no answer")
+    return 2 * number
+
+
+def test_what_a_function_raises_is_raised() -> None:
+    with pytest.raises(ServiceUnavailable, match="no daemon"):
+        box.call(_unavailable)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        box.call(_wrong)
+
+
+def _unavailable(_tell: box.Tell) -> None:
+    raise ServiceUnavailable("no daemon")
+
+
+def _wrong(_tell: box.Tell) -> float:
+    return 1 / 0
+
+
+def test_it_sees_its_own_processes_network_and_files_alone() -> None:
+    processes, interfaces, files, who = box.call(_look)
+    assert processes[0] == 1
+    assert len(processes) < 5
+    assert interfaces == ["lo"]
+    assert {"nodrop", "netns"} <= set(files) <= {"mount", "nodrop", "netns"}
+    assert who == 0
+
+
+def _look(_tell: box.Tell) -> tuple[list[int], list[str], list[str], int]:
+    processes = sorted(int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
+    interfaces = sorted(line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:])
+    return processes, interfaces, sorted(path.name for path in Path("/run").iterdir()), os.geteuid()
+
+
+def test_its_files_are_gone_with_it() -> None:
+    box.call(_litter)
+    assert [folder for folder in ("/run/nodrop", "/var/tmp/nodrop-litter") if Path(folder).exists()] == []
+
+
+def _litter(_tell: box.Tell) -> None:
+    Path("/var/tmp/nodrop-litter").touch()
+    Path("/run/nodrop/litter").touch()
+
+
+def test_it_ends_with_whoever_asked_for_it_however_that_ends() -> None:
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        asking = subprocess.Popen(
+            [sys.executable, "-c", _SLEEPING],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(HERE.parent), *sys.path))},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        with asking:
+            assert asking.stdout is not None
+            assert asking.stdout.readline() == "asleep\n"
+            assert len(list(sleepers())) == 2
+            asking.send_signal(number)
+            asking.wait(20)
+        assert gone(), number
+
+
+def sleep(tell: box.Tell) -> None:
+    """Start what outlives its parent, and then do nothing."""
+    for _ in range(2):
+        subprocess.Popen([sys.executable, "-c", f"import time; time.sleep(600)  # {MARK}"], start_new_session=True)
+    tell("asleep")
+    time.sleep(600)
+
+
+_SLEEPING = textwrap.dedent(
+    """
+    from nodrop.validate.twin import box
+    import test_twin_box
+    box.call(test_twin_box.sleep, progress=lambda line: print(line, flush=True))
+    """
+)
+
+
+def sleepers() -> Iterator[int]:
+    """The processes that `sleep` started."""
+    for path in Path("/proc").iterdir():
+        if path.name.isdecimal():
+            try:
+                words = (path / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if MARK.encode() in words and b"import time" in words:
+                yield int(path.name)
+
+
+def gone() -> bool:
+    """Whether they are not there any more, after a while."""
+    for _ in range(100):
+        if not list(sleepers()):
+            return True
+        time.sleep(0.1)
+    return False
