@@ -217,7 +217,7 @@ def test_port_channels_and_vrfs_and_trunks_are_stanzas() -> None:
         "Vrf1": ["vrf-table auto"],
         "Loopback0": ["address 10.9.0.1/32"],
         "Ethernet0": ["address 10.0.0.0/31", "mtu 9216", "bridge-vids 10 20", "bridge-pvid 20"],
-        "Ethernet8": ["address 10.0.8.0/31", "mtu 9216"],
+        "Ethernet8": ["mtu 9216"],
         "PortChannel1": ["address 10.1.0.0/31", "bond-slaves Ethernet8", "vrf Vrf1"],
         "vlan10": ["address 10.2.0.1/24", "vlan-id 10", "vlan-raw-device bridge"],
         "vlan20": ["vlan-id 20", "vlan-raw-device bridge"],
@@ -225,6 +225,30 @@ def test_port_channels_and_vrfs_and_trunks_are_stanzas() -> None:
     }
     frr = text.partition(FRR)[2]
     assert frr.startswith("interface PortChannel1 vrf Vrf1\n!\ninterface vlan20\n shutdown\n!\n")
+
+
+def test_members_of_port_channels_have_nothing_of_their_own() -> None:
+    """Batfish loses every node of a snapshot at one that has."""
+    vlan = Vlan(id=10, members=(VlanMember(interface="Ethernet8", tagged=False),))
+    device = leaf(port_channels=(PortChannel(name="PortChannel1", members=("Ethernet8",)),), vlans=(vlan,))
+    found = check(reading_of(Fabric(name="f", mode="lossless", devices=(device,))))
+    assert stanzas(found.files["configs/leaf1.cfg"])["Ethernet8"] == ["mtu 9216"]
+    assert "address 10.0.8.0/31" not in found.files["configs/leaf1.cfg"]
+    assert ("leaf1", "Ethernet8", "addresses") in found.unseen
+
+
+def test_cables_of_bonds_are_left_out() -> None:
+    """A port channel whose members lead to what is none is down in Batfish, and with it the VLAN behind it."""
+    ports = tuple(HostPort(name=f"n{n}", speed_mbps=1, lanes=1, addresses=("10.5.0.9/24",), bond="b") for n in (1, 2))
+    host = Host(name="gpu1", group="g", gpus=8, nic=UNKNOWN, ports=ports)
+    channel = PortChannel(name="PortChannel1", members=("Ethernet0", "Ethernet8"), addresses=("10.5.0.1/24",))
+    device = leaf(interfaces=tuple(changed(port, addresses=()) for port in leaf().interfaces), port_channels=(channel,))
+    links = tuple(Link(a=End("gpu1", f"n{n}"), b=End("leaf1", f"Ethernet{8 * n - 8}")) for n in (1, 2))
+    found = check(reading_of(Fabric(name="f", mode="lossless", devices=(device,), hosts=(host,), links=links)))
+    assert json.loads(found.files[LAYER1]) == {"edges": []}
+    assert found.unseen.keys() == {link_subject(link.a, link.b) for link in links}
+    interfaces = json.loads(found.files["hosts/gpu1.json"])["hostInterfaces"]
+    assert interfaces == {"n1": {"name": "n1", "prefix": "10.5.0.9/24", "gateway": "10.5.0.1"}, "n2": {"name": "n2"}}
 
 
 def test_a_port_channel_without_members_is_shut_and_so_are_ports_that_are() -> None:
@@ -357,7 +381,7 @@ def test_rows_that_would_cost_a_table_are_cut_down(two_by_two: Path, tmp_path: P
 def test_a_line_at_which_batfish_gives_up_is_a_comment_and_told(two_by_two: Path, tmp_path: Path) -> None:
     """Such lines were met in configurations of SRv6 that are public."""
     block = "segment-routing\n srv6\n  static-sids\n   sid fc00::/48 locator MAIN behavior uA interface Ethernet0\n"
-    rest = "route-map X permit 10\n description an interface\n match interface Ethernet0\ninterface Ethernet8\n!interface\n"
+    rest = "route-map X permit 10\n description an interface\n match interface Ethernet0\n!an interface\n"
     found = _modified(two_by_two, tmp_path, block + rest)
     text = (tmp_path / "frr.conf").read_text()
     line = text.split("\n").index(block.split("\n")[3]) + 1

@@ -24,6 +24,7 @@ from nodrop.fabric import subject
 from nodrop.fabric.fabric import Device, End
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Place, Reading
+from nodrop.fabric.states import those_known
 from nodrop.fabric.subject import Subject
 from nodrop.locate import load
 from nodrop.routing.legs import legs
@@ -96,6 +97,7 @@ class _Writer:
         self._where: dict[str, tuple[str, PlaceOf]] = {}
         self._ports: dict[tuple[str, str], str] = {}
         self._unseen: dict[Subject, str] = {}
+        self._bundled: set[End] = set()
         self._refused: list[Refused] = []
         self._notes: list[str] = []
         self._at: dict[End, tuple[str, str]] = {}
@@ -144,6 +146,8 @@ class _Writer:
             text = names.renamed(text)
             self._frr(f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text)
         self._ports |= {(device.name, names.leg(leg)): leg.name for leg in legs(device)}
+        channels = those_known(device.port_channels)
+        self._bundled |= {End(device.name, port) for channel in channels for port in channel.members}
         self._at.update({End(device.name, port.name): (node, names.port(port.name)) for port in device.interfaces})
 
     def _conf(self, device: Device) -> FrrConf | None:
@@ -179,18 +183,19 @@ class _Writer:
         seen = set()
         for link in self._reading.fabric.links:
             ends = [self._at.get(end) for end in (link.a, link.b)]
+            of_host = any(end.node in self._index.hosts for end in (link.a, link.b))
             if ends[0] is None or ends[1] is None:
-                self._unseen[subject.link(link.a, link.b)] = NO_HOST if self._of_host(link.a, link.b) else _NO_PORT
+                self._unseen[subject.link(link.a, link.b)] = NO_HOST if of_host else _NO_PORT
+            elif of_host and self._bundled & {link.a, link.b}:
+                self._unseen[subject.link(link.a, link.b)] = _BUNDLE
             elif (key := frozenset(ends)) not in seen:
                 seen.add(key)
                 a, b = ({"hostname": node, "interfaceName": port} for node, port in (ends[0], ends[1]))
                 yield {"node1": a, "node2": b}
 
-    def _of_host(self, *ends: End) -> bool:
-        return any(end.node in self._index.hosts for end in ends)
-
 
 _REPLACED = "its frr.conf has lines at which Batfish loses it; FRR's words for what was read of them take their place"
+_BUNDLE = "Batfish has no bundles of hosts, and a port channel down whose members have cables to what is none"
 _NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nodrop.export.batfish.names import Names
-from nodrop.export.batfish.unseen import four
+from nodrop.export.batfish.unseen import bundled_ports, four
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.states import Unknown, surely_off, those_known
 from nodrop.fabric.subject import natural
@@ -60,11 +60,12 @@ def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
             yield Stanza(name=names.port(loopback.name), addresses=addresses, vrf=loopback.vrf)
     bridging = _Bridging(device)
     ports = {port.name for port in device.interfaces}
+    bundled = bundled_ports(device)
     for port in device.interfaces:
-        access, trunk, native = bridging.of(port.name)
+        access, trunk, native = bridging.of("" if port.name in bundled else port.name)
         yield Stanza(
             name=names.port(port.name),
-            addresses=_four(port.addresses),
+            addresses=() if port.name in bundled else _four(port.addresses),
             mtu_bytes=_known(port.mtu_bytes),
             vrf=None if isinstance(port.vrf, Unknown) else port.vrf,
             access=access,

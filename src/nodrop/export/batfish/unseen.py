@@ -17,14 +17,24 @@ NO_LENGTH = "Batfish takes addresses with the length of their prefix only"
 MTU = "Batfish gives loopbacks and VLANs an MTU of 1500 bytes, or 65536, whatever they have"
 NO_MTU = "the MTU is not known, for which Batfish has 1500 bytes"
 MIN_LINKS = "Batfish has a port channel up as long as one member is"
+MEMBER = "Batfish loses all of a snapshot at a member of a port channel that has addresses of its own"
 TUNNEL = "tunnels are left out, of which the model has the marking only"
 NO_ROUTING = "its BGP is not known, for no file says it"
 NO_HOST = "the host has no address of IPv4, and Batfish has hosts of IPv4 only"
 
 
+def bundled_ports(device: Device) -> set[str]:
+    """Return the ports of a device that are members of port channels."""
+    return {port for channel in those_known(device.port_channels) for port in channel.members}
+
+
 def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
     """Return the parts of a device that a snapshot does not have, or has otherwise."""
     found = dict(_addresses(device))
+    bundled = bundled_ports(device)
+    for port in device.interfaces:
+        if port.name in bundled and four(port.addresses):
+            found[device.name, port.name, "addresses"] = MEMBER
     for port in device.interfaces:
         if not isinstance(port.mtu_bytes, int):
             found[device.name, port.name, "mtu_bytes"] = NO_MTU
