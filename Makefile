@@ -56,7 +56,7 @@ $(VENV)/.wheelhouse: $(STAMP) constraints.txt
 	@touch $@
 
 system: ## Debian packages that some tests use (as root)
-	@apt-get install -y -q frr >/dev/null
+	@apt-get install -y -q frr iproute2 procps util-linux mount >/dev/null
 
 clean: ## remove what make made
 	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
