@@ -292,7 +292,7 @@ def test_names_are_those_that_containers_may_have(tmp_path: Path) -> None:
 
 
 def test_what_tables_say_of_bgp_is_an_frr_conf_and_told(tmp_path: Path) -> None:
-    """On a switch bgpcfgd makes one of them, which the container does not run in any release up to 202511."""
+    """On a switch bgpcfgd makes one of them, which the container does not run in any release up to 202605."""
     configured(
         tmp_path,
         DEVICE_METADATA={"localhost": {"hostname": "leaf1", "bgp_asn": "65001"}},

@@ -18,7 +18,7 @@ after)
     [ -x "/usr/lib/frr/$daemon" ] || continue
     for second in $(seq 180); do
       runs "$daemon" && continue 2
-      # Images up to 202511 do not start bgpd by themselves.
+      # Images up to 202605 do not start bgpd by themselves.
       [ "$daemon" = bgpd ] && supervisorctl start bgpd >/dev/null 2>&1
       sleep 1
     done

@@ -4,7 +4,7 @@ The image drops every port of which no interface `ethN` is there, and what ties 
 start-up script (sonic-buildimage platform/vs/docker-sonic-vs/start.sh) goes by lanemap.ini and port_config.ini, and
 ends where one of them lacks an interface that is there. Both are made of the device's own ports, so that no name, lane
 or breakout of its tables has to change. SAI's virtual switch takes ports of 1, 2, 4 or 8 lanes (sonic-sairedis
-vslib/LaneMap.cpp). The image neither renders FRR's configuration from tables nor starts bgpd up to 202511.
+vslib/LaneMap.cpp). The image neither renders FRR's configuration from tables nor starts bgpd up to 202605.
 """
 
 import json
