@@ -73,7 +73,7 @@ def exported(fabric: Fabric = FABRIC, above: Mapping[str, str] | None = None) ->
         ports={
             (one.name, port): port
             for one in fabric.devices
-            for port in (*(p.name for p in one.interfaces), "Loopback0")
+            for port in (*(each.name for each in one.interfaces), "Loopback0")
         },
     )
 

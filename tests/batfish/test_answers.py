@@ -8,9 +8,9 @@ import pytest
 from answering import FABRIC, SOUND, Rows, exported, flow, interface, node, observed, owner, route, session
 
 from nodrop.analyses._computed import computed
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link
 from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, StaticRoute
+from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
 from nodrop.routing.observation import Check, Observation, address_item, route_item
@@ -259,6 +259,43 @@ def test_what_batfish_reads_and_does_not_follow_is_not_seen() -> None:
         "reach": {REACHED: reason},
     }
     assert seen.seen["sessions"] == {LEAF: "up", SPINE: "up"}
+
+
+def test_which_of_equally_good_routes_is_used_is_nothing_to_differ_in() -> None:
+    """Two neighbors of other ASes offer one prefix, and a router takes one: which one hangs on who came first."""
+
+    def router(name: str, asn: int, *ports: str, networks: tuple[str, ...] = ()) -> Device:
+        own = [Interface(name=f"e{number}", addresses=(f"{port}/31",)) for number, port in enumerate(ports)]
+        far = [f"{port[:-1]}{int(port[-1]) ^ 1}" for port in ports]
+        return Device(
+            name=name,
+            platform="sonic",
+            interfaces=tuple(own),
+            bgp=Bgp(
+                asn=asn,
+                router_id=f"10.0.0.{asn}",
+                import_check=False,
+                networks=networks,
+                neighbors=tuple(BgpNeighbor(address=one, remote_asn="external") for one in far),
+            ),
+        )
+
+    fabric = Fabric(
+        name="three",
+        mode="lossless",
+        devices=(
+            router("a", 1, "10.1.0.0", "10.1.1.0"),
+            router("b", 2, "10.1.0.1", networks=("10.5.0.0/24",)),
+            router("c", 3, "10.1.1.1", networks=("10.5.0.0/24",)),
+        ),
+        links=(Link(a=End("a", "e0"), b=End("b", "e0")), Link(a=End("a", "e1"), b=End("c", "e0"))),
+    )
+    item = route_item("a", "10.5.0.0/24")
+    reason = "which of equally good routes is used hangs on which came first"
+    assert observed(fabric).unseen["routes"][item] == reason
+    first, *others = fabric.devices
+    relaxed = changed(fabric, devices=(with_bgp(first, multipath_relax=True), *others))
+    assert item not in observed(relaxed).unseen.get("routes", {})
 
 
 def test_a_network_without_a_route_is_announced_all_the_same() -> None:

@@ -223,6 +223,22 @@ def test_a_wrong_service_is_told_apart(name: str) -> None:
         assert said(where).startswith(expected)
 
 
+def test_packets_that_nobody_can_send_are_none() -> None:
+    """Batfish has an exception for them."""
+    asked = []
+
+    def answers(method: str, path: str) -> Reply | None:
+        asked.append(path)
+        if "worklog" in path:
+            return 200, b"Caused by: java.lang.X: No sources are compatible with the headerspace constraint"
+        if "/work/" in path and any("/questions/" in one for one in asked):
+            return 200, b'{"workstatuscode": "TERMINATEDABNORMALLY", "task": {}}'
+        return sound(method, path)
+
+    with Pretender(answers).serving() as where, Service(where) as made:
+        assert made.load({"a": "b"}).ask("ipOwners") == ()
+
+
 def test_a_service_that_dies_in_the_middle() -> None:
     with Pretender(sound).serving() as where:
         made = Service(where).__enter__()

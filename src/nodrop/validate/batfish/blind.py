@@ -20,6 +20,7 @@ from nodrop.fabric.values import changed
 from nodrop.platforms import frr
 from nodrop.platforms.frr_reader import Routing
 from nodrop.routing.observation import Check, Observation
+from nodrop.routing.prefixes import Address, address
 from nodrop.validate.batfish.lines import Skipped, harmless
 from nodrop.validate.batfish.names import Exported, Names
 
@@ -31,6 +32,8 @@ _IGNORED: Final[tuple[tuple[str, str, int | bool], ...]] = (
 """What it reads and does not follow: what is said of it, the field of BGP, and what it takes that for."""
 UNSEEN_IPV6: Final = "Batfish drops addresses, sessions and routes of IPv6"
 UNSEEN_NEIGHBOR: Final = "Batfish has ports without an address as neighbors only where both have BGP over them"
+FIRST_COME: Final = "which of equally good routes is used hangs on which came first"
+_HIGHEST: Final = (1 << 32) - 1
 _HANGING: Final[tuple[Check, ...]] = ("sessions", "routes", "reach")
 _POLICIES: Final = ("import_policy", "export_policy")
 _ALONE: Final = 12
@@ -141,6 +144,7 @@ def _changes(
     undefined = {name: _permissive for name, device in devices.items() if _permissive(device) is not device}
     if undefined:
         yield "Batfish lets everything pass where a route map is not there", undefined
+    yield FIRST_COME, dict.fromkeys(devices, _later)
     for reason, field, value in _IGNORED:
         taken = partial(_set, field=field, value=value)
         if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
@@ -247,6 +251,16 @@ def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
     if not isinstance(device.vrf_bgp, Unknown):
         changes |= _others("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
     return changed(device, **changes) if changes else device
+
+
+def _later(device: Device) -> Device:
+    """A device whose neighbors prefer others to it, as those do that heard of the others first."""
+
+    def process(bgp: Bgp) -> Bgp:
+        own = address(bgp.router_id or "0.0.0.0")  # noqa: S104, a router id
+        return bgp if own is None else changed(bgp, router_id=str(Address("ipv4", _HIGHEST - own.number)))
+
+    return _processes(device, process)
 
 
 def _set(device: Device, field: str, value: int | bool) -> Device:

@@ -40,6 +40,8 @@ LEAVES_S: Final = 5.0
 LIMIT_S: Final = 900.0
 """How long one snapshot or one question may take: twenty times what a fabric of 200 switches takes."""
 
+_NO_SOURCES: Final = "No sources are compatible with the headerspace"
+"""How Batfish answers a question about packets that nobody can send: with an exception."""
 _WHERE: Final = re.compile(
     r"(?:\[(?P<inside>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/@?#\[\]]+))(?::(?P<port>[0-9]{1,5}))?|(?P<address>[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)"
 )
@@ -110,12 +112,18 @@ class Service:
 
     def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: Any) -> Sequence[Row]:
         """Ask a question by its name; the rows of its table."""
+        from pybatfish.exception import BatfishException
+
         with self.at_most(question):
             template = getattr(self._session.q, question, None)
             if template is None:
                 raise ServiceUnavailable(f"{self.name} does not know the question {question}; is it an old release?")
-            answer = template(**parameters).answer(snapshot=snapshot, reference_snapshot=reference)
-            return _rows(answer)
+            try:
+                return _rows(template(**parameters).answer(snapshot=snapshot, reference_snapshot=reference))
+            except BatfishException as error:
+                if _NO_SOURCES in str(error):
+                    return ()
+                raise
 
     @contextmanager
     def at_most(self, what: str) -> Iterator[None]:
@@ -326,7 +334,8 @@ def _raised(one: object) -> bool:
 
 
 def _last(text: str) -> str:
-    """The line of a log that says most: that of the exception, else the last one; at most 200 characters."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """The line of a log that says most: that of the innermost exception, else the last one; at most 200 characters."""
+    lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("{")]
     raised = [line for line in lines if "Exception: " in line or "Error: " in line]
     return ((raised or lines or ["nothing"])[-1])[:200]
