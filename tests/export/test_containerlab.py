@@ -256,6 +256,23 @@ def test_several_files_of_tables_are_one_and_that_is_told(tmp_path: Path) -> Non
     assert "leaf1: config_db.json, qos.json are laid over each other as config_db.json" in made.changed
 
 
+def test_a_switch_of_which_only_frr_is_known_has_no_ports(tmp_path: Path) -> None:
+    (tmp_path / "frr.conf").write_text("hostname leaf1\nrouter bgp 65001\n neighbor 10.0.0.1 remote-as 65002\n")
+    made = lab(nodrop.read([str(tmp_path / "frr.conf")]))
+    assert made.changed == ("leaf1: no file of tables was read, and so no port is there",)
+    assert (made.files["leaf1/config_db.json"], made.files["leaf1/lanemap.ini"]) == ("{}\n", "")
+
+
+def test_files_beside_settings_are_none_of_them(tmp_path: Path) -> None:
+    text = "- set:\n    interface:\n      swp1:\n        type: swp\n"
+    (tmp_path / "leaf1").mkdir()
+    (tmp_path / "leaf1" / "startup.yaml").write_text(text)
+    (tmp_path / "leaf1" / "qos_features.conf").write_text("traffic.cos_0.priority_source.dscp = [0]\n")
+    reading = nodrop.read([str(tmp_path)])
+    assert {source.name for source in reading.sources["leaf1"]} == {"startup.yaml", "qos_features.conf"}
+    assert lab(reading).files["leaf1/startup.yaml"] == text
+
+
 def test_what_the_lab_has_no_place_for_is_told_once(tmp_path: Path) -> None:
     cabling = {f"Ethernet{at}": {"name": f"core{at}", "port": "Eth1"} for at in (0, 4)}
     configured(tmp_path, DEVICE_NEIGHBOR=cabling)

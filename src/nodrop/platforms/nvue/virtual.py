@@ -56,7 +56,8 @@ def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Vir
 
 
 def _settings(device: Device, bundle: Mapping[str, bytes], told: list[str]) -> str:
-    name, raw = next(iter(bundle.items()), (FILE, b"[]"))
+    name = FILE if FILE in bundle else next(iter(bundle))
+    raw = bundle[name]
     held = device.management
     if isinstance(held, Management) and held.interface == "eth0":
         change = Change(subject=(device.name, "@management"), old=held, new=None)

@@ -99,6 +99,8 @@ def _text(documents: list[Document], bundle: Mapping[str, bytes], tables: Mappin
         if parse(raw, FILE) == tables:
             return raw.decode()
         told.append(f"its tables are {FILE}, without what else stands in the file that was read")
+    elif not documents:
+        told.append("no file of tables was read, and so no port is there")
     elif len(documents) > 1:
         told.append(f"{', '.join(one.name for one in documents)} are laid over each other as {FILE}")
     else:
