@@ -8,6 +8,7 @@ from typing import Final
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.fabric.reading import Place, Reading
+from nodrop.routing.legs import unsaid
 from nodrop.routing.observation import CHECKS, Check, Observation, Refused, address_item
 from nodrop.validate.twin import box, looking
 from nodrop.validate.twin.acts import act
@@ -25,6 +26,9 @@ Act = Callable[[Lab, Work, box.Tell], Part]
 
 ACTS: Final[tuple[Act, ...]] = (act,)
 """What is done with it, in this order."""
+
+_THROUGHOUT: Final[tuple[Check, ...]] = ("routes", "reach", "failures", "recoveries")
+"""What hangs on every interface and route of a fabric."""
 
 _OLDER: Final = "Older Path"
 """FRR's word for why it prefers one of two paths that are equal in all else (bgpd/bgp_route.c, bgp_path_info_cmp)."""
@@ -72,6 +76,12 @@ def observe(
         options=chosen,
     )
     part, refused, version = box.call(perform, work, progress=progress)
+    for device in reading.fabric.devices:
+        if path := unsaid(device):
+            for check in _THROUGHOUT:
+                part.unseen.setdefault(check, {})[()] = (
+                    f"{path} of {device.name} is not known, and the twin is without it"
+                )
     for item, why in computed.unseen.get("sessions", {}).items():
         part.seen.get("sessions", {}).pop(item, None)
         part.unseen.setdefault("sessions", {})[item] = why
