@@ -105,7 +105,8 @@ def main(runs: int, intent: str, longest_s: float, seed: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             had, left = interrupted(intent, after_s, by, Path(folder))
         bad += bool(left)
-        print(f"run {number}: {by.name} after {after_s:.1f} s, {had} processes; left: {left or 'nothing'}", flush=True)
+        state = f"{had} processes" if had else "it had ended"
+        print(f"run {number}: {by.name} after {after_s:.1f} s, {state}; left: {left or 'nothing'}", flush=True)
     sys.exit(bad > 0)
 
 

@@ -7,9 +7,15 @@ from nodrop.cli.options import Choices, Sections, judging, no_cache
 
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@click.option(
+    "--devices",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Start at most N switches, of more a sample of pods; the default is as many as this machine holds.",
+)
 @judging
 @no_cache
-def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
+def command(paths: tuple[str, ...], devices: int | None, no_cache: bool, choices: Choices) -> int:
     """Run a fabric in real FRR daemons, and see whether it does what it should.
 
     PATH is as for `nodrop lint`. Each switch is a network namespace with the daemons that its platform would start and
@@ -20,4 +26,4 @@ def command(paths: tuple[str, ...], no_cache: bool, choices: Choices) -> int:
     from nodrop.cli.validate import Ask, validated
     from nodrop.validate.twin import Options
 
-    return validated(paths, choices, Ask(twin=Options()), no_cache=no_cache)
+    return validated(paths, choices, Ask(twin=Options(devices=devices)), no_cache=no_cache)

@@ -4,6 +4,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from nodrop.errors import ServiceUnavailable
@@ -15,6 +16,7 @@ from nodrop.validate.twin.acts import act
 from nodrop.validate.twin.daemons import FRR, Said
 from nodrop.validate.twin.lab import Lab
 from nodrop.validate.twin.links import links
+from nodrop.validate.twin.sampling import computed_of, of_the_whole, room, sample
 from nodrop.validate.twin.starting import Start, start
 from nodrop.validate.twin.waiting import settle
 from nodrop.validate.twin.work import NOT_ASKED, Options, Part, Work
@@ -67,24 +69,30 @@ def observe(
     """
     available()
     begun, chosen = time.monotonic(), options or Options()
-    what = start(reading)
+    taken = sample(reading.fabric, chosen.devices or room())
+    own = computed if taken.whole else computed_of(taken, computed)
+    if not taken.whole and progress is not None:
+        progress(taken.why)
+    what = start(replace(reading, fabric=taken.fabric))
     work = Work(
-        fabric=reading.fabric,
+        fabric=taken.fabric,
         boots=what.boots,
         without=what.without,
-        computed={check: dict(found) for check, found in computed.seen.items()},
+        computed={check: dict(found) for check, found in own.seen.items()},
         options=chosen,
     )
     part, refused, version = box.call(perform, work, progress=progress)
-    for device in reading.fabric.devices:
+    for device in taken.fabric.devices:
         if path := unsaid(device):
             for check in _THROUGHOUT:
                 part.unseen.setdefault(check, {})[()] = (
                     f"{path} of {device.name} is not known, and the twin is without it"
                 )
-    for item, why in computed.unseen.get("sessions", {}).items():
+    for item, why in own.unseen.get("sessions", {}).items():
         part.seen.get("sessions", {}).pop(item, None)
         part.unseen.setdefault("sessions", {})[item] = why
+    if not taken.whole:
+        part = of_the_whole(part, taken, own, computed)
     seconds = time.monotonic() - begun
     told = (f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s", *what.told, *part.told)
     return Observation(

@@ -16,6 +16,8 @@ class Options:
 
     patience_s: float = 60.0
     """For how long nothing may change while a session that should be up is not."""
+    devices: int | None = None
+    """How many devices are started at most, of more a sample; None is as many as the machine holds."""
     checks: frozenset[Check] = frozenset(
         {"configuration", "links", "packets", "sessions", "addresses", "routes", "reach", "failures", "recoveries"}
     )
