@@ -208,7 +208,12 @@ def test_port_channels_and_vrfs_and_trunks_are_stanzas() -> None:
             PortChannel(name="PortChannel1", members=("Ethernet8",), addresses=("10.1.0.0/31",), vrf="Vrf1"),
         ),
         vlans=(
-            Vlan(id=10, members=(VlanMember(interface="Ethernet0", tagged=True),), addresses=("10.2.0.1/24",)),
+            Vlan(
+                id=10,
+                members=(VlanMember(interface="Ethernet0", tagged=True),),
+                addresses=("10.2.0.1/24",),
+                mtu_bytes=9100,
+            ),
             Vlan(id=20, members=(VlanMember(interface="Ethernet0", tagged=False),), enabled=False),
         ),
     )
@@ -219,7 +224,7 @@ def test_port_channels_and_vrfs_and_trunks_are_stanzas() -> None:
         "Ethernet0": ["address 10.0.0.0/31", "mtu 9216", "bridge-vids 10 20", "bridge-pvid 20"],
         "Ethernet8": ["mtu 9216"],
         "PortChannel1": ["address 10.1.0.0/31", "bond-slaves Ethernet8", "vrf Vrf1"],
-        "vlan10": ["address 10.2.0.1/24", "vlan-id 10", "vlan-raw-device bridge"],
+        "vlan10": ["address 10.2.0.1/24", "mtu 9100", "vlan-id 10", "vlan-raw-device bridge"],
         "vlan20": ["vlan-id 20", "vlan-raw-device bridge"],
         "bridge": ["bridge-ports Ethernet0", "bridge-vids 10 20", "bridge-vlan-aware yes"],
     }

@@ -29,7 +29,7 @@ def test_a_build_becomes_its_snapshot(two_by_two: Path) -> None:
 def test_an_intent_is_built_first_and_what_is_not_seen_is_told() -> None:
     done = nodrop("export", "batfish", home("intents") / "storage-vlan.yaml", "-o", "out/")
     assert (done.code, done.out) == (0, "")
-    reason = "Batfish gives loopbacks and VLANs an MTU of 1500 bytes, or 65536, whatever they have"
+    reason = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
     assert done.err.splitlines() == [
         f"not seen: leaf1/@vlans/100/mtu_bytes, leaf2/@vlans/100/mtu_bytes: {reason}",
         "out: 4 switches, 6 hosts, 20 cables, 15 files",

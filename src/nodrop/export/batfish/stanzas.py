@@ -90,7 +90,8 @@ def _stanzas(device: Device, names: Names) -> Iterator[Stanza]:
     for vlan in those_known(device.vlans):
         off = surely_off(vlan.enabled)
         name = f"{names.vlan}{vlan.id}"
-        yield Stanza(name=name, addresses=_four(vlan.addresses), vrf=vlan.vrf, vlan=vlan.id, off=off)
+        addresses, size = _four(vlan.addresses), _known(vlan.mtu_bytes)
+        yield Stanza(name=name, addresses=addresses, mtu_bytes=size, vrf=vlan.vrf, vlan=vlan.id, off=off)
 
 
 def _vrfs(device: Device) -> list[str]:

@@ -14,7 +14,6 @@ IPV6_ADDRESS = "Batfish reads addresses of IPv6 and drops them"
 IPV6_SESSION = "Batfish has no BGP of IPv6"
 IPV6_ROUTE = "Batfish has no routes of IPv6"
 NO_LENGTH = "Batfish takes addresses with the length of their prefix only"
-MTU = "Batfish gives loopbacks and VLANs an MTU of 1500 bytes, or 65536, whatever they have"
 NO_MTU = "the MTU is not known, for which Batfish has 1500 bytes"
 MIN_LINKS = "Batfish has a port channel up as long as one member is"
 MEMBER = "Batfish loses all of a snapshot at a member of a port channel that has addresses of its own"
@@ -41,9 +40,6 @@ def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
     for channel in those_known(device.port_channels):
         if (channel.min_links or 1) > 1:
             found[device.name, "@port_channels", channel.name, "min_links"] = MIN_LINKS
-    for vlan in those_known(device.vlans):
-        if vlan.addresses:
-            found[device.name, "@vlans", vlan.key, "mtu_bytes"] = MTU
     for tunnel in those_known(device.tunnels):
         found[device.name, "@tunnels", tunnel.name] = TUNNEL
     if conf is None:

@@ -32,6 +32,7 @@ _BEYOND = re.compile(
 _HOLDERS = ("INTERFACE", "LOOPBACK_INTERFACE", "VLAN_INTERFACE")
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}")
 _TAGGING = {"tagged": "tagged", "untagged": "untagged", "priority_tagged": "untagged"}
+_MTU = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
 _ACLS = "Batfish denies what no rule of an ACL speaks of, which SONiC forwards, and drops a table with a rule it lacks"
 
 
@@ -64,6 +65,9 @@ def tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf:
         found[table] = {name: {} for name in sorted(kept)}
         found[table] |= {key: _secondary(row) for key, row in rows.items() if _held(key, kept)}
     unseen: dict[Subject, str] = {(device.name, "ACL_RULE"): _ACLS} if config.rows("ACL_RULE") else {}
+    for vlan in those_known(device.vlans):
+        if vlan.addresses:
+            unseen[device.name, "@vlans", vlan.key, "mtu_bytes"] = _MTU
     text = json.dumps({table: rows for table, rows in found.items() if rows}, indent=1) + "\n"
     return BatfishTables(_FOLDER, FILE, text, _VLAN, unseen)
 
