@@ -10,7 +10,7 @@ from answering import FABRIC, SOUND, Rows, exported, flow, interface, node, obse
 from nodrop.analyses._computed import computed
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link
 from nodrop.fabric.index import Index
-from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
+from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
 from nodrop.routing.observation import Check, Observation, address_item, route_item
@@ -247,6 +247,39 @@ def test_a_route_map_that_is_not_there_lets_everything_pass(side: str) -> None:
     reason = "Batfish lets everything pass where a route map is not there"
     hanging = TO_SPINE if side == "import_policy" else TO_LEAF
     assert observed(fabric).unseen["routes"] == {hanging: reason}
+
+
+def test_a_route_map_of_redistribution_that_is_not_there_lets_everything_pass() -> None:
+    leaf, spine = FABRIC.devices
+    told = (Redistribution(source="static", policy="NONE"),)
+    routed = changed(spine, static_routes=(StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),))
+    fabric = changed(FABRIC, devices=(leaf, with_bgp(routed, redistributions=told)))
+    reason = "Batfish lets everything pass where a route map is not there"
+    assert observed(fabric).unseen["routes"] == {route_item("leaf1", "10.9.0.0/16"): reason}
+
+
+def test_an_underscore_in_a_regular_expression_of_paths_matches_nothing() -> None:
+    leaf, spine = FABRIC.devices
+    assert isinstance(leaf.bgp, Bgp)
+    assert isinstance(leaf.bgp.neighbors, tuple)
+    fabric = changed(
+        FABRIC,
+        devices=(
+            with_bgp(
+                leaf,
+                neighbors=(changed(leaf.bgp.neighbors[0], import_policy="IN"),),
+                as_path_lists=(AsPathList(name="A", rules=(("permit", "_65100_"),)),),
+                route_maps=(
+                    RouteMap(
+                        name="IN", rules=(RouteMapRule(sequence=10, action="permit", matches=(("as-path", "A"),)),)
+                    ),
+                ),
+            ),
+            spine,
+        ),
+    )
+    reason = "Batfish takes _ in an AS path's regular expression for that very character"
+    assert observed(fabric).unseen["routes"] == {TO_SPINE: reason}
 
 
 def test_what_batfish_reads_and_does_not_follow_is_not_seen() -> None:

@@ -5,7 +5,7 @@ otherwise the second time hangs on what Batfish lacks, and is not seen by it; ev
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +13,7 @@ from nodrop.analyses._computed import computed
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
-from nodrop.fabric.routing import Bgp, BgpNeighbor
+from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor
 from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import FABRIC, Subject
 from nodrop.fabric.values import changed
@@ -83,15 +83,22 @@ def unseen(
 ) -> Mapping[Check, Mapping[Subject, str]]:
     """The items that come out otherwise from what Batfish takes of the configurations, with what it lacks."""
     changes = dict(_changes(reading, exported, lines, followed))
-    if not changes:
-        return {}
-    found = _differing(seen, _made(reading.fabric, changes.values()))
-    for reason, change in list(changes.items())[:_ALONE] if any(found.values()) else ():
-        alone = _differing(seen, _made(reading.fabric, [change])) if len(changes) > 1 else found
-        for check, items in alone.items():
-            found[check] |= {item: reason for item in items if item in found[check]}
-    rest = _told(list(changes)[_ALONE:] or changes)
+    later = changes.pop(FIRST_COME)
+    found: dict[Check, dict[Subject, str]] = {check: {} for check in _HANGING}
+    for group in ([later], changes.values(), (*changes.values(), later)):
+        _add(found, _differing(seen, _made(reading.fabric, group)), "")
+    if any(found.values()):
+        for reason, change in (*list(changes.items())[:_ALONE], (FIRST_COME, later)):
+            _add(found, _differing(seen, _made(reading.fabric, [change])), reason)
+    rest = _told((*list(changes)[_ALONE:],) or (*changes, FIRST_COME))
     return {check: {item: said or rest for item, said in items.items()} for check, items in found.items()}
+
+
+def _add(found: dict[Check, dict[Subject, str]], more: Mapping[Check, Iterable[Subject]], reason: str) -> None:
+    """Add items with a reason, which one that has none yet takes."""
+    for check, items in more.items():
+        for item in items:
+            found[check][item] = found[check].get(item) or reason
 
 
 def left_out(exported: Exported, seen: Observation) -> Mapping[Check, Mapping[Subject, str]]:
@@ -144,6 +151,8 @@ def _changes(
     undefined = {name: _permissive for name, device in devices.items() if _permissive(device) is not device}
     if undefined:
         yield "Batfish lets everything pass where a route map is not there", undefined
+    if literal := {name: _literal for name, device in devices.items() if _literal(device) is not device}:
+        yield "Batfish takes _ in an AS path's regular expression for that very character", literal
     yield FIRST_COME, dict.fromkeys(devices, _later)
     for reason, field, value in _IGNORED:
         taken = partial(_set, field=field, value=value)
@@ -237,9 +246,10 @@ def _permissive(device: Device) -> Device:
             absent = [side for side in _POLICIES if getattr(one, side) is not None and getattr(one, side) not in there]
             return changed(one, **dict.fromkeys(absent)) if absent else one
 
-        if isinstance(bgp.neighbors, Unknown):
-            return bgp
-        changes = _others("neighbors", bgp.neighbors, map(session, bgp.neighbors))
+        told = (changed(one, policy=None) if one.policy not in (None, *there) else one for one in bgp.redistributions)
+        changes = _others("redistributions", bgp.redistributions, told)
+        if not isinstance(bgp.neighbors, Unknown):
+            changes |= _others("neighbors", bgp.neighbors, map(session, bgp.neighbors))
         return changed(bgp, **changes) if changes else bgp
 
     return _processes(device, process)
@@ -251,6 +261,20 @@ def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
     if not isinstance(device.vrf_bgp, Unknown):
         changes |= _others("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
     return changed(device, **changes) if changes else device
+
+
+def _literal(device: Device) -> Device:
+    """A device without the lines of AS path lists that have a _, which no AS path has."""
+
+    def listed(one: AsPathList) -> AsPathList:
+        rules = tuple(rule for rule in one.rules if "_" not in rule[1])
+        return one if len(rules) == len(one.rules) else changed(one, rules=rules)
+
+    def process(bgp: Bgp) -> Bgp:
+        changes = _others("as_path_lists", bgp.as_path_lists, map(listed, bgp.as_path_lists))
+        return changed(bgp, **changes) if changes else bgp
+
+    return _processes(device, process)
 
 
 def _later(device: Device) -> Device:
@@ -273,10 +297,10 @@ def _set(device: Device, field: str, value: int | bool) -> Device:
     return _processes(device, process)
 
 
-def _differing(seen: Observation, made: Fabric) -> dict[Check, dict[Subject, str]]:
+def _differing(seen: Observation, made: Fabric) -> Mapping[Check, Sequence[Subject]]:
     """The items that come out otherwise in another fabric."""
     other = computed(Index(made))
-    return {check: dict.fromkeys(_items(seen, other, check), "") for check in _HANGING}
+    return {check: list(_items(seen, other, check)) for check in _HANGING}
 
 
 def _items(seen: Observation, other: Observation, check: Check) -> Iterator[Subject]:
