@@ -84,7 +84,7 @@ class _Computed:
             if None in sizes:
                 self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
             else:
-                packets[item] = "crosses" if links[item] == "up" and sizes[0] == sizes[1] else "lost"
+                packets[item] = "crosses" if reached(self.index, one) and sizes[0] == sizes[1] else "lost"
         self.seen |= {"links": links, "packets": packets}
 
     def _sessions(self) -> None:
@@ -162,6 +162,20 @@ def neighbors(one: Joint) -> bool:
         subnet.has(other) and other != own
         for own, subnet in zip(one.at_a.addresses, one.at_a.subnets, strict=True)
         for other in one.at_b.addresses
+    )
+
+
+def reached(index: Index, one: Joint) -> bool:
+    """Whether packets get from each end to the other: in one subnet at both, or between link-local addresses."""
+    ends = ((one.a, one.at_a), (one.b, one.at_b))
+    ports = [index.interface(router.device.name, leg.name) for router, leg in ends]
+    if all(port is not None and port.link_local is True for port in ports):
+        return True
+    near, far = one.at_a, one.at_b
+    return any(
+        own != other and subnet.has(other) and there.has(own)
+        for own, subnet in zip(near.addresses, near.subnets, strict=True)
+        for other, there in zip(far.addresses, far.subnets, strict=True)
     )
 
 

@@ -1,6 +1,7 @@
 """What is done to a twin that has settled, as parts of what is seen: packets over every cable and to every prefix."""
 
 import time
+from collections.abc import Hashable, Mapping
 from contextlib import closing
 
 from nodrop.fabric.index import Index
@@ -30,7 +31,7 @@ def act(lab: Lab, work: Work, tell: Tell) -> Part:
         if "reach" in asked:
             part.take(reach(lab, work, sockets))
         if {"failures", "recoveries"} & asked:
-            part.take(failures(lab, work, sockets, tell))
+            part.take(failures(lab, work, sockets, part.seen.get("reach", {}), tell))
     return part
 
 
@@ -71,14 +72,17 @@ def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
     return part
 
 
-def failures(lab: Lab, work: Work, sockets: Posts, tell: Tell) -> Part:
-    """Let one of everything fail that fails alike, one at a time: checks `failures` and `recoveries`."""
+def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Hashable], tell: Tell) -> Part:
+    """Let one of everything fail that fails alike, one at a time: checks `failures` and `recoveries`.
+
+    What packets have not `reached` before anything failed is not lost by a failure.
+    """
     part = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
     counted = destinations(Index(work.fabric))
     wanted = {
         (Space(device, vrf or None), _prefix(to)): counted[to]
-        for device, _, vrf, to in work.computed.get("reach", {})
-        if to in counted
+        for (device, _, vrf, to), fate in {**work.computed.get("reach", {}), **reached}.items()
+        if to in counted and fate == "delivered"
     }
     breaking = Breaking(lab, sockets, wanted)
     items = list(work.computed.get("failures", {}))
