@@ -1,7 +1,8 @@
 """Which packets get through in one build and not in another, as Batfish proves it for all of them at once.
 
 Batfish gives one packet for each place where packets start, so destinations are halved until each that differs stands
-alone. Packets start at the leaves and at their cables to hosts, where filters stand.
+alone. Packets start at the leaves, and at the cables to hosts of those leaves that are not written alike in both: what
+happens to packets that come in, such as filters, is written there and nowhere else.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from nodrop.fabric.subject import natural
 from nodrop.routing.observation import Flow
 from nodrop.validate import computed, destinations
 from nodrop.validate.batfish.failures import SHOWN_WAYS, Called, Witness
-from nodrop.validate.batfish.names import specified
+from nodrop.validate.batfish.names import Exported, specified
 from nodrop.validate.batfish.service import Loaded, Service
 
 QUESTIONS: Final = 200
@@ -32,6 +33,8 @@ class Side:
     called: Called
     fabric: Fabric
     leaves: frozenset[str]
+    texts: Mapping[str, str]
+    """What each device is in the snapshot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,8 @@ def difference(
             loaded, index = opened.load(exported.files), Index(reading.fabric)
             leaves = frozenset(item[0] for item in computed(index).seen.get("reach", {}))
             called = Called.of(exported, loaded)
-            sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves))
+            texts = _texts(exported)
+            sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
             prefixes |= destinations(index).keys()
         found = differing(sides[0], sides[1], prefixes, progress)
     return replace(found, told=(opened.told, *found.told))
@@ -88,8 +92,16 @@ def differing(
     return Difference(flows=flows, told=tuple(told))
 
 
+def _texts(exported: Exported) -> dict[str, str]:
+    """The text of each device's files."""
+    found: dict[str, str] = {}
+    for file, (device, _) in sorted(exported.where.items()):
+        found[device] = found.get(device, "") + exported.files[file]
+    return found
+
+
 def _starts(old: Side, new: Side) -> Iterator[str]:
-    """Yield the places where packets start: leaves, and the ports at which both builds have a host."""
+    """Yield the places where packets start: leaves, and ports of changed leaves at which both builds have a host."""
     nodes = old.called.nodes.keys() & new.called.nodes.keys()
     ports: dict[str, list[str]] = {}
     for end in sorted(_host_ports(old) & _host_ports(new)):
@@ -97,7 +109,7 @@ def _starts(old: Side, new: Side) -> Iterator[str]:
     for leaf in sorted(old.leaves & new.leaves & nodes, key=natural):
         node = new.called.nodes[leaf]
         yield (name := specified([node]))
-        if node in ports:
+        if node in ports and old.texts.get(leaf) != new.texts.get(leaf):
             yield f"@enter({name}[{specified(ports[node])}])"
 
 
