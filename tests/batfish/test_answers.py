@@ -258,6 +258,19 @@ def test_a_route_map_of_redistribution_that_is_not_there_lets_everything_pass() 
     assert observed(fabric).unseen["routes"] == {route_item("leaf1", "10.9.0.0/16"): reason}
 
 
+def test_routes_of_ipv4_over_a_session_of_ipv6_are_not_seen() -> None:
+    leaf, spine = FABRIC.devices
+
+    def over(device: Device, own: str, far: str) -> Device:
+        session = BgpNeighbor(address=far, remote_asn="external", extended_next_hop=True)
+        (port,) = device.interfaces
+        return with_bgp(changed(device, interfaces=(changed(port, addresses=(f"{own}/127",)),)), neighbors=(session,))
+
+    fabric = changed(FABRIC, devices=(over(leaf, "fd00::1", "fd00::"), over(spine, "fd00::", "fd00::1")))
+    reason = "Batfish drops addresses, sessions and routes of IPv6"
+    assert observed(fabric).unseen["routes"] == {TO_SPINE: reason, TO_LEAF: reason}
+
+
 def test_an_underscore_in_a_regular_expression_of_paths_matches_nothing() -> None:
     leaf, spine = FABRIC.devices
     assert isinstance(leaf.bgp, Bgp)

@@ -28,6 +28,7 @@ _IGNORED: Final[tuple[tuple[str, str, int | bool], ...]] = (
     ("Batfish follows all equal paths, whatever maximum-paths says", "maximum_paths", 1 << 16),
     ("Batfish does not model ebgp-requires-policy", "requires_policy", False),
     ("Batfish announces networks that no route leads to", "import_check", False),
+    ("Batfish compares MEDs of different neighboring ASes", "always_compare_med", True),
 )
 """What it reads and does not follow: what is said of it, the field of BGP, and what it takes that for."""
 UNSEEN_IPV6: Final = "Batfish drops addresses, sessions and routes of IPv6"
@@ -151,6 +152,8 @@ def _changes(
     undefined = {name: _permissive for name, device in devices.items() if _permissive(device) is not device}
     if undefined:
         yield "Batfish lets everything pass where a route map is not there", undefined
+    if numbered := {name: _of_ipv4 for name, device in devices.items() if _of_ipv4(device) is not device}:
+        yield UNSEEN_IPV6, numbered
     if literal := {name: _literal for name, device in devices.items() if _literal(device) is not device}:
         yield "Batfish takes _ in an AS path's regular expression for that very character", literal
     yield FIRST_COME, dict.fromkeys(devices, _later)
@@ -261,6 +264,19 @@ def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
     if not isinstance(device.vrf_bgp, Unknown):
         changes |= _others("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
     return changed(device, **changes) if changes else device
+
+
+def _of_ipv4(device: Device) -> Device:
+    """A device without the sessions to addresses of IPv6, which may carry routes of IPv4."""
+
+    def process(bgp: Bgp) -> Bgp:
+        if isinstance(bgp.neighbors, Unknown):
+            return bgp
+        left = (one for one in bgp.neighbors if ":" not in (one.address or ""))
+        changes = _others("neighbors", bgp.neighbors, left)
+        return changed(bgp, **changes) if changes else bgp
+
+    return _processes(device, process)
 
 
 def _literal(device: Device) -> Device:
