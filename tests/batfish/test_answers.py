@@ -494,6 +494,13 @@ def test_static_routes_are_compared_too() -> None:
     assert differences(observed(fabric, routes=[*SOUND["routes"], row]), fabric) == {}
 
 
+def test_static_routes_are_there_without_a_session() -> None:
+    leaf, spine = FABRIC.devices
+    routed = changed(leaf, bgp=None, static_routes=(StaticRoute(prefix="10.9.0.0/16", next_hop="blackhole"),))
+    fabric = changed(FABRIC, devices=(routed, changed(spine, bgp=None)))
+    assert computed(Index(fabric)).seen["routes"] == {route_item("leaf1", "10.9.0.0/16"): frozenset({"discard"})}
+
+
 @pytest.mark.parametrize(
     "line",
     ["exit", "exit-address-family", "bgp session-dscp 56", "no bgp ebgp-requires-policy",

@@ -19,6 +19,7 @@ from nodrop.routing.legs import Leg
 from nodrop.routing.observation import Check, Observation, address_item, failure_item, route_item
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, cut
 from nodrop.routing.sessions import Router
+from nodrop.routing.speakers import statics
 from nodrop.routing.tiers import rank
 
 BY: Final = "nodrop"
@@ -61,8 +62,9 @@ class _Computed:
         self._sessions()
         self.seen["addresses"] = {**dict(_addresses(self.plane)), **dict(_router_ids(self.plane))}
         tables = self.seen["routes"] = {}
-        for family in self.plane.families:
-            tables.update(_routes(self.plane, self.plane.of(family)))
+        for family in FAMILIES:
+            if family in self.plane.families or any(any(statics(one, family)) for one in self.plane.routers):
+                tables.update(_routes(self.plane, self.plane.of(family)))
         self.seen["reach"] = dict(_reach(self.index, self.plane))
         lost = self.seen["failures"] = dict(_failures(self.index))
         self.seen["recoveries"] = dict.fromkeys(lost, "as before")
