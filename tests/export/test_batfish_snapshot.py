@@ -397,7 +397,7 @@ def test_a_line_at_which_batfish_gives_up_is_a_comment_and_told(two_by_two: Path
     assert (refused.device, refused.text, refused.matters) == ("leaf1", block.split("\n")[3].strip(), False)
     assert refused.place
     assert (refused.place.file, refused.place.span.line) == ("frr.conf", line)
-    assert list(told(found))[-1:] == [f"left out: leaf1, frr.conf:{line}: `{refused.text}`: {refused.said}"]
+    assert list(told(found))[-1:] == [f"left out: leaf1, frr.conf:{line}, `{refused.text}`: {refused.said}"]
 
 
 @pytest.mark.parametrize(
@@ -418,7 +418,8 @@ def test_what_builds_on_such_a_line_is_written_anew(tmp_path: Path, lines: str, 
     assert refused.place
     assert (refused.place.span.line, refused.text) == (at + 1, lines.split("\n")[at - 1].strip())
     assert "line vty" in found.files["configs/leaf1.cfg"]
-    assert any("take their place" in line for line in told(found))
+    assert found.anew == ("leaf1",)
+    assert [line.split(":")[:2] for line in told(found) if "take their place" in line] == [["written anew", " leaf1"]]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ is written as the interfaces file and frr.conf that Cumulus Linux would have, in
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -55,8 +55,8 @@ class Snapshot:
     """How many cables the snapshot has."""
     refused: tuple[Refused, ...] = ()
     """Lines that are left out, for Batfish would lose the device at them."""
-    notes: tuple[str, ...] = ()
-    """What else is not as it is in the devices' files."""
+    anew: tuple[str, ...] = ()
+    """The devices whose own frr.conf could not be kept."""
 
     @cached_property
     def digest(self) -> str:
@@ -77,17 +77,25 @@ _SHOWN = 3
 
 
 def told(made: Snapshot) -> Iterator[str]:
-    """Yield what is not seen, a line for each reason with the first parts of which it is true, and what is left out."""
+    """Yield what is not seen, written anew or left out, a line for each reason with the first of what it is true."""
+    unseen = ((subject.text(part), reason) for part, reason in made.unseen.items())
+    yield from _grouped("not seen", unseen)
+    yield from _grouped("written anew", ((device, _REPLACED) for device in made.anew))
+    yield from _grouped("left out", ((_line(one), one.said) for one in made.refused))
+
+
+def _line(one: Refused) -> str:
+    place = f"{one.place.file}:{one.place.span.line}" if one.place else "frr.conf"
+    return f"{one.device}, {place}, `{one.text}`"
+
+
+def _grouped(what: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     parts: dict[str, list[str]] = {}
-    for part, reason in made.unseen.items():
-        parts.setdefault(reason, []).append(subject.text(part))
+    for part, reason in pairs:
+        parts.setdefault(reason, []).append(part)
     for reason, all_of in parts.items():
         more = f" and {len(all_of) - _SHOWN} more" if len(all_of) > _SHOWN else ""
-        yield f"not seen: {', '.join(all_of[:_SHOWN])}{more}: {reason}"
-    yield from made.notes
-    for one in made.refused:
-        place = f"{one.place.file}:{one.place.span.line}" if one.place else "frr.conf"
-        yield f"left out: {one.device}, {place}: `{one.text}`: {one.said}"
+        yield f"{what}: {', '.join(all_of[:_SHOWN])}{more}: {reason}"
 
 
 class _Writer:
@@ -99,7 +107,7 @@ class _Writer:
         self._unseen: dict[Subject, str] = {}
         self._bundled: set[End] = set()
         self._refused: list[Refused] = []
-        self._notes: list[str] = []
+        self._anew: list[str] = []
         self._at: dict[End, tuple[str, str]] = {}
         """By the end of a cable, its node and that node's interface."""
 
@@ -126,7 +134,7 @@ class _Writer:
             unseen=self._unseen,
             links=len(edges),
             refused=tuple(self._refused),
-            notes=tuple(self._notes),
+            anew=tuple(self._anew),
         )
 
     def _device(self, device: Device, node: str) -> None:
@@ -158,7 +166,7 @@ class _Writer:
         lost = strays(conf.text)
         if (first := beyond(conf.text)) is not None and (own := rendered(device)) is not None:
             lost, made = [first], own
-            self._notes.append(f"{device.name}: {_REPLACED}")
+            self._anew.append(device.name)
         else:
             made = dataclasses.replace(conf, text=without(conf.text, lost))
         self._refused += [
@@ -194,7 +202,7 @@ class _Writer:
                 yield {"node1": a, "node2": b}
 
 
-_REPLACED = "its frr.conf has lines at which Batfish loses it; FRR's words for what was read of them take their place"
+_REPLACED = "Batfish loses it at lines of its frr.conf, and FRR's words for what was read of them take their place"
 _BUNDLE = "Batfish has no bundles of hosts, and a port channel down whose members have cables to what is none"
 _NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"
 
