@@ -46,6 +46,20 @@ def as_seen(by: str = "a validator", **otherwise: dict[Subject, Any]) -> Observa
     return replace(own, by=by, seen=seen)
 
 
+def test_a_session_towards_what_was_not_read_is_no_fault_of_a_validator_that_sees_it_down() -> None:
+    part = replace(TWO_BY_TWO, devices=tuple(one for one in TWO_BY_TWO.devices if one.name != "spine1"))
+    found = index(of=part)
+    own = computed(found)
+    unread = set(own.unseen["sessions"])
+    assert {item[0] for item in unread} == {"leaf1", "leaf2"}
+    down: dict[Subject, Any] = {**own.seen["sessions"], **dict.fromkeys(unread, "down")}
+    seen = replace(own, by="a validator", seen={**own.seen, "sessions": down}, unseen={})
+    assert [one for one in faults(found, seen) if one.check == "sessions"] == []
+    (other, *_) = own.seen["sessions"]
+    lost = replace(seen, by="another", seen={**seen.seen, "sessions": {**down, other: "down"}})
+    assert [one.item for one in faults(found, lost) if one.check == "sessions"] == [other]
+
+
 def test_every_check_has_the_items_that_the_fabric_has() -> None:
     seen = computed(index()).seen
     assert tuple(seen) == tuple(sorted(CHECKS, key=list(seen).index))

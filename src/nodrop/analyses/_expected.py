@@ -76,6 +76,8 @@ class _Judged:
                 if item not in values and self.seen.blind(check, item):
                     continue
                 value = values.get(item, NOTHING)
+                if check == "sessions" and own.blind(check, item):
+                    continue  # towards what was not read, where nobody can see who answers
                 if check == "routes" and (item not in routes or value == NOTHING):
                     continue  # whether there is a route at all is a matter of reach
                 if check == "reach" and (route_item(item[0], item[3], item[2]) not in routes):
