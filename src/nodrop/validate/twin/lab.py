@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
@@ -15,6 +16,8 @@ from typing import Any, Final, TypeVar
 from nodrop.fabric.fabric import End, Fabric
 from nodrop.fabric.states import surely_off, those_known
 from nodrop.formats.json import parse
+from nodrop.routing.prefixes import Address
+from nodrop.validate.twin import neighbors
 from nodrop.validate.twin.daemons import Boot, Daemons, Failed, Said
 from nodrop.validate.twin.plan import Nic, Plan, Space, plan, settings
 
@@ -31,6 +34,8 @@ _HOST: Final[Mapping[str, int]] = {
     "net.ipv4.conf.default.rp_filter": 0,
 }
 _RUN_S = 60
+_MANY: Final = 100
+"""From how many cables on neighbors are held, and how many ends look for each other at a time."""
 
 
 class Lab:
@@ -85,6 +90,7 @@ class Lab:
 
         for _ in self.each(ready, of):
             continue
+        self._meet()
         for _ in self.each(self.boot, self._daemons):
             continue
 
@@ -196,6 +202,24 @@ class Lab:
     def runs(self, node: str, daemon: str) -> bool:
         """Whether a device is started with a daemon."""
         return node in self._daemons and daemon in self._daemons[node].names
+
+    def hold_neighbors(self) -> None:
+        """Keep the neighbors that ARP and ND have found, where there are many; to be called again for new ones."""
+        if len(self.plan.wires) > _MANY:
+            for _ in self.each(neighbors.hold, self.plan.spaces.values()):
+                continue
+
+    def _meet(self) -> None:
+        """Have the ends of cables find each other, where there are many: some at a time, which then are held."""
+        ends = [
+            (one, other) for wire in self.plan.wires if wire.b for one, other in ((wire.a, wire.b), (wire.b, wire.a))
+        ]
+        for at in range(0, len(ends) if len(self.plan.wires) > _MANY else 0, _MANY):
+            asked: defaultdict[str, list[tuple[str, Address]]] = defaultdict(list)
+            for one, other in ends[at : at + _MANY]:
+                asked[self.plan.spaces[one.space]] += [(one.name, far) for far in neighbors.beside(one, other)]
+            for _ in self.each(lambda row: neighbors.meet(*row), asked.items()):
+                continue
 
     def each(self, function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
         """Call a function for many devices or namespaces at a time; yield what it returns, in their order."""

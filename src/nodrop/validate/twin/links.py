@@ -1,24 +1,20 @@
 """Whether both ends of a cable are each other's next router: by router advertisements, or because ARP and ND say so."""
 
 import contextlib
-import socket
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.subject import link as link_subject
-from nodrop.formats.json import parse
-from nodrop.routing.prefixes import Address, address, prefix
-from nodrop.validate.twin.entering import within
+from nodrop.routing.prefixes import Address
+from nodrop.validate.twin import neighbors
 from nodrop.validate.twin.lab import Lab
 from nodrop.validate.twin.plan import Nic, Space
 from nodrop.validate.twin.vty import Silent
 from nodrop.validate.twin.work import Part
 
-_DISCARD: Final = 9
-"""UDP port to which what is sent is for nobody (RFC 863); what counts is that the far end has to be found for it."""
 _LOOKS, _PAUSE_S = 20, 0.1
 """How often it is looked for an answer: ARP and ND ask three times, a second apart."""
 
@@ -79,23 +75,13 @@ def _ends(
         if _heard(here, a, there, b) and _heard(there, b, here, a):
             yield item, "router advertisements"
         else:
-            wanted[item] = a.name, there.mac.get(b.name, ""), tuple(_beside(a, b))
+            wanted[item] = a.name, there.mac.get(b.name, ""), tuple(neighbors.beside(a, b))
     found = _asked(lab, space, wanted)
     yield from ((item, found.get(item, "")) for item in wanted)
 
 
 def _heard(here: _Seen, at: Nic, there: _Seen, far: Nic) -> bool:
     return bool(here.advertised.get(at.name, frozenset()) & there.local.get(far.name, frozenset()))
-
-
-def _beside(a: Nic, b: Nic) -> Iterator[Address]:
-    """Yield the addresses of one end that are in a subnet of the other."""
-    own = {one for text in a.addresses if (one := address(text)) is not None}
-    subnets = [found for text in a.addresses if (found := prefix(text)) is not None]
-    for text in b.addresses:
-        far = address(text)
-        if far is not None and far not in own and any(subnet.has(far) for subnet in subnets):
-            yield far
 
 
 def _asked(
@@ -107,28 +93,14 @@ def _asked(
     for _ in range(_LOOKS):
         if not left:
             break
-        _knock(lab, space, (wanted[item] for item in left))
-        known = {
-            (row["dev"], str(address(row["dst"])), row.get("lladdr", ""))
-            for row in parse(lab.ip(space.node, "-json", "neighbor", vrf=space.vrf).encode() or b"[]", "ip neighbor")
-        }
+        name = lab.plan.spaces[space]
+        neighbors.knock(name, ((wanted[item][0], one) for item in left for one in wanted[item][2]))
+        known = {(one.port, one.address, one.mac) for one in neighbors.found(name)}
         for item in tuple(left):
-            name, mac, far = wanted[item]
-            if any((name, str(one), mac) in known for one in far):
+            port, mac, far = wanted[item]
+            if any((port, str(one), mac) in known for one in far):
                 found[item] = "ARP" if far[0].family == "ipv4" else "ND"
                 left.discard(item)
         if left:
             time.sleep(_PAUSE_S)
     return found
-
-
-def _knock(lab: Lab, space: Space, rows: Iterable[tuple[str, str, tuple[Address, ...]]]) -> None:
-    """Send each far end a datagram, so that the kernel has to find it."""
-    with within(lab.plan.spaces[space]):
-        for name, _, far in rows:
-            for one in far:
-                family = socket.AF_INET if one.family == "ipv4" else socket.AF_INET6
-                with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as out:
-                    out.setblocking(False)
-                    out.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, name.encode())
-                    out.sendto(b"", (str(one), _DISCARD))
