@@ -1,11 +1,15 @@
 """What a fabric becomes in a twin, before anything is made of it; and what FRR's words about refused lines mean."""
 
+import time
+
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.fabric.routing import Bgp, BgpNeighbor
 from nodrop.validate.twin.daemons import Said, refused
+from nodrop.validate.twin.lab import Lab
 from nodrop.validate.twin.observing import matters
 from nodrop.validate.twin.plan import Plan, Space, plan
+from nodrop.validate.twin.waiting import COALESCE_S, QUIET_S, settle
 
 TWO = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
 
@@ -119,3 +123,45 @@ def test_refused_lines_have_their_number_and_the_words_of_who_refused_them() -> 
 
 def test_a_refused_line_about_logs_or_the_asic_does_not_matter() -> None:
     assert [one.line for one in refused(TOLD, CONF) if matters(one, CONF)] == [3, 4, 6]
+
+
+class _Told(Lab):
+    """A lab of which only what its daemons say is known: a pulse after the other, the last for ever."""
+
+    def __init__(self, *pulses: dict[str, int]) -> None:
+        self.fabric = Fabric(name="one", mode="lossless", devices=(Device(name="a", platform="sonic", bgp=_BGP),))
+        self._pulses, self.asked = list(pulses), 0
+        self.plan = Plan()
+
+    devices = ("a",)
+
+    def runs(self, node: str, daemon: str) -> bool:
+        return daemon == "bgpd"
+
+    def hold_neighbors(self) -> None:
+        return
+
+    def json(self, node: str, command: str, daemon: str = "bgpd") -> object:
+        pulse = self._pulses[min(self.asked, len(self._pulses) - 1)]
+        self.asked += 1
+        peer = {"state": "Established" if pulse["up"] else "Active", "pfxRcd": pulse["got"], "outq": 0, "inq": 0}
+        return {"default": {"ipv4Unicast": {"tableVersion": 1, "peers": {"10.0.0.1": peer}}}}
+
+
+_BGP = Bgp(asn=1, neighbors=(BgpNeighbor(address="10.0.0.1", remote_asn=2),))
+_SESSION = ("a", "@neighbors", "10.0.0.1")
+
+
+def test_a_twin_is_waited_for_until_bgpd_has_had_the_time_to_tell_and_nothing_changes() -> None:
+    lab = _Told({"up": 0, "got": 0}, {"up": 1, "got": 0}, {"up": 1, "got": 4})
+    told: list[int] = []
+    begun = time.monotonic()
+    assert settle(lab, {_SESSION}, patience_s=5, told=told.append)
+    assert told == [0, 1]
+    assert COALESCE_S[0] + QUIET_S < time.monotonic() - begun < 5
+
+
+def test_a_session_that_never_comes_up_is_given_up_when_nothing_has_changed_for_the_time_of_patience() -> None:
+    begun = time.monotonic()
+    assert not settle(_Told({"up": 0, "got": 0}), {_SESSION}, patience_s=0.5)
+    assert 0.5 <= time.monotonic() - begun < 3
