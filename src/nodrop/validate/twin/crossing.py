@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from nodrop.fabric.fabric import Link
-from nodrop.routing.prefixes import BITS, FAMILIES, Address, Family
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, prefix
 from nodrop.validate.twin.packets import At, Packet, Posts
 from nodrop.validate.twin.plan import Nic, Plan
 
@@ -33,8 +33,9 @@ class _Way(NamedTuple):
 def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
     """Send over each cable, both ways and in each family, the largest packet that the sending port may.
 
-    Ports that route send it by IP, without addresses of their own by those of the link; where one is in a VLAN, it is
-    a frame with the same headers.
+    It goes to the MAC address at the other end, as IP would send it that has found it: a kernel keeps about a thousand
+    neighbors for all of its namespaces (`net.ipv4.neigh.default.gc_thresh3`). Ports that route have to be in one
+    subnet; those without addresses, or in a VLAN, send from and to addresses of the link.
     """
     packets: list[Packet] = []
     ways: list[_Way] = []
@@ -71,43 +72,35 @@ def _packets(posts: Posts, way: _Way) -> Iterable[Packet]:
     """Yield the largest packets of one end of a cable, in each family in which it can send any."""
     sender = posts.posts[way.near.space].devices[way.near.name]
     receiver = posts.posts[way.far.space].devices[way.far.name]
-    bridged = bool(way.near.bridge or way.far.bridge)
-    addressed = bool(way.near.addresses or way.far.addresses)
-    near, far = (_addresses(posts, nic, link_local=not addressed) for nic in (way.near, way.far))
+    loose = bool(way.near.bridge or way.far.bridge) or not (way.near.addresses or way.far.addresses)
+    near, far = _subnets(way.near), _subnets(way.far)
     for family in FAMILIES:
-        pair = _pair(family, near, far)
-        if pair is not None and not bridged:
-            yield Packet(way.near.space, pair[1], pair[0], sender.name, size_bytes=sender.mtu_bytes)
-        elif bridged or not addressed:
+        source, target = (_LOOSE[family],) * 2 if loose else _pair(family, near, far)
+        if source is not None and target is not None:
             yield Packet(
                 way.near.space,
-                _LOOSE[family],
-                device=sender.name,
+                target,
+                source,
+                sender.name,
                 size_bytes=sender.mtu_bytes,
                 frame=receiver.mac,
             )
 
 
-def _addresses(posts: Posts, nic: Nic, *, link_local: bool) -> list[tuple[Address, int]]:
-    post = posts.posts[nic.space]
-    index = post.devices[nic.name].number
-    return [
-        (address, length)
-        for at, address, length in post.kernel.addresses()
-        if at == index and address.link_local == link_local
-    ]
+def _subnets(nic: Nic) -> list[tuple[Address, Prefix]]:
+    rows = ((address(text), prefix(text)) for text in nic.addresses)
+    return [(own, subnet) for own, subnet in rows if own is not None and subnet is not None]
 
 
 def _pair(
-    family: Family, near: Iterable[tuple[Address, int]], far: Iterable[tuple[Address, int]]
-) -> tuple[Address, Address] | None:
+    family: Family, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
+) -> tuple[Address, Address] | tuple[None, None]:
     """Addresses of both ends of a cable that are in one subnet; None where there are none."""
-    for there, length in far:
+    for there, subnet in far:
         for here, own in near:
-            same = there.family == here.family == family and own == length and here != there
-            if same and (here.number ^ there.number) >> BITS[family] - length == 0:
+            if subnet == own and here != there and own.family == family:
                 return here, there
-    return None
+    return None, None
 
 
 def _lost(rows: Mapping[str, set[Family]], tried: Iterable[tuple[Family, int]]) -> str:

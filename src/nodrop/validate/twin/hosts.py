@@ -1,5 +1,6 @@
 """The hosts of a twin: which way packets leave them."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from nodrop.fabric.fabric import Fabric
@@ -11,11 +12,32 @@ _ALL = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
 def settle_hosts(lab: Lab) -> None:
-    """Give every host of a lab its default routes."""
-    lines = gateways(lab.fabric, lab.plan)
-    for space, rows in lines.items():
-        for row in rows:
-            lab.ip(space.node, *row.split())
+    """Give every host of a lab its default routes, and tell it and its switches of each other's MAC addresses.
+
+    Neighbors that are told do not count among those that the kernel keeps at most for all of its namespaces.
+    """
+    lines: defaultdict[Space, list[str]] = defaultdict(list)
+    for space, rows in gateways(lab.fabric, lab.plan).items():
+        lines[space] += rows
+    for space, row in _neighbors(lab):
+        lines[space].append(row)
+    for _ in lab.each(lambda space: lab.batch(space.node, lines[space], vrf=space.vrf), lines):
+        continue
+
+
+def _neighbors(lab: Lab) -> Iterator[tuple[Space, str]]:
+    """Yield what tells the ends of cables of hosts of each other."""
+    hosts = {host.name for host in lab.fabric.hosts}
+    wires = [wire for wire in lab.plan.wires if wire.b and {wire.a.space.node, wire.b.space.node} & hosts]
+    spaces = {nic.space for wire in wires for nic in (wire.a, wire.b) if nic is not None}
+    rows = lab.each(lambda space: (space, lab.addresses(space.node, space.vrf)), spaces)
+    mac = {(space, row["ifname"]): row.get("address", "") for space, found in rows for row in found}
+    for wire in wires:
+        if wire.b is not None and not (wire.a.bridge or wire.b.bridge):
+            for here, there in ((wire.a, wire.b), (wire.b, wire.a)):
+                for _, far in _subnets(there):
+                    told = f"lladdr {mac[there.space, there.name]} dev {here.name} nud permanent"
+                    yield here.space, f"neighbor replace {far} {told}"
 
 
 def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:

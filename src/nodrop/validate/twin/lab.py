@@ -180,6 +180,10 @@ class Lab:
         """What `ip` says in a node; RuntimeError where it fails."""
         return _checked(["ip", "-n", self.plan.spaces[Space(node, vrf)], *words])
 
+    def batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
+        """Have `ip` do many things in a node, one after the other, also past what fails."""
+        _ip(lines, self.plan.spaces[Space(node, vrf)], force=True)
+
     def addresses(self, node: str, vrf: str | None = None) -> Any:
         """The interfaces of a node with their addresses, as `ip -json address` has them."""
         return parse(self.ip(node, "-json", "address", vrf=vrf).encode(), "ip address")

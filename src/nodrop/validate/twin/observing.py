@@ -18,7 +18,7 @@ from nodrop.validate.twin.lab import Lab
 from nodrop.validate.twin.links import links
 from nodrop.validate.twin.sampling import computed_of, of_the_whole, room, sample
 from nodrop.validate.twin.starting import Start, start
-from nodrop.validate.twin.waiting import settle
+from nodrop.validate.twin.waiting import FIRST_S, settle
 from nodrop.validate.twin.work import NOT_ASKED, Options, Part, Work
 
 BY: Final = "real FRR"
@@ -31,6 +31,9 @@ ACTS: Final[tuple[Act, ...]] = (act,)
 
 _THROUGHOUT: Final[tuple[Check, ...]] = ("routes", "reach", "failures", "recoveries")
 """What hangs on every interface and route of a fabric."""
+
+_PAUSE_S: Final = 0.5
+"""Between two looks at the routes of all devices."""
 
 _OLDER: Final = "Older Path"
 """FRR's word for why it prefers one of two paths that are equal in all else (bgpd/bgp_route.c, bgp_path_info_cmp)."""
@@ -119,6 +122,7 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
         patience_s=work.options.patience_s,
         told=lambda up: tell(f"{up} of {len(wanted)} sessions are up"),
     )
+    _follow(lab, work)
     part = Part(told=list(lab.plan.told))
     for check, look in _LOOKS.items():
         if check in work.options.checks:
@@ -127,6 +131,16 @@ def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...
         part.take(one(lab, work, tell))
     _rest(part, work, lab.dead)
     return part, lab.refused, _version(lab)
+
+
+def _follow(lab: Lab, work: Work) -> None:
+    """Wait until routes are as computed, or until none changes any more: a busy machine tells of sessions first."""
+    wanted, before = work.computed.get("routes", {}), None
+    end = time.monotonic() + FIRST_S
+    while (now := _routes(lab, work).seen["routes"]) != wanted and time.monotonic() < end:
+        if now != before:
+            before, end = now, time.monotonic() + FIRST_S
+        time.sleep(_PAUSE_S)
 
 
 def _version(lab: Lab) -> str:

@@ -5,6 +5,7 @@ has sockets in all namespaces: no process is started for a packet.
 """
 
 import ctypes
+import errno
 import selectors
 import socket
 import struct
@@ -104,7 +105,8 @@ class Post:
                 try:
                     self._send(number, packet, senders)
                 except OSError as error:
-                    refused.append((number, error.strerror or str(error)))
+                    if error.errno != errno.ENOBUFS:  # so a device says that its frame got lost, too
+                        refused.append((number, error.strerror or str(error)))
         for one in senders.values():
             one.close()
         return refused
