@@ -22,7 +22,7 @@ from nodrop.validate.batfish.names import Exported, specified
 from nodrop.validate.batfish.service import Loaded, Service
 
 QUESTIONS: Final = 200
-"""So many questions are asked at most, of 0.1 s each in a small fabric and of 2 to 4 s for 200 switches."""
+"""So many questions are asked at most, of half a second each in a small fabric and of some seconds for 50 switches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
