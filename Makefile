@@ -29,7 +29,7 @@ test-slow: setup ## the longer tests
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
 
 batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of all that is built today; RECORD=1 records anew what is stale, RECORD=all everything
-	@NODROP_BATFISH_RECORD=$(RECORD) $(BIN)/python -m pytest -q -m batfish_live tests/batfish
+	@NODROP_BATFISH_RECORD=$(RECORD) $(BIN)/python -m pytest -q -m batfish_live tests/batfish tests/validate
 
 check: setup ## ruff, mypy --strict, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py

@@ -20,9 +20,10 @@ from nodrop.routing.observation import Observation
 from routing_faults import FAULTS, Fault, edited
 
 HERE = Path(__file__).parent
-TABLE, UNSEEN = HERE / "caught.yaml", HERE / "unseen.yaml"
+TABLE, REASONS = HERE / "caught.yaml", HERE / "reasons.yaml"
 COLUMNS = ("nodrop", "Batfish", "real FRR")
-HEAD = "# Which rules catch each fault of tests/routing_faults.py, by validator; unseen.yaml says why none does.\n"
+HEAD = "# Which rules catch each fault of tests/routing_faults.py, by validator; reasons.yaml says why none does.\n"
+DIFFER = "validators-disagree"
 Observe = Callable[[Reading, Observation], Observation]
 
 
@@ -53,10 +54,11 @@ def table() -> dict[str, dict[str, list[str]]]:
     return {row["fault"]: {column: list(row.get(column) or ()) for column in COLUMNS} for row in data}
 
 
-def unseen() -> dict[tuple[str, str], str]:
-    """Why a validator catches a fault by no rule, by fault and column."""
-    data: Any = parse(UNSEEN.read_bytes(), UNSEEN.name).data
-    return {(row["fault"], column): row[column] for row in data for column in COLUMNS if column in row}
+def explained(kind: str) -> dict[tuple[str, str], str]:
+    """Why a validator catches a fault by no rule (`missed`), or sees otherwise than nodrop computes (`differs`)."""
+    data: Any = parse(REASONS.read_bytes(), REASONS.name).data
+    rows = [row for row in data if kind in row]
+    return {(row["fault"], column): row[kind] for row in rows for column in row["by"]}
 
 
 def written(column: str, found: Sequence[list[str]]) -> None:

@@ -1,10 +1,21 @@
 """Every single fault of routing is caught by every validator, or it is named with the reason why it is not."""
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
-from fault_columns import COLUMNS, caught_by, caught_here, reading_of, table, unseen, written
+import pytest
+from fault_columns import DIFFER, Observe, caught_by, caught_here, explained, reading_of, table, written
 
+from nodrop.fabric.reading import Reading
+from nodrop.routing.observation import Observation
+from nodrop.validate import batfish, twin
 from routing_faults import FAULTS
+from twins import needed
+
+SERVICE = os.environ.get("NODROP_BATFISH", "")
+AT_ONCE = 3
+"""So many faults are tried at a time: a twin of four switches waits more than it works."""
 
 
 def compare(column: str, found: Sequence[list[str]], *, update: bool) -> None:
@@ -20,9 +31,33 @@ def test_the_rules_that_need_no_other_validator(update_golden: bool) -> None:
 
 
 def test_what_is_not_caught_is_named_with_its_reason() -> None:
-    missed = {(says, column) for says, row in table().items() for column in COLUMNS if not row[column]}
-    assert missed == set(unseen())
-    assert all(len(reason) > 20 for reason in unseen().values())
+    rows = [(says, column, rules) for says, row in table().items() for column, rules in row.items()]
+    assert {(says, column) for says, column, rules in rows if not rules} == set(explained("missed"))
+    assert {(says, column) for says, column, rules in rows if DIFFER in rules} == set(explained("differs"))
+    assert all(len(reason) > 20 for kind in ("missed", "differs") for reason in explained(kind).values())
+
+
+def every_fault(observe: Observe) -> list[list[str]]:
+    """What catches each of them, several tried at a time."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return list(threads.map(lambda fault: caught_by(reading_of(fault), observe), FAULTS))
+
+
+@pytest.mark.slow
+def test_what_real_daemons_show(update_golden: bool) -> None:
+    needed()
+
+    def observe(reading: Reading, computed: Observation) -> Observation:
+        return twin.observe(reading, computed, options=twin.Options(), progress=lambda _: None)
+
+    compare("real FRR", every_fault(observe), update=update_golden)
+
+
+@pytest.mark.batfish_live
+@pytest.mark.skipif(not SERVICE, reason="NODROP_BATFISH=HOST[:PORT] names no Batfish service")
+def test_what_batfish_shows(update_golden: bool) -> None:
+    found = every_fault(lambda reading, computed: batfish.observe(reading, computed, SERVICE))
+    compare("Batfish", found, update=update_golden)
 
 
 WORKS_AS_SAID = {

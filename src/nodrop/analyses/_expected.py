@@ -80,7 +80,7 @@ class _Judged:
                     continue  # towards what was not read, where nobody can see who answers
                 if check == "routes" and (item not in routes or value == NOTHING):
                     continue  # whether there is a route at all is a matter of reach
-                if check == "reach" and (route_item(item[0], item[3], item[2]) not in routes):
+                if check == "reach" and value != "loop" and route_item(item[0], item[3], item[2]) not in routes:
                     continue  # no way is left: what is down was told
                 if check == "failures" and isinstance(value, frozenset):
                     value = frozenset(pair for pair in value if not self._explained(pair, hurt))

@@ -1,9 +1,10 @@
 """`nodrop validate`: what the control plane of configurations will do, and whether others see the same."""
 
 import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -86,6 +87,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     from nodrop.judging import chosen_rules, collecting, concluded
 
     calm_collector()
+    signal.signal(signal.SIGTERM, _interrupted)
     observed = ask != Ask()
     rules = chosen_rules(choices.settings, routing=True, observed=observed)
     outcomes: list[Outcome] = []
@@ -97,6 +99,11 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     outcome = concluded(merged(outcomes), choices.settings, routing=True, observed=observed)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
+
+
+def _interrupted(*_: object) -> NoReturn:
+    """End as Ctrl-C does: what was made elsewhere is taken away again."""
+    raise KeyboardInterrupt
 
 
 def _outcome(
