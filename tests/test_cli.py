@@ -38,6 +38,7 @@ COMMANDS = (
         "lint",
         "lsp",
         "path",
+        "plan",
         "rules",
         "schema",
     ),

@@ -11,6 +11,7 @@ The public verbs; each is a pure function where it can be:
     lint(reading) -> Verdict            what is wrong with it
     fix(sources) -> Fixed               the same configurations without it, as far as rules know how
     validate(reading) -> Verdict        what its control plane will do, and what of that is wrong
+    plan(old, new) -> Plan              what lies between two fabrics, and what it does to switches that run
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 # A package has the name of the verb `lint`; loaded before it, for one that is loaded later would take the name away.
 from nodrop import lint as _package  # noqa: F401
+from nodrop import plan as _plan  # noqa: F401 -- the same of `plan`
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -29,10 +31,11 @@ if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
     from nodrop.lint.finding import Verdict
     from nodrop.lint.rule import Rule
+    from nodrop.plan.model import Plan
     from nodrop.platforms.artifact import Artifact
     from nodrop.report.fixed import Fixed
 
-__all__ = ["build", "fix", "host_files", "lint", "load", "rack", "read", "read_back", "validate", "write"]
+__all__ = ["build", "fix", "host_files", "lint", "load", "plan", "rack", "read", "read_back", "validate", "write"]
 
 
 def load(path: "Path") -> "Intent":
@@ -130,3 +133,13 @@ def validate(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "V
     from nodrop.lint.rules import of_routing, shipped
 
     return judge(reading, of_routing(shipped()) if rules is None else rules)
+
+
+def plan(old: "Reading", new: "Reading") -> "Plan":
+    """Return what lies between two fabrics as they were read or built: nothing where nothing of the model changes.
+
+    What one side does not say is no change. The old switches' own files tell what a change does to them.
+    """
+    from nodrop.plan.planning import plan
+
+    return plan(old, new)

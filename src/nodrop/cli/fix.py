@@ -1,10 +1,7 @@
 """`nodrop fix`: what rules know how to change is changed in the files at hand, and nothing new comes of it."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -152,20 +149,20 @@ def _guard(text: "Text") -> str:
 
 def _patched(directory: str, fixed: Sequence["Fixed"]) -> None:
     """Write patches, in a folder for each switch; what an earlier run has written there is replaced as a whole."""
-    from nodrop.publish import digest, publish
+    from nodrop.cli.patching import write
 
-    files: dict[str, bytes] = {}
-    inputs: dict[str, str] = {}
-    for one in fixed:
-        for patch in one.patches:
-            plain = re.sub(r"[^A-Za-z0-9._@+=-]", "-", patch.device).lstrip(".") or "device"
-            numbers = (plain if number == 1 else f"{plain}.{number}" for number in count(1))
-            folder = next(name for name in numbers if not any(path.startswith(f"{name}/") for path in files))
-            files |= {f"{folder}/{name}": text.encode() for name, text in patch.forms.items()}
-            inputs |= {
-                f"{folder}/{file.name}": digest(file.old) for file in one.rewritten if file.device == patch.device
-            }
-    publish(Path(directory), files, inputs=inputs, display=directory)
+    patches = ((one, patch) for one in fixed for patch in one.patches)
+    write(
+        directory,
+        (
+            (
+                patch.device,
+                {name: text.encode() for name, text in patch.forms.items()},
+                {file.name: file.old for file in one.rewritten if file.device == patch.device},
+            )
+            for one, patch in patches
+        ),
+    )
 
 
 def _written(one: "Fixed") -> "Fixed":

@@ -43,15 +43,20 @@ def unknown(kind: str, word: str, known: Iterable[str]) -> str:
     return f"no {kind} {word!r} ({nearest(word, known)})"
 
 
-def _formats(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> Formats:
-    result = []
-    for value in values or ("text",):
-        name, _, file = value.partition("=")
-        if name not in FORMATS:
-            raise click.BadParameter(unknown("format", name, FORMATS))
-        result.append((name, file or None))
-    _require_apart([file for _, file in result])
-    return tuple(result)
+def formats_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], Formats]:
+    """Return what reads the values of --format for a command that knows these; the first is the default."""
+
+    def formats(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> Formats:
+        result = []
+        for value in values or known[:1]:
+            name, _, file = value.partition("=")
+            if name not in known:
+                raise click.BadParameter(unknown("format", name, known))
+            result.append((name, file or None))
+        _require_apart([file for _, file in result])
+        return tuple(result)
+
+    return formats
 
 
 def _require_apart(targets: list[str | None]) -> None:
@@ -194,7 +199,7 @@ _OPTIONS = (
         "--format",
         "formats",
         multiple=True,
-        callback=_formats,
+        callback=formats_of(FORMATS),
         shell_complete=completing.formats,
         metavar="NAME[=FILE]",
         help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}, to standard output or a file; may be repeated."

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from nodrop.fabric.subject import Subject
 
-Disruption = Literal["none", "service restart", "port bounce", "refused"]
-DISRUPTIONS: tuple[Disruption, ...] = ("none", "service restart", "port bounce", "refused")
+Disruption = Literal["none", "traffic-affecting", "service restart", "port bounce", "reboot", "refused"]
+DISRUPTIONS: tuple[Disruption, ...] = get_args(Disruption)
 """What a step does to a switch that runs, from nothing to: the switch's own tool does not take it."""
 
 

@@ -50,39 +50,42 @@ def _without(part: Any, path: Sequence[str]) -> Any:
     return part if new is old else replace(part, **{head: new})
 
 
-def differences(a: Any, b: Any) -> Iterator[Difference]:
+def differences(a: Any, b: Any, *, whole_lists: bool = False) -> Iterator[Difference]:
     """Yield every place where two values of the model differ: none exactly where they are equal.
 
     It never raises: UNKNOWN equals only UNKNOWN. Rows are matched by the key that their path has (`interfaces`,
     `Ethernet8`), or by position where they have none; of rows that are the same but for their order, the order is the
-    difference. A map of another length is one difference.
+    difference. A map of another length is one difference; with `whole_lists`, so is every list of plain values.
     """
-    yield from _differences(a, b, ())
+    yield from _differences(a, b, (), whole_lists)
 
 
-def _differences(a: Any, b: Any, path: Subject) -> Iterator[Difference]:
+def _differences(a: Any, b: Any, path: Subject, whole: bool) -> Iterator[Difference]:
     if a is b:
         return
     if type(a) is not type(b):
         yield Difference(path, a, b)
     elif isinstance(a, tuple) and not hasattr(a, "_fields"):
-        yield from _in_rows(a, b, path)
+        if whole and not any(map(is_dataclass, (*a, *b))):
+            yield from () if a == b else (Difference(path, a, b),)
+        else:
+            yield from _in_rows(a, b, path, whole)
     elif is_dataclass(a):
         for field in fields(a):
-            yield from _differences(getattr(a, field.name), getattr(b, field.name), (*path, field.name))
+            yield from _differences(getattr(a, field.name), getattr(b, field.name), (*path, field.name), whole)
     elif a != b:
         yield Difference(path, a, b)
 
 
-def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject) -> Iterator[Difference]:
+def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole: bool) -> Iterator[Difference]:
     left, right = _keys(a), _keys(b)
     if left == right:
         for row, other, key in zip(a, b, left, strict=True):
-            yield from _differences(row, other, (*path, key))
+            yield from _differences(row, other, (*path, key), whole)
     elif all(map(_has_key, (*a, *b))) and _distinct(left) and _distinct(right):
         rows, others = dict(zip(left, a, strict=True)), dict(zip(right, b, strict=True))
         for key in dict.fromkeys((*left, *right)):
-            yield from _differences(rows.get(key), others.get(key), (*path, key))
+            yield from _differences(rows.get(key), others.get(key), (*path, key), whole)
         in_both = rows.keys() & others.keys()
         if (order := [key for key in left if key in in_both]) != (other := [key for key in right if key in in_both]):
             yield Difference(path, tuple(order), tuple(other))

@@ -65,6 +65,12 @@ def _piece(text: str, kind: int, *, cell: bool) -> str:
     return f"<{kept}>{_piece(text[len(kept) :], 0, cell=cell)}"
 
 
+def html(text: str) -> str:
+    """Text as HTML shows it, also in the midst of Markdown: whatever either could take for a mark is an entity."""
+    seen = terminal(" ".join(text.split()))
+    return "".join(char if char.isalnum() or char in " .,:-/()" else f"&#{ord(char)};" for char in seen)
+
+
 def fenced(lines: Iterable[str], language: str = "") -> list[str]:
     """Lines as a block of code in Markdown, which no line of it can end."""
     shown = [terminal(line) for line in lines]

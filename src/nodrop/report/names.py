@@ -75,8 +75,8 @@ def kind(subject: Subject) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 port`, `2 ports`, `2 classes`, `2 prefixes`."""
-    ending = "" if number == 1 else "es" if noun.endswith(("s", "x")) else "s"
+    """`1 port`, `2 ports`, `2 classes`, `2 prefixes`, `2 switches`."""
+    ending = "" if number == 1 else "es" if noun.endswith(("s", "x", "ch")) else "s"
     return f"{number} {noun}{ending}"
 
 

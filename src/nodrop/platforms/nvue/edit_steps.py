@@ -53,6 +53,8 @@ def _judged(step: Step, operation: Operation, device: Device, release: str) -> S
         value, until = operation.value or "unset", effect.get("until")
         if value not in effect.get("values", [value]) or (until and not precedes(release, until)):
             continue
+        if "there" in effect and step.op == "add":
+            continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
         named = [name for key in operation.steps[1] for name in keys("interface", key)]
         affected = every if effect.get("ports") == "all" else named if "ports" in effect else [effect["service"]]

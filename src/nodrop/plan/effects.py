@@ -1,0 +1,144 @@
+"""What a change does to switches that run: what is known of the platform, and what its own tool makes of the change.
+
+Switches of one make with changes of one shape are tried once, in the files of the first of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from nodrop import platforms
+from nodrop.errors import InputProblems
+from nodrop.fabric.change import Change, Edit, Step
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import text
+from nodrop.locate import load
+from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
+from nodrop.plan.telling import make_of, merged, shape_key
+from nodrop.platforms.changing import Known, effect
+
+_OF_KIND: Mapping[Kind, Effect] = {
+    "added": Effect(reasons=("it carries no traffic before its cables do",)),
+    "removed": Effect(risk="traffic-affecting", reasons=("its sessions close, and its paths end",), means="by hand"),
+    "replaced": Effect(risk="reboot", reasons=("another operating system is installed",), means="by hand"),
+    "changed": Effect(),
+}
+
+
+_IDLE = "the ports are shut before, and carry nothing"
+
+
+class Effects:
+    """What changes do to the switches of a fabric that runs."""
+
+    def __init__(self, old: Reading, changes: Sequence[DeviceChange]) -> None:
+        self._old = old
+        self._changes = {change.name: change for change in changes}
+        self._known: dict[object, Effect] = {}
+        self._bundles: dict[str, dict[str, bytes] | None] = {}
+        self._whole: dict[object, Edit | None] = {}
+
+    def of_kind(self, kind: Kind) -> Effect:
+        """Return what it does that a switch comes, goes, or runs another system."""
+        return _OF_KIND[kind]
+
+    def judged(self, block: Told) -> Told:
+        """Return facts with their effects."""
+        return replace(block, facts=tuple(replace(fact, effect=self._effect(fact, block)) for fact in block.facts))
+
+    def _effect(self, fact: Fact, block: Told) -> Effect:
+        change = self._changes[block.devices[0]]
+        if change.kind == "replaced":
+            return _OF_KIND["replaced"]
+        if fact.computed:
+            return Effect(means="follows")
+        idle = _idle(change, block.ports)
+        key = (make_of(change), bool(block.ports), idle, shape_key(fact, counted=False))
+        if key not in self._known:
+            self._known[key] = self._tried(fact, block.ports, change, idle=idle)
+        return self._known[key]
+
+    def _tried(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange, *, idle: bool) -> Effect:
+        """Return the worst that is known of a change, and that its steps do in a switch's own files."""
+        assert change.old is not None
+        wanted = list(replace(change, parts=(Part(ports, fact.entries),)).changes())
+        edit = self._edit(change, wanted)
+        known = [effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries]
+        known = [Known("none", _IDLE)] if idle else known
+        risks: list[Risk] = [one.risk for one in known if one is not None]
+        reasons = [one.reason for one in known if one is not None]
+        if edit is None:
+            return Effect(risk=worst([*risks, "unknown"]), reasons=_once(reasons), means="unknown")
+        if edit.by_hand and len(wanted) < sum(1 for _ in change.changes()):
+            edit = self._with_others(change, wanted, edit)
+        if edit.by_hand:
+            lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
+            risk = worst(risks) if risks else "unknown"
+            return Effect(risk=risk, reasons=_once(reasons), means="by hand", by_hand=_once(lines))
+        steps = worst(step.disruption for step in edit.steps)
+        reasons += _reasons(edit.steps)
+        return Effect(risk=worst([*risks, steps]), reasons=_once(reasons))
+
+    def _with_others(self, change: DeviceChange, wanted: Sequence[Change], alone: Edit) -> Edit:
+        """Return the edit of all changes of a switch, where it makes what could not be made alone."""
+        shapes = ((len(part.ports), tuple(map(shape_key, merged(part.entries)))) for part in change.parts)
+        key = (make_of(change), tuple(shapes))
+        if key not in self._whole:
+            self._whole[key] = self._edit(change, list(uncomputed(change)))
+        whole = self._whole[key]
+        subjects = {one.subject for one in wanted}
+        if whole is None or any(one.change.subject in subjects for one in whole.by_hand):
+            return alone
+        return replace(whole, by_hand=())
+
+    def _edit(self, change: DeviceChange, wanted: Sequence[Change]) -> Edit | None:
+        """Return what changes come to in the files of a switch; None where those cannot be had."""
+        assert change.old is not None
+        editor = platforms.editor(change.old.platform)
+        if change.name not in self._bundles:
+            self._bundles[change.name] = bundle(self._old, change.name)
+        files = self._bundles[change.name]
+        if files is None or editor is None:
+            return None
+        try:
+            return editor.edit(files, wanted, name=change.name)
+        except InputProblems:
+            return None
+
+
+def _idle(change: DeviceChange, ports: tuple[str, ...]) -> bool:
+    """Whether a change is of ports all of which are shut before."""
+    if not ports or change.old is None:
+        return False
+    return all(one.enabled is False for one in change.old.interfaces if one.name in ports)
+
+
+def uncomputed(change: DeviceChange) -> Sequence[Change]:
+    """Return the changes of a switch without what it works out by itself."""
+    parts = (Part(part.ports, tuple(entry for entry in part.entries if not entry.computed)) for part in change.parts)
+    return list(replace(change, parts=tuple(part for part in parts if part.entries)).changes())
+
+
+def bundle(reading: Reading, name: str) -> dict[str, bytes] | None:
+    """Return the files of a switch by canonical name; None where they are not as they were read, or there are none."""
+    try:
+        found = {source.name: load(source) for source in reading.sources.get(name, ())}
+    except InputProblems:
+        return None
+    return found or None
+
+
+def _reasons(steps: Sequence[Step]) -> list[str]:
+    """Return why steps disturb a switch, the worst first."""
+    disturbing = [step for step in steps if step.disruption != "none" and step.reason]
+    levels = sorted({step.disruption for step in disturbing}, key=lambda one: worst([one]), reverse=True)
+    return [step.reason for level in levels for step in disturbing if step.disruption == level]
+
+
+def _once(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return lines once each; what several say behind a semicolon, only behind the last of them."""
+    once = list(dict.fromkeys(lines))
+    ends = [line.partition("; ")[2] for line in once]
+    return tuple(
+        line.partition("; ")[0] if end and end in ends[at + 1 :] else line
+        for at, (line, end) in enumerate(zip(once, ends, strict=True))
+    )

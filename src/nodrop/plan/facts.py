@@ -1,0 +1,197 @@
+"""What is different on a switch, port by port, in paths of the model; equal designs are compared once."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from nodrop import platforms
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.fabric.compare import differences, project
+from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.intern import Interner
+from nodrop.fabric.nics import Nic
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import natural
+from nodrop.fabric.values import changed
+from nodrop.plan.model import DeviceChange, Entry, Kind, Part
+
+_ASIDE = frozenset({"name", "interfaces"})
+_OF_PORT = tuple(field.name for field in fields(Interface) if field.name not in ("name", "side"))
+"""Facts of a port; its side follows from the cable."""
+_OF_DEVICE = tuple(field.name for field in fields(Device) if field.name not in _ASIDE)
+_OF_FABRIC = ("mode", "classes", "policy", "hosts", "links")
+"""Facts of a fabric; the profile belongs to whoever judges."""
+_Found = tuple[tuple[Entry, ...], tuple[Entry, ...]]
+"""What changes, and what one side does not say."""
+
+
+class Comparing:
+    """Compares switches; two ports with the same two designs are compared once."""
+
+    def __init__(self) -> None:
+        self._interner = Interner()
+        self._profiles: dict[tuple[int, int], tuple[Entry, ...]] = {}
+        self._entries: dict[tuple[Entry, ...], tuple[Entry, ...]] = {}
+
+    def device(self, old: Device | None, new: Device | None) -> DeviceChange | None:
+        """Return what becomes of a switch; None where nothing does and nothing is left unsaid."""
+        one = new or old
+        assert one is not None
+        if old is None or new is None:
+            return DeviceChange(name=one.name, kind="added" if old is None else "removed", old=old, new=new)
+        if old is new:
+            return None
+        kind: Kind = "changed"
+        before, after = old, new
+        if old.platform != new.platform:
+            kind = "replaced"
+            unsaid = {*platforms.not_carried(old.platform), *platforms.not_carried(new.platform)}
+            before, after = project(old, unsaid), _with_names_of(old, project(new, unsaid))
+        parts, unsaid_parts = self._parts(self._interner.device(before), self._interner.device(after))
+        if not parts and not unsaid_parts and kind == "changed":
+            return None
+        return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=parts, unsaid=unsaid_parts)
+
+    def _parts(self, old: Device, new: Device) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+        own, unsaid = sorted_out(_of_device(old, new))
+        by_entries: dict[tuple[Entry, ...], list[str]] = {}
+        without: dict[tuple[Entry, ...], list[str]] = {}
+        were = {port.name: port for port in old.interfaces}
+        for port in new.interfaces:
+            was = were.get(port.name)
+            if was is None or was == port:
+                continue
+            changes, silent = sorted_out(self._port(was, port))
+            if changes:
+                by_entries.setdefault(changes, []).append(port.name)
+            if silent:
+                without.setdefault(silent, []).append(port.name)
+        return _together(own, by_entries), _together(unsaid, without)
+
+    def _port(self, old: Interface, new: Interface) -> Iterator[Entry]:
+        for name in _OF_PORT:
+            was, now = getattr(old, name), getattr(new, name)
+            if was is now:
+                continue
+            if name == "qos" and isinstance(was, QosProfile) and isinstance(now, QosProfile):
+                yield from self._qos(was, now)
+            else:
+                yield from _within((name,), was, now)
+
+    def _qos(self, old: QosProfile, new: QosProfile) -> tuple[Entry, ...]:
+        pair = (id(old), id(new))
+        if pair not in self._profiles:
+            found = _within(("qos",), old, new)
+            self._profiles[pair] = tuple(entry._replace(computed=_of_headroom(entry, old, new)) for entry in found)
+        return self._profiles[pair]
+
+
+def of_fabric(old: Reading, new: Reading) -> _Found:
+    """Return what changes of what is stated of a fabric, and what one side does not say.
+
+    What was assumed on one side is not said by it, and neither are cables, hosts and classes of which it has none.
+    """
+    silent = [_unstated(one) for one in (old, new)]
+    entries: list[Entry] = []
+    for name in _OF_FABRIC:
+        was, now = (
+            UNKNOWN if name in without and _stated(one, name) != _stated(other, name) else _stated(one, name)
+            for one, other, without in ((old, new, silent[0]), (new, old, silent[1]))
+        )
+        entries += _within((name,), was, now)
+    nics = [_nics(one.fabric) for one in (old, new)]
+    if all(nics):
+        for key in sorted({**nics[0], **nics[1]}):
+            entries += _within(("nics", key), nics[0].get(key), nics[1].get(key))
+    elif any(nics):
+        entries.append(Entry(("nics",), old.fabric.nics or UNKNOWN, new.fabric.nics or UNKNOWN))
+    return sorted_out(entries)
+
+
+def _unstated(reading: Reading) -> set[str]:
+    """Return what a side does not state of its fabric."""
+    fabric = reading.fabric
+    assumed = {"mode": "mode", "RDMA": "classes"}
+    empty = {name for name in ("links", "hosts", "classes") if not getattr(fabric, name)}
+    return empty | {assumed[one.fact] for one in reading.assumed if one.fact in assumed}
+
+
+def _stated(reading: Reading, name: str) -> Any:
+    return getattr(reading.fabric, name)
+
+
+def _nics(fabric: Fabric) -> dict[str, Nic]:
+    """Return how files say that NICs are set, by the files and what of each it is."""
+    return {" ".join(nic.subject): nic for nic in fabric.nics}
+
+
+def sorted_out(entries: Iterable[Entry]) -> _Found:
+    """Return the entries that are changes, and those of which one side says nothing."""
+    known: list[Entry] = []
+    unsaid: list[Entry] = []
+    for entry in entries:
+        silent = isinstance(entry.old, Unknown) or isinstance(entry.new, Unknown)
+        (unsaid if silent else known).append(entry)
+    return tuple(known), tuple(unsaid)
+
+
+def _within(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Entry]:
+    for found in differences(old, new, whole_lists=True):
+        yield Entry((*path, *found.path), found.a, found.b)
+
+
+def _of_device(old: Device, new: Device) -> Iterator[Entry]:
+    for name in _OF_DEVICE:
+        for entry in _within((name,), getattr(old, name), getattr(new, name)):
+            yield entry._replace(computed=_of_pool(entry, old, new))
+    before, after = ({port.name: port for port in one.interfaces} for one in (old, new))
+    for name in sorted(before.keys() ^ after.keys(), key=natural):
+        yield Entry(("interfaces", name), before.get(name), after.get(name))
+
+
+def _together(own: tuple[Entry, ...], by_entries: Mapping[tuple[Entry, ...], list[str]]) -> tuple[Part, ...]:
+    parts = [Part((), own)] if own else []
+    parts += (Part(tuple(sorted(ports, key=natural)), entries) for entries, ports in by_entries.items())
+    return tuple(parts)
+
+
+def _of_headroom(entry: Entry, old: QosProfile, new: QosProfile) -> bool:
+    """Whether an entry is a part of a headroom that the switch works out, before and after."""
+    match entry.path:
+        case ("qos", "priority_groups", group, "buffer", "size_bytes" | "headroom", *_):
+            return all(_computes(qos, group) for qos in (old, new))
+    return False
+
+
+def _computes(qos: QosProfile, index: str) -> bool:
+    groups = () if isinstance(qos.priority_groups, Unknown) else qos.priority_groups
+    buffer = next((group.buffer for group in groups if str(group.index) == index), None)
+    headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
+    return isinstance(headroom, Headroom) and headroom.computed
+
+
+def _of_pool(entry: Entry, old: Device, new: Device) -> bool:
+    """Whether an entry is the size of a pool that the switch works out, before and after."""
+    match entry.path:
+        case ("buffer_pools", name, "size_bytes" | "shared_headroom_bytes"):
+            return all(pool is not None and pool.computed for pool in (_pool(old, name), _pool(new, name)))
+    return False
+
+
+def _pool(device: Device, name: str) -> BufferPool | None:
+    pools = () if isinstance(device.buffer_pools, Unknown) else device.buffer_pools
+    return next((pool for pool in pools if pool.name == name), None)
+
+
+def _with_names_of(old: Device, new: Device) -> Device:
+    """Return a switch with its ports called as those at the same places of the panel were before."""
+    names = {port.port: port.name for port in old.interfaces if port.port and not isinstance(port.port, Unknown)}
+    ports = (
+        changed(port, name=names[port.port])
+        if port.port and not isinstance(port.port, Unknown) and port.port in names
+        else port
+        for port in new.interfaces
+    )
+    return changed(new, interfaces=tuple(ports))

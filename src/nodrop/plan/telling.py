@@ -1,0 +1,110 @@
+"""Facts told once: the same change on many queues, ports and switches is one fact."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.qos import COLORS
+from nodrop.fabric.subject import Subject, natural
+from nodrop.fabric.types import fields
+from nodrop.fabric.values import classes
+from nodrop.plan.model import DeviceChange, Entry, Fact, Part, Told
+
+Make = tuple[Any, ...]
+"""What two switches share whose changes may be told together: platform, release, model and use of it."""
+ANY = "*"
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def make_of(change: DeviceChange) -> Make:
+    """Return the make of a switch as it is before, or as it comes."""
+    device = change.old or change.new
+    assert device is not None
+    return change.kind, device.platform, device.version, device.model, device.hwsku
+
+
+@cache
+def rows() -> frozenset[str]:
+    """Return the attributes of the model that hold rows, each with a key."""
+    return frozenset(
+        name for one in _classes() for name, kind in fields(one).items() if kind.element and kind.element.owners
+    )
+
+
+def _classes() -> tuple[type[Any], ...]:
+    return (Fabric, *classes())
+
+
+def template(path: Subject) -> Subject:
+    """Return a path with every key of a row, and every color, as a star."""
+    before = ("", *path)
+    return tuple(ANY if at in rows() or part in COLORS else part for at, part in zip(before, path, strict=False))
+
+
+def kind_of(entry: Entry) -> str:
+    """Return whether a row, or what was not there, is added or removed, or a value changed."""
+    return "added" if entry.old is None else "removed" if entry.new is None else "changed"
+
+
+def is_row(entry: Entry) -> bool:
+    """Whether an entry is about a whole row that comes or goes."""
+    return len(entry.path) > 1 and entry.path[-2] in rows() and kind_of(entry) != "changed"
+
+
+def told(changes: Sequence[DeviceChange], parts: str = "parts") -> Iterator[Told]:
+    """Yield facts of switches, those that hold for the same ports of the same switches together."""
+    where: dict[tuple[Make, tuple[str, ...], Entry], list[str]] = {}
+    for change in changes:
+        make = make_of(change)
+        given: tuple[Part, ...] = getattr(change, parts)
+        for ports, entry in _by_entry(given):
+            where.setdefault((make, ports, entry), []).append(change.name)
+    blocks: dict[tuple[Make, tuple[str, ...], tuple[str, ...]], list[Entry]] = {}
+    for (make, ports, entry), devices in where.items():
+        blocks.setdefault((make, tuple(devices), ports), []).append(entry)
+    order = sorted(blocks, key=lambda key: (natural(key[1][0]), bool(key[2]), list(map(natural, key[2]))))
+    for key in order:
+        yield Told(devices=key[1], ports=key[2], facts=tuple(merged(blocks[key])))
+
+
+def _by_entry(parts: Iterable[Part]) -> Iterator[tuple[tuple[str, ...], Entry]]:
+    """Yield each entry once, with all ports of a switch that it holds for."""
+    ports: dict[tuple[bool, Entry], list[str]] = {}
+    for part in parts:
+        for entry in part.entries:
+            ports.setdefault((bool(part.ports), entry), []).extend(part.ports)
+    for (_, entry), names in ports.items():
+        yield tuple(sorted(names, key=natural)), entry
+
+
+def merged(entries: Iterable[Entry]) -> Iterator[Fact]:
+    """Yield facts, each of entries that are the same but for the key of a row or the color of a packet.
+
+    Rows that come or go are one fact for all of one table, whatever they hold.
+    """
+    alike: dict[object, list[Entry]] = {}
+    for entry in entries:
+        shape = template(entry.path)
+        key = (shape, kind_of(entry)) if is_row(entry) else (shape, entry.old, entry.new, entry.computed)
+        alike.setdefault(key, []).append(entry)
+    for each in alike.values():
+        yield Fact(entries=tuple(each))
+
+
+def shape(fact: Fact) -> Mapping[str, object]:
+    """Return what a fact has in common with those of other switches: all but names, addresses and other texts."""
+    values: Any = ()
+    one = fact.entries[0]
+    if not is_row(one):
+        values = tuple(
+            value if isinstance(value, _PLAIN) and not isinstance(value, str) else type(value).__name__
+            for value in (one.old, one.new)
+        )
+    return {"path": template(one.path), "kind": kind_of(one), "values": values, "entries": len(fact.entries)}
+
+
+def shape_key(fact: Fact, *, counted: bool = True) -> tuple[object, ...]:
+    """Return the shape as something to look up by."""
+    said = shape(fact)
+    return (said["path"], said["kind"], said["values"], *((said["entries"],) if counted else ()))

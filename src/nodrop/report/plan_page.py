@@ -1,0 +1,160 @@
+"""What the reports of a plan have in common: blocks of facts, those alike on other switches or ports folded in."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nodrop.fabric.states import Unknown
+from nodrop.plan.model import KINDS, Effect, Plan, Risk, Told
+from nodrop.plan.telling import shape_key
+from nodrop.report.names import count, listing, name
+from nodrop.report.plan_words import lines, path_said
+
+RISK_SAID: dict[Risk, str] = {
+    "none": "no disturbance",
+    "unknown": "unknown",
+    "traffic-affecting": "traffic-affecting",
+    "service restart": "service restart",
+    "port bounce": "port bounce",
+    "reboot": "reboot",
+    "refused": "refused by the device",
+}
+_VERBS = {"added": "added", "removed": "removed", "replaced": "replaced", "changed": "changed"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Facts of one place, and the other places where the same facts change to other values."""
+
+    told: Told
+    same: tuple[Told, ...] = ()
+    """Other places with exactly these facts."""
+    alike: tuple[Told, ...] = ()
+
+    @property
+    def head(self) -> str:
+        """Return where it is."""
+        return "; ".join(map(place, (self.told, *self.same)))
+
+    @property
+    def risk(self) -> Risk:
+        """The worst that it does."""
+        return max((fact.effect.risk for fact in self.told.facts), key=list(RISK_SAID).index, default="none")
+
+    def groups(self) -> Iterator[tuple[list[str], Effect]]:
+        """Yield lines of facts that have the same effect, and the effect."""
+        together: dict[Effect, list[str]] = {}
+        for fact in self.told.facts:
+            together.setdefault(fact.effect, []).extend(lines(fact))
+        for effect, said in together.items():
+            yield said, effect
+
+    @property
+    def others(self) -> str:
+        """Where else the same facts change, each to values of its own; nothing where that is nowhere."""
+        if not self.alike:
+            return ""
+        devices = listing(name(device) for one in self.alike for device in one.devices)
+        ports = sum(len(one.ports) * len(one.devices) for one in self.alike)
+        where = f"{count(ports, 'port')} of {devices}" if ports else devices
+        return f"and alike, to values of their own: {where}"
+
+
+def blocks(told: Iterable[Told], *, folded: bool = True) -> list[Block]:
+    """Return facts as blocks; `folded`, of those that differ only in names and addresses the first is shown."""
+    alike: dict[object, list[Told]] = {}
+    for number, one in enumerate(told):
+        key: object = (bool(one.ports), tuple((shape_key(fact), fact.effect) for fact in one.facts))
+        alike.setdefault(key if folded and one.devices else number, []).append(one)
+    return [_block(each) for each in alike.values()]
+
+
+def _block(places: Sequence[Told]) -> Block:
+    first, *others = places
+    same = [one for one in others if one.facts == first.facts]
+    return Block(told=first, same=tuple(same), alike=tuple(one for one in others if one not in same))
+
+
+def place(told: Told) -> str:
+    """Return where facts are: `leaf[1-4]: Ethernet[0-24 by 8]`, or the fabric."""
+    if not told.devices:
+        return "the fabric"
+    devices = listing(map(name, told.devices))
+    return f"{devices}: {listing(map(name, told.ports))}" if told.ports else devices
+
+
+def reasons(effect: Effect) -> Iterator[str]:
+    """Yield what an effect comes to, in lines."""
+    if effect.means == "follows":
+        yield "follows: the switch works it out from the other changes"
+    elif effect.risk != "none" or effect.reasons:
+        why = "; ".join(effect.reasons)
+        yield f"{RISK_SAID[effect.risk]}{': ' if why else ''}{why}"
+    if effect.means == "by hand":
+        yield f"by hand: {'; '.join(effect.by_hand) or 'no patch makes it'}"
+    elif effect.means == "unknown":
+        yield "no patch: the files of the switch are not at hand, or nodrop does not change such files"
+
+
+def devices(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield a mark and a line for switches that come, go, are replaced or change."""
+    marks = {"added": "+", "removed": "-", "replaced": "!", "changed": "~"}
+    for kind in KINDS:
+        here = [one for one in plan.devices if one.kind == kind]
+        by_make: dict[str, list[str]] = {}
+        for one in here:
+            device = one.new or one.old
+            assert device is not None
+            said = " ".join(
+                str(each) for each in (device.platform, device.version) if each and not isinstance(each, Unknown)
+            )
+            model = "" if isinstance(device.model, Unknown) else f"{device.model}, "
+            was = f"{one.old.platform} before, " if kind == "replaced" and one.old else ""
+            by_make.setdefault(f"({model}{was}{said})", []).append(one.name)
+        for make, names in by_make.items():
+            yield marks[kind], f"{listing(map(name, names))} {_VERBS[kind]} {make}"
+
+
+def unsaid(plan: Plan) -> Iterator[str]:
+    """Yield what one of the two sides does not say, each part once."""
+    silent: dict[tuple[str, str], set[str]] = {}
+    for one in plan.unsaid:
+        for fact in one.facts:
+            entry = fact.entries[0]
+            side = "the old side" if isinstance(entry.old, Unknown) else "the new side"
+            silent.setdefault((side, path_said(entry.path)), set()).update(one.devices)
+    for (side, said), names in sorted(silent.items()):
+        where = f" of {listing(map(name, names))}" if names else ""
+        yield f"{said}{where}: {side} does not say"
+
+
+def summary(plan: Plan) -> str:
+    """Return in one line what becomes of how many switches, and the worst that is done to any."""
+    kinds = Counter(one.kind for one in plan.devices)
+    said = [f"{count(kinds[kind], 'switch')} {_VERBS[kind]}" for kind in KINDS if kinds[kind]]
+    if not said:
+        return "facts of the fabric change, and no switch" if plan.told else "nothing changes"
+    text = ", ".join(said)
+    if plan.risk == "none":
+        return f"{text}; nothing known to disturb a switch that runs"
+    worst = [device for device, risk in plan.effects.items() if risk == plan.risk]
+    hands = {
+        device for one in plan.told for fact in one.facts if fact.effect.means == "by hand" for device in one.devices
+    }
+    end = f"; by hand, in part: {listing(map(name, sorted(hands)))}" if hands else ""
+    return f"{text}; worst: {RISK_SAID[plan.risk]} ({listing(map(name, worst))}){end}"
+
+
+def numbered(plan: Plan) -> list[tuple[int, str, str]]:
+    """Return the order of the rollout: a number, switches, and why; runs of single switches as one row."""
+    rows: list[tuple[int, str, str]] = []
+    together: list[tuple[str, list[Sequence[str]]]] = []
+    for stage in plan.order:
+        if together and together[-1][0] == stage.why and len(stage.devices) == 1:
+            together[-1][1].append(stage.devices)
+        else:
+            together.append((stage.why, [stage.devices]))
+    for number, (why, stages) in enumerate(together, 1):
+        names = listing(name(device) for devices in stages for device in devices)
+        rows.append((number, names, f"one after the other, {why}" if len(stages) > 1 else why))
+    return rows

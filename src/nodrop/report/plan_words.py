@@ -1,0 +1,256 @@
+"""Facts of a plan in the field's words: what they are called, and what they were and become, with units."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nodrop.fabric.fabric import End
+from nodrop.fabric.qos import COLORS, QosProfile
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.types import KEYS
+from nodrop.plan.model import Entry, Fact
+from nodrop.plan.telling import ANY, is_row, kind_of, rows, template
+from nodrop.report.names import listing, name
+from nodrop.units import show_ids, show_speed
+
+ARROW = "->"
+_LONGEST = 160
+_SHOWN = 8
+_SILENT = frozenset({"qos", "bgp", "wred", "headroom"})
+"""Parts of a path that say nothing where something follows."""
+_ROWS: Mapping[str, str] = {
+    "interfaces": "port", "priority_groups": "priority group", "neighbors": "BGP neighbor", "vrf_bgp": "VRF",
+    "otlp_collectors": "collector", "links": "cable", "classes": "class", "nics": "NIC", "vlans": "VLAN",
+    "counters": "counters", "as_path_lists": "AS path list", "rules": "rule", "queues": "queue",
+    "networks": "network", "ports": "port", "buffer_pools": "buffer pool", "loopbacks": "loopback",
+    "static_routes": "static route", "port_channels": "port channel", "tunnels": "tunnel", "hosts": "host",
+    "prefix_lists": "prefix list", "community_lists": "community list", "route_maps": "route map",
+    "redistributions": "redistribution", "members": "member", "ingress_buffers": "ingress buffer",
+    "egress_buffers": "egress buffer", "extra": "addition",
+}  # fmt: skip
+"""What a row of a list is called."""
+_NAMES: Mapping[str, str] = {
+    "enabled": "enabled", "mtu_bytes": "MTU", "fec": "FEC", "autoneg": "autonegotiation", "vrf": "VRF",
+    "qos": "QoS", "bgp": "BGP", "macsec": "MACsec", "link_pause": "link pause (802.3x)", "speed_mbps": "speed",
+    "cable_length_m": "cable length (configured)", "link_local": "IPv6 link-local", "hwsku": "HWSKU",
+    "mac": "MAC address",
+    "dscp_to_tc": "DSCP to traffic class", "pcp_to_tc": "PCP to traffic class", "tc_to_queue": "traffic class to queue",
+    "tc_to_priority_group": "traffic class to priority group", "pfc_to_queue": "PFC priority to queue",
+    "pfc_to_priority_group": "PFC priority to priority group", "tc_to_dscp": "traffic class to DSCP",
+    "switch_dscp_to_tc": "DSCP to traffic class of the switch", "pfc_rx_priorities": "PFC obeyed on priorities",
+    "pfc_tx_priorities": "PFC sent for priorities", "pfc_watchdog": "PFC watchdog", "wred": "ECN and WRED",
+    "detection_ms": "detection", "restoration_ms": "restoration", "watchdog_polling_ms": "watchdog polling",
+    "ecn_colors": "ECN for colors", "min_bytes": "ECN minimum", "max_bytes": "ECN maximum", "tc": "traffic class",
+    "min_percent": "ECN minimum (of what the queue may take)",
+    "max_percent": "ECN maximum (of what the queue may take)",
+    "probability_percent": "ECN probability", "dynamic_th": "alpha", "static_th_bytes": "limit",
+    "xoff_bytes": "headroom after pause (xoff)", "xon_bytes": "resume threshold (xon)", "dscp": "DSCP",
+    "xon_offset_bytes": "resume offset (xon offset)", "shared_headroom_bytes": "shared headroom",
+    "guaranteed_bytes_per_s": "guaranteed rate", "peak_bytes_per_s": "highest rate", "asn": "AS number",
+    "remote_asn": "AS number of the far end", "router_id": "router id", "bfd": "BFD", "hold_s": "hold time",
+    "ntp_servers": "NTP servers", "dns_servers": "DNS servers", "syslog_servers": "syslog servers",
+    "snmp_location": "SNMP location", "snmp_contact": "SNMP contact", "gnmi_port": "gNMI port", "length_m": "length",
+    "graceful_shutdown": "drained (GRACEFUL_SHUTDOWN)", "mac_ageing_s": "MAC ageing", "arp_reachable_s": "ARP timeout",
+    "nd_reachable_s": "ND timeout", "rdma_mtu_bytes": "RDMA MTU", "ipv6": "IPv6", "tos": "ToS",
+    "cnp_dscp": "DSCP of CNPs",
+    "dcqcn": "DCQCN", "nic": "NIC", "gpus": "GPUs", "version": "release", "platform": "operating system",
+    "priority_groups": "priority groups", "pattern_mtu_bytes": "MTU of lossless traffic", "size_bytes": "size",
+    "host_watchdog": "watchdog towards hosts", "fabric_watchdog": "watchdog towards switches",
+}  # fmt: skip
+"""What an attribute is called where its own name, without its unit, is not the field's word."""
+_UNITS = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_s", "_m")
+_MAPS: Mapping[str, tuple[str, str]] = {
+    "dscp_to_tc": ("DSCP", "traffic class"), "pcp_to_tc": ("PCP", "traffic class"),
+    "switch_dscp_to_tc": ("DSCP (of the switch)", "traffic class"), "tc_to_queue": ("traffic class", "queue"),
+    "tc_to_priority_group": ("traffic class", "priority group"), "pfc_to_queue": ("PFC priority", "queue"),
+    "pfc_to_priority_group": ("PFC priority", "priority group"), "tc_to_dscp": ("traffic class", "DSCP"),
+}  # fmt: skip
+_LISTS = frozenset({"addresses", "networks", "ntp_servers", "dns_servers", "syslog_servers", "communities", "dscp"})
+"""Lists of which what comes and goes is told, not the whole."""
+
+
+def lines(fact: Fact) -> Iterator[str]:
+    """Yield a fact as lines, nearly always one: what it is, what it was, and what it becomes."""
+    one = fact.entries[0]
+    called = what(fact)
+    if is_row(one):
+        yield f"{called}: {_row_said(fact)}"
+    elif one.path[-1] in _MAPS and isinstance(one.old, tuple) and isinstance(one.new, tuple):
+        yield from _map_lines(called, one)
+    elif one.path[-1] in _LISTS and isinstance(one.old, tuple) and isinstance(one.new, tuple):
+        yield f"{called}: {_list_said(one.old, one.new)}"
+    else:
+        old, new = (value(one.path[-1], each) for each in (one.old, one.new))
+        if old == new == "":
+            old, new = "none", "none"
+        yield f"{called}: {old} {ARROW} {new}"
+
+
+def what(fact: Fact) -> str:
+    """Return what a fact is called: `queue 3: ECN minimum`."""
+    paths = [entry.path for entry in fact.entries]
+    shape = template(paths[0])
+    said: list[str] = []
+    colors: list[str] = []
+    for at, part in enumerate(shape):
+        keys = list(dict.fromkeys(path[at] for path in paths))
+        before = shape[at - 1] if at else ""
+        if part == ANY and before in rows():
+            noun = _ROWS.get(before, before.replace("_", " ").removesuffix("s"))
+            which = _pairs(keys) if before == "links" else listing(map(name, keys))
+            said.append(f"{noun if len(keys) == 1 else _plural(noun)} {which}")
+        elif part == ANY:
+            colors = keys
+        elif at + 1 < len(shape) and (part in rows() or part in _SILENT):
+            continue
+        else:
+            said.append(_color_flag(part) if colors else attribute(part))
+    text = ": ".join(_joined(said))
+    return text if not colors or set(colors) == set(COLORS) else f"{text} ({', '.join(colors)})"
+
+
+def _joined(said: Sequence[str]) -> Iterator[str]:
+    """Yield the parts of a name, a buffer together with what is said of it."""
+    for before, part in zip(("", *said), said, strict=False):
+        if part == "buffer" and part != said[-1]:
+            continue
+        yield f"{before} {part}" if before == "buffer" else part
+
+
+def _pairs(keys: Sequence[str]) -> str:
+    """Return cables by what they lie between: `leaf3 -- spine1 (2)`; a single one with its ports."""
+    if len(keys) == 1:
+        return name(keys[0].replace("--", " -- "))
+    nodes = Counter(tuple(end.partition(":")[0] for end in key.split("--", 1)) for key in keys)
+    shown = [f"{' -- '.join(map(name, pair))} ({number})" for pair, number in nodes.items()]
+    return ", ".join(shown[:_SHOWN]) + (
+        f" and {sum(list(nodes.values())[_SHOWN:])} more" if len(shown) > _SHOWN else ""
+    )
+
+
+def _color_flag(part: str) -> str:
+    return "WRED drops" if part == "enabled" else attribute(part)
+
+
+def attribute(part: str) -> str:
+    """Return what an attribute is called."""
+    if part in _NAMES:
+        return _NAMES[part]
+    unit = next((unit for unit in _UNITS if part.endswith(unit)), "")
+    return part.removesuffix(unit).replace("_", " ")
+
+
+def value(part: str, given: Any) -> str:
+    """Return a value in words, with the unit that its attribute's name has."""
+    match given:
+        case Unknown():
+            return "unknown"
+        case None:
+            return "none"
+        case bool():
+            return "on" if given else "off"
+        case int() | float() if part.endswith("_mbps"):
+            return show_speed(int(given))
+        case int() if part.endswith("_bytes_per_s"):
+            return f"{given * 8 / 10**9:.6g} Gb/s"
+        case int() if part.endswith("_bytes"):
+            return size(given)
+        case int() if part == "dynamic_th":
+            return f"2^{given}" if given < 0 else str(2**given)
+        case int() | float() if part.endswith(("_percent", "_ms", "_s", "_m")):
+            unit = part.rpartition("_")[2]
+            return f"{given}%" if unit == "percent" else f"{given} {unit}"
+        case End():
+            return str(given)
+        case QosProfile():
+            return "set"
+        case frozenset():
+            return ", ".join(sorted(value(part, each) for each in given)) or "none"
+        case tuple() if hasattr(given, "_fields"):
+            return "/".join(value("", each) for each in given)
+        case tuple() if given and all(type(each) is int for each in given) and len(set(given)) == len(given):
+            return show_ids(given)
+        case tuple():
+            return _short(", ".join(value(part, each) for each in given)) or "none"
+        case _ if dataclasses.is_dataclass(given):
+            return _short(_record(given))
+    return str(given) or "none"
+
+
+def size(count: int) -> str:
+    """Return bytes exactly: `200 kB`, `1.5 MB`, `152.576 kB`, `999 B`."""
+    if count >= 10**6:
+        return f"{_exact(count, 6)} MB"
+    return f"{_exact(count, 3)} kB" if count >= 10**3 else f"{count} B"
+
+
+def _exact(count: int, digits: int) -> str:
+    whole, rest = divmod(count, 10**digits)
+    return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
+
+
+def _record(given: Any) -> str:
+    """Return a row in words without what names it, what is not there and what is as it always is."""
+    shown = []
+    for field in dataclasses.fields(given):
+        each = getattr(given, field.name)
+        if (
+            field.name in (*KEYS, "a", "b")
+            or each is None
+            or isinstance(each, Unknown)
+            or each == ()
+            or each is field.default
+        ):
+            continue
+        if not isinstance(each, bool | str | tuple) and each == field.default:
+            continue
+        shown.append(f"{attribute(field.name)} {value(field.name, each)}")
+    return ", ".join(shown) or "there"
+
+
+def _row_said(fact: Fact) -> str:
+    """Return that rows come or go, and what is said of a single one."""
+    one = fact.entries[0]
+    verb = kind_of(one)
+    row = one.new if one.old is None else one.old
+    if len(fact.entries) > 1 or not dataclasses.is_dataclass(row):
+        return verb
+    said = _record(row)
+    return verb if said == "there" else f"{verb} ({said})"
+
+
+def _map_lines(called: str, entry: Entry) -> Iterator[str]:
+    """Yield what becomes of the entries of a map, those that go the same way together."""
+    source, target = _MAPS[entry.path[-1]]
+    prefix = called.removesuffix(attribute(entry.path[-1]))
+    alike: dict[tuple[Any, Any], list[int]] = {}
+    for at, (old, new) in enumerate(zip(entry.old, entry.new, strict=False)):
+        if old != new:
+            alike.setdefault((old, new), []).append(at)
+    for (old, new), indexes in alike.items():
+        yield f"{prefix}{source} {show_ids(indexes)}: {target} {value('', old)} {ARROW} {value('', new)}"
+
+
+def _list_said(old: Sequence[Any], new: Sequence[Any]) -> str:
+    gone, come = [each for each in old if each not in new], [each for each in new if each not in old]
+    if len(gone) == len(come) == 1 or (not gone and not come):
+        return f"{value('', tuple(gone) or tuple(old))} {ARROW} {value('', tuple(come) or tuple(new))}"
+    said = [f"{verb} {value('', tuple(each))}" for verb, each in (("without", gone), ("with", come)) if each]
+    return ", ".join(said)
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("y"):
+        return noun.removesuffix("y") + "ies"
+    return noun if noun.endswith("s") and not noun.endswith("ss") else noun + ("es" if noun.endswith("s") else "s")
+
+
+def path_said(path: Subject) -> str:
+    """Return what a part is called of which one side says nothing."""
+    return what(Fact(entries=(Entry(path, None, None),)))

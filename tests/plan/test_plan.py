@@ -1,0 +1,286 @@
+"""Plans: what changes between two fabrics is told once and in full, and a patch makes exactly that of the old files."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import nodrop
+from designs import shipped
+from nodrop import platforms
+from nodrop.errors import InputProblems
+from nodrop.fabric.compare import differences
+from nodrop.fabric.edit import set_value
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.reading import Assumption, Reading
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.subject import parse
+from nodrop.fabric.types import fields
+from nodrop.plan.model import Plan
+from nodrop.plan.patches import BY_HAND, STEPS, patches
+from nodrop.platforms import changing
+from nodrop.report import plan_json, plan_markdown, plan_text
+from nodrop.report.plan_words import lines, what
+from plan.pairs import KNOBS, as_read, device_in, reading, reading_of
+
+HERE = Path(__file__).parent
+WATCHED = {"watchdog": {"fabric": "off"}}
+STORIES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "ecn-thresholds": (
+        "two-by-two",
+        "sonic",
+        {"classes.rdma.ecn": {"min": "200kB", "max": "2000kB", "probability": "100%"}},
+    ),
+    "ecn-thresholds-nvue": (
+        "two-by-two",
+        "nvue",
+        {"classes.rdma.ecn": {"min": "200kB", "max": "2000kB", "probability": "100%"}},
+    ),
+    "leaf-added": ("two-by-two", "sonic", {"topology.leaves.ids": "1-3"}),
+    "leaf-added-nvue": ("two-by-two", "nvue", {"topology.leaves.ids": "1-3"}),
+    "fabric-watchdog-off": ("two-by-two", "sonic", {"pfc": WATCHED}),
+    "storage-in-dscp-26": (
+        "two-by-two",
+        "sonic",
+        {"classes.rdma.dscp": "24", "classes.storage.dscp": "26", "hosts": {"tos": "98"}},
+    ),
+    "spine-drained": ("two-by-two", "sonic", {"devices": {"spine1": {"drained": True}}}),
+    "spines-become-nvue": (
+        "two-by-two",
+        "sonic",
+        {"topology.spines.platform": "nvue", "topology.spines.version": "5.14"},
+    ),
+}
+"""Changes as people make them: an intent, the platform of its switches, and what is changed."""
+
+
+def story(name: str) -> tuple[Reading, Reading]:
+    intent, platform, changes = STORIES[name]
+    return reading(platform, (), intent), reading_of(platform, changes)
+
+
+def whole(one: Plan) -> list[str]:
+    """Return all facts as lines, with where they are."""
+    return [
+        f"{'+'.join(block.devices)} {'+'.join(block.ports)} {line}"
+        for block in one.told
+        for fact in block.facts
+        for line in lines(fact)
+    ]
+
+
+@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("form", ["txt", "md", "json"])
+def test_what_a_reviewer_reads(name: str, form: str, update_golden: bool) -> None:
+    old, new = story(name)
+    made = nodrop.plan(old, new)
+    said = {
+        "txt": lambda: plan_text.render(made),
+        "md": lambda: plan_markdown.render(made),
+        "json": lambda: plan_json.render(made).decode(),
+    }[form]()
+    golden = HERE / "golden" / f"{name}.{form}"
+    if update_golden:
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(said)
+    assert said == golden.read_text()
+
+
+@pytest.mark.parametrize("name", ["two-by-two", "reference-256-nvue-leaves", "storage-vlan"])
+def test_a_fabric_is_no_change_of_itself(name: str) -> None:
+    from designs import load
+    from nodrop.judging import built
+
+    one, other = (built(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
+    made = nodrop.plan(one, other)
+    assert made.empty
+    assert (made.devices, made.told, made.unsaid, made.order) == ((), (), (), ())
+    assert plan_text.render(made) == "nothing changes\n"
+
+
+def test_a_plan_does_not_depend_on_the_order_of_switches_and_ports() -> None:
+    def turned(one: Reading) -> Reading:
+        devices = tuple(replace(device, interfaces=device.interfaces[::-1]) for device in one.fabric.devices[::-1])
+        return replace(one, fabric=replace(one.fabric, devices=devices))
+
+    old, new = story("ecn-thresholds")
+    assert plan_json.render(nodrop.plan(turned(old), turned(new))) == plan_json.render(nodrop.plan(old, new))
+
+
+def test_what_one_side_does_not_say_is_no_change_and_told() -> None:
+    old = reading()
+    silent = replace(old, fabric=set_value(old.fabric, parse("leaf1/Ethernet*/qos/pfc_watchdog"), UNKNOWN))
+    for one, other, side in ((old, silent, "the new side"), (silent, old, "the old side")):
+        made = nodrop.plan(one, other)
+        assert made.empty
+        assert [(told.devices, len(told.ports)) for told in made.unsaid] == [(("leaf1",), 3), (("leaf1",), 4)]
+        assert f"PFC watchdog of leaf1: {side} does not say" in plan_text.render(made)
+        assert plan_text.render(made).endswith("\nnothing changes\n")
+
+
+def test_what_was_assumed_or_is_not_there_is_not_said() -> None:
+    """Files of switches alone state neither hosts nor classes; an intent does, and that is no change of them."""
+    old = reading()
+    bare = replace(old.fabric, classes=old.fabric.classes[:1], hosts=(), nics=(), links=())
+    other = replace(old, fabric=bare, assumed=(Assumption(fact="RDMA", value="DSCP 26", because="NVIDIA's"),))
+    made = nodrop.plan(other, old)
+    assert made.empty
+    assert [fact.entries[0].path for block in made.unsaid for fact in block.facts] == [
+        ("classes",),
+        ("hosts",),
+        ("links",),
+        ("nics",),
+    ]
+
+
+def test_equal_changes_are_told_once() -> None:
+    made = nodrop.plan(*story("ecn-thresholds"))
+    facts = [fact for block in made.told for fact in block.facts]
+    assert {what(fact) for fact in facts} == {"queue 3: ECN minimum", "queue 3: ECN maximum"}
+    assert [block.devices for block in made.told] == [("leaf1", "leaf2"), ("spine1", "spine2")]
+    assert [len(block.ports) for block in made.told] == [7, 4]
+
+
+@pytest.mark.parametrize("platform", ["sonic", "nvue"])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_patch_makes_the_new_fabric_of_the_old_files(platform: str, data: st.DataObject) -> None:
+    knobs = data.draw(st.lists(st.sampled_from(sorted(KNOBS)), min_size=1, max_size=3, unique=True))
+    changes = {knob: data.draw(st.sampled_from(KNOBS[knob])) for knob in knobs}
+    old = reading(platform)
+    try:
+        new = reading_of(platform, changes)
+    except InputProblems:
+        return
+    made = nodrop.plan(old, new)
+    seen = set()
+    for patch in patches(made, old, new):
+        seen.add(patch.device)
+        left = [line for line in patch.by_hand if not line.startswith("refused as a whole")]
+        now = as_read(platform, patch.device, dict(patch.result))
+        assert (left, list(differences(now, device_in(new, patch.device)))) == ([], []), patch.device
+    untouched = {device.name for device in new.fabric.devices} - seen
+    assert all(device_in(old, name) == device_in(new, name) for name in untouched)
+
+
+def test_a_refused_patch_comes_with_the_whole_file() -> None:
+    old, new = story("ecn-thresholds")
+    made = nodrop.plan(old, new)
+    assert made.effects == dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "refused")
+    patch = next(iter(patches(made, old, new)))
+    file = platforms.reader("sonic").FILES[0]
+    assert sorted(patch.files) == sorted([STEPS, file, BY_HAND])
+    assert as_read("sonic", "leaf1", {**patch.result, file: patch.files[file]}) == device_in(new, "leaf1")
+    assert patch.files[BY_HAND].decode().startswith(f"refused as a whole, load {file} instead: ")
+
+
+def test_switches_that_come_get_their_files_and_those_that_go_a_line() -> None:
+    old, new = story("leaf-added")
+    by_name = {one.device: one for one in patches(nodrop.plan(old, new), old, new)}
+    assert sorted(by_name) == ["leaf3", "spine1", "spine2"]
+    assert device_in(new, "leaf3") == as_read("sonic", "leaf3", dict(by_name["leaf3"].files))
+    gone = {one.device: one for one in patches(nodrop.plan(new, old), new, old)}
+    assert list(gone["leaf3"].files) == [BY_HAND]
+
+
+def test_a_switch_of_another_system_is_replaced() -> None:
+    old, new = story("spines-become-nvue")
+    made = nodrop.plan(old, new)
+    assert [one.name for one in made.devices if one.kind == "replaced"] == ["spine1", "spine2"]
+    assert made.effects == {"leaf1": "none", "leaf2": "none", "spine1": "reboot", "spine2": "reboot"}
+    patch = next(one for one in patches(made, old, new) if one.device == "spine1")
+    files = {name: raw for name, raw in patch.files.items() if name != BY_HAND}
+    assert as_read("nvue", "spine1", files) == device_in(new, "spine1")
+    assert patch.by_hand
+
+
+def test_a_change_on_ports_that_are_shut_disturbs_nothing() -> None:
+    made = nodrop.plan(*story("leaf-added"))
+    assert made.effects == {"leaf3": "none", "spine1": "none", "spine2": "none"}
+
+
+def test_a_release_is_installed_by_hand_and_needs_a_reboot() -> None:
+    old = reading()
+    new = replace(old, fabric=set_value(old.fabric, parse("leaf1/@version"), "202511"))
+    made = nodrop.plan(old, new)
+    (fact,) = made.told[0].facts
+    assert (made.effects, fact.effect.means) == ({"leaf1": "reboot"}, "by hand")
+    assert list(lines(fact)) == ["release: 202505 -> 202511"]
+
+
+def test_a_change_of_files_that_are_not_at_hand_is_unknown() -> None:
+    old, new = story("fabric-watchdog-off")
+    made = nodrop.plan(replace(old, sources={}), new)
+    facts = [fact for block in made.told for fact in block.facts if block.ports]
+    assert {(fact.effect.risk, fact.effect.means) for fact in facts} == {("unknown", "unknown")}
+
+
+@pytest.mark.parametrize("platform", ["", "sonic"])
+def test_what_is_known_of_changes_is_said_of_parts_of_the_model(platform: str) -> None:
+    for row in changing._rows(platform):
+        for path in row.paths:
+            kind: Any = Device
+            for at, part in enumerate(path):
+                if part in ("*", "**") and at:
+                    continue
+                assert part in fields(kind), path
+                found = fields(kind)[part]
+                owners = found.owners or (found.element.owners if found.element else ())
+                kind = owners[0] if owners else None
+
+
+def test_leaves_come_before_spines_and_spines_one_by_one() -> None:
+    made = nodrop.plan(*story("ecn-thresholds"))
+    assert [stage.devices for stage in made.order] == [("leaf1",), ("leaf2",), ("spine1",), ("spine2",)]
+    alone = nodrop.plan(*story("spine-drained"))
+    assert [stage.devices for stage in alone.order] == [("spine1",)]
+
+
+def test_pods_go_one_after_the_other() -> None:
+    from designs import load
+    from nodrop.judging import built
+
+    old = built(load(shipped("reference-256")), "intent.yaml", "build")[1]
+    fabric = set_value(old.fabric, parse("*/@ntp_servers"), ("192.0.2.99",))
+    links = tuple(one for one in fabric.links if not {"leaf1", "leaf2"} & {one.a.node} or one.b.node != "spine2")
+    links = tuple(one for one in links if not {"leaf3", "leaf4"} & {one.a.node} or one.b.node != "spine1")
+    new = replace(old, fabric=replace(fabric, links=links))
+    made = nodrop.plan(old, new)
+    assert [stage.devices for stage in made.order] == [
+        ("leaf1",),
+        ("leaf2",),
+        ("leaf3", "leaf4"),
+        ("spine1",),
+        ("spine2",),
+    ]
+
+
+def test_names_steer_neither_terminals_nor_pages() -> None:
+    old = reading()
+    text = "</summary><img src=x>|**b**\x1b[31m"
+    new = replace(old, fabric=set_value(old.fabric, parse("leaf1/Ethernet0/description"), text))
+    made = nodrop.plan(old, new)
+    assert "\x1b" not in plan_text.render(made)
+    page = plan_markdown.render(made)
+    assert "<img" not in page.replace("\\<img", "")
+    assert "**b**" not in page
+    assert json.loads(plan_json.render(made))["changes"][0]["facts"][0]["entries"][0]["new"] == text
+
+
+def test_the_work_does_not_grow_with_ports_of_equal_design(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nodrop.plan import effects
+
+    tried: list[str] = []
+    before = effects.Effects._edit
+
+    def counted(self: effects.Effects, change: Any, wanted: Any) -> Any:
+        tried.append(change.name)
+        return before(self, change, wanted)
+
+    monkeypatch.setattr(effects.Effects, "_edit", counted)
+    nodrop.plan(*story("ecn-thresholds"))
+    assert tried == ["leaf1", "leaf1"]

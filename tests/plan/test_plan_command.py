@@ -1,0 +1,72 @@
+"""`nodrop plan` as a person runs it: two paths, an exit code, formats, and patches in a folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command import built, nodrop
+from nodrop.resources import home
+
+INTENT = home("intents") / "two-by-two.yaml"
+
+
+@pytest.fixture
+def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The intent with other thresholds."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "new.yaml"
+    path.write_text(INTENT.read_text().replace("min: 150kB", "min: 200kB"))
+    return path
+
+
+def test_an_intent_and_its_build_are_one(other: Path) -> None:
+    built(INTENT, "build")
+    done = nodrop("plan", INTENT, "build")
+    assert (done.code, done.out, done.err) == (0, "nothing changes\n", "")
+
+
+def test_changes_are_exit_code_1_whatever_stands_on_either_side(other: Path) -> None:
+    built(INTENT, "old")
+    built(other, "new")
+    pages = {nodrop("plan", *pair).out for pair in ((INTENT, other), ("old", other), (INTENT, "new"), ("old", "new"))}
+    assert len(pages) == 1
+    assert "queue 3: ECN minimum: 150 kB -> 200 kB" in pages.pop()
+    assert nodrop("plan", "old", "new").code == 1
+
+
+def test_formats_to_files(other: Path) -> None:
+    done = nodrop(
+        "plan", INTENT, other, "--format", "json=plan.json", "--format", "markdown=plan.md", "--format", "text"
+    )
+    assert done.code == 1
+    assert json.loads(Path("plan.json").read_text())["summary"]["changed"] == 4
+    assert Path("plan.md").read_text().startswith("**4 switches changed; worst: refused by the device")
+    assert "4 switches changed; worst: refused by the device" in done.out
+
+
+def test_patches_take_a_folder_for_each_switch(other: Path) -> None:
+    done = nodrop("plan", INTENT, other, "--patch", "patch")
+    assert done.code == 1
+    assert done.err == "patches of 4 switches are in patch; 4 switches with something to do by hand: see by-hand.txt\n"
+    assert sorted(path.name for path in Path("patch").iterdir()) == [
+        ".nodrop.json",
+        "leaf1",
+        "leaf2",
+        "spine1",
+        "spine2",
+    ]
+    steps = json.loads(Path("patch/leaf1/patch.json").read_text())
+    assert {step["op"] for step in steps} == {"replace"}
+    Path("patch/mine.txt").write_text("")
+    again = nodrop("plan", INTENT, other, "--patch", "patch")
+    assert (again.code, "mine.txt" in again.err) == (2, True)
+
+
+def test_what_cannot_be_read_is_exit_code_2(other: Path) -> None:
+    Path("broken").mkdir()
+    Path("broken/config_db.json").write_text("{")
+    done = nodrop("plan", INTENT, "broken")
+    assert (done.code, "config_db.json" in done.out + done.err) == (2, True)
+    assert nodrop("plan", INTENT, "nothing.yaml").code == 2
+    assert nodrop("plan", INTENT, other, "--patch", "").code == 2
