@@ -34,6 +34,7 @@ COMMANDS = (
         "export",
         "fix",
         "hardware",
+        "import",
         "init",
         "lint",
         "lsp",

@@ -20,7 +20,7 @@ MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"__main__"},
     {"cli", "lsp"},
-    {"fixing", "explaining"},
+    {"fixing", "explaining", "importing"},
     {"remembering"},
     {"judging", "schemas", "settling"},
     {"report", "validate"},

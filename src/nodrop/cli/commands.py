@@ -10,7 +10,8 @@ import click
 class Commands(click.Group):
     """The commands of the modules of a `package`, each imported when it is called, without those that are no command.
 
-    A module's `command` is its command; a package's own modules may make a group again.
+    A module's `command` is its command; a package's own modules may make a group again. One that is called by a word of
+    Python has an underscore behind it in the module's name.
     """
 
     def __init__(self, *args: Any, package: str, without: tuple[str, ...] = (), **given: Any) -> None:
@@ -19,14 +20,19 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all, sorted."""
+        return sorted(self._modules())
+
+    def _modules(self) -> dict[str, str]:
+        """Return the names of commands with their modules'."""
         found = (module.name for module in pkgutil.iter_modules(importlib.import_module(self._package).__path__))
-        return sorted(name.replace("_", "-") for name in found if name not in self._without)
+        return {name.rstrip("_").replace("_", "-"): name for name in found if name not in self._without}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name."""
-        if cmd_name not in self.list_commands(ctx):
+        name = self._modules().get(cmd_name)
+        if name is None:
             return None
-        module: Any = importlib.import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
+        module: Any = importlib.import_module(f"{self._package}.{name}")
         command: click.Command = module.command
         return command
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from nodrop.cli.writing import written_anew
+
 FILE = "intent.yaml"
 RULES = "rules"
 """The folder of a first rule, where none is named."""
@@ -40,8 +42,8 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
     if not path:
         raise click.UsageError("the path is empty; expected a folder or a file")
     target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FILE
-    _write(target, first(platform, model, file=target.name))
-    _write(target.parent / SCHEMA, spelt("intent"), anew=True)
+    written_anew(target, first(platform, model, file=target.name))
+    written_anew(target.parent / SCHEMA, spelt("intent"), over=True)
     tell(f"{target}: written; `nodrop show {target}` says what it means")
 
 
@@ -57,8 +59,8 @@ def _write_rule(folder: str, rule: str) -> None:
         expected = "" if slash else "; expected AREA/NAME"
         raise click.BadParameter(f"{error}{expected}", param_hint="'--rule'") from None
     target = Path(folder) / area / f"{name}.yaml"
-    _write(target, text)
-    _write(Path(folder) / SCHEMA, spelt("rule"), anew=True)
+    written_anew(target, text)
+    written_anew(Path(folder) / SCHEMA, spelt("rule"), over=True)
     tell(f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml judges by it")
 
 
@@ -67,16 +69,3 @@ def _check(option: str, word: str, known: Iterable[str]) -> None:
 
     if word not in known:
         raise click.BadParameter(unknown(option.removeprefix("--"), word, known), param_hint=f"'{option}'")
-
-
-def _write(target: Path, text: str, *, anew: bool = False) -> None:
-    """Write a file that is not there yet, or a generated one anew, and the folders above it."""
-    try:
-        if not target.parent.is_dir():
-            target.parent.mkdir(parents=True)
-        with target.open("w" if anew else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise click.ClickException(f"{error.filename} is there already; it was not touched") from None
-    except OSError as error:
-        raise click.ClickException(f"cannot write {target}: {error.strerror}") from None

@@ -64,6 +64,15 @@ def written() -> tuple[str, ...]:
 
 
 @cache
+def written_as(platform: str) -> str:
+    """Return the platform that is written for switches that run one: itself, or what its switches can run instead.
+
+    A reader of a platform that is not written says so as `WRITTEN_AS`. KeyError where there is no such platform.
+    """
+    return platform if platform in written() else cast("str", reader(platform).WRITTEN_AS)  # type: ignore[attr-defined]
+
+
+@cache
 def _module(platform: str, part: str) -> Any:
     if platform not in (*names(), HOSTS):
         raise KeyError(platform)

@@ -18,6 +18,7 @@ HOSTNAME = "hostname"
 FILES = (*FEATURES, *INFRA, INTERFACES)
 BESIDE = (*FRR, HOSTNAME, PORTS, SWITCHD, ADAPTIVE)
 SUFFIXES = (".conf", ".intf", "")
+WRITTEN_AS = "nvue"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _KEYS = re.compile(

@@ -11,6 +11,7 @@ from nodrop.platforms.nclu.commands import FILE, translated
 FILES = (FILE,)
 BESIDE = ()
 SUFFIXES = (".txt", ".sh", ".cfg", ".conf", ".nclu", "")
+WRITTEN_AS = "nvue"
 
 _COMMAND = re.compile(
     rb"^(?:[\w.-]+@[\w.:~/-]+[$#][ \t]*)?[ \t]*net[ \t]+"

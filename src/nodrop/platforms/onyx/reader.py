@@ -22,6 +22,7 @@ from nodrop.platforms.onyx.unknown import judge
 FILES = (FILE,)
 BESIDE = ()
 SUFFIXES = (".txt", ".cfg", ".conf", "")
+WRITTEN_AS = "nvue"
 MTU_BYTES = 1500
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

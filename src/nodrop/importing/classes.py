@@ -1,0 +1,150 @@
+"""Traffic classes: as they are stated, else one for each traffic class that ports' maps have."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from nodrop.fabric.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
+from nodrop.fabric.qos import QosProfile, Queue, Scheduler, WredProfile
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.importing.found import Found, Keys, Tree, numbers, stated
+from nodrop.importing.sight import Sight, usual
+
+_ORDER = ("rdma", "trimmed", "cnp", "control", "storage", "inband", "default")
+_EXAMPLE = (
+    "rdma: {dscp: 26, priority: 3, lossless: true, share: 60%, ecn: {min: 150kB, max: 1500kB, probability: 100%}}"
+)
+_DSCPS = 64
+_CNP, _CONTROL = 48, 56
+"""Where CNPs of NVIDIA's NICs and network control (CS7) are by convention."""
+
+
+class Seen(NamedTuple):
+    """A traffic class with its queue's settings on a port, and the port's speed."""
+
+    queue: Queue
+    speed_mbps: int
+
+
+def classes(sight: Sight) -> Found:
+    """Return the classes with their shares, rates and marking, as most ports have them."""
+    ports = [
+        port
+        for box in sight.boxes
+        for port in box.device.interfaces
+        if isinstance(port.qos, QosProfile) and port.enabled is not False
+    ]
+    guessed: dict[Keys, str] = {}
+    known = [one for one in sight.fabric.classes if isinstance(one.tc, int)]
+    if not known:
+        known = list(_inferred(ports, sight.fabric.mode))
+        guessed = {("classes",): "no file says what traffic is for: names and purposes follow conventions"}
+    if not known:
+        return Found(lacking={("classes",): f"no port has QoS; such as {_EXAMPLE}"})
+    rest = max(known, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
+    named = {dscp for one in known if one.name != rest for dscp in one.dscp}
+    total = len(named) + len(next(one for one in known if one.name == rest).dscp) == _DSCPS
+    queues = _queues(ports)
+    keys: Tree = {}
+    for one in sorted(known, key=lambda one: (_place(one), one.name)):
+        assert isinstance(one.tc, int)
+        own = queues.get(one.tc, [])
+        schedule = usual(seen.queue.scheduler for seen in own)
+        strict = isinstance(schedule, Scheduler) and schedule.type == "strict"
+        share = one.share_percent if isinstance(one.share_percent, int) else None
+        if share is None and isinstance(schedule, Scheduler) and not strict:
+            share = schedule.weight
+        keys[one.name] = stated(
+            dscp="rest" if one.name == rest and total else numbers(one.dscp) if one.dscp else [],
+            priority=one.tc,
+            purpose=one.purpose if one.purpose not in ("unknown", one.name) else None,
+            lossless=True if one.lossless is True else None,
+            share=None if strict or share is None else f"{share}%",
+            strict=True if strict else None,
+            max_rate=_rate(own) if strict else None,
+            ecn=_marking(own),
+        )
+    return Found(keys={"classes": keys}, guessed=guessed)
+
+
+def _place(one: TrafficClass) -> int:
+    for word in (one.name, one.purpose):
+        if word in _ORDER:
+            return _ORDER.index(word)
+    return len(_ORDER) - 2
+
+
+def _queues(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
+    """Return the queues of all ports by number, those of a profile as often as ports have it."""
+    found: dict[int, list[Seen]] = {}
+    for port in ports:
+        if isinstance(port.qos, QosProfile):
+            for queue in those_known(port.qos.queues):
+                if isinstance(port.speed_mbps, int):
+                    found.setdefault(queue.index, []).append(Seen(queue, port.speed_mbps))
+    return found
+
+
+def _rate(seen: list[Seen]) -> str | None:
+    """Return the cap of a strict queue as a share of the ports' speeds."""
+    for percent in range(1, 101):
+        if seen and all(_capped(one, percent) for one in seen):
+            return f"{percent}%"
+    one = next((one for one in seen if isinstance(one.queue.scheduler, Scheduler)), None)
+    if one is None or not isinstance(one.queue.scheduler, Scheduler) or not one.queue.scheduler.peak_bytes_per_s:
+        return None
+    return f"{min(100, max(1, round(one.queue.scheduler.peak_bytes_per_s * 800 / (one.speed_mbps * 10**6))))}%"
+
+
+def _capped(one: Seen, percent: int) -> bool:
+    schedule = one.queue.scheduler
+    rate = one.speed_mbps * 1_000_000 // 8 * percent // 100
+    return isinstance(schedule, Scheduler) and schedule.peak_bytes_per_s == rate
+
+
+def _marking(seen: list[Seen]) -> Tree | None:
+    found = usual(one.queue.wred for one in seen if isinstance(one.queue.wred, WredProfile))
+    if found is None or found.green.min_bytes is None or found.green.max_bytes is None:
+        return None
+    green = found.green
+    if not found.ecn_colors:
+        return None
+    probability = 100 if green.probability_percent is None else green.probability_percent
+    return {"min": size(green.min_bytes), "max": size(green.max_bytes), "probability": f"{max(probability, 1)}%"}
+
+
+def size(count: int | None) -> str:
+    """Spell bytes as a person does: 150000 is `150kB`, 166912 `163KiB`; what is neither is in bytes."""
+    assert count is not None
+    for unit, factor in (("MB", 10**6), ("MiB", 2**20), ("kB", 10**3), ("KiB", 2**10)):
+        if count and count % factor == 0 and count // factor < 10_000 and (unit[-2] != "M" or count >= 10 * factor):
+            return f"{count // factor}{unit}"
+    return f"{count}B"
+
+
+def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
+    """Yield a class for each traffic class that packets land in, called by convention."""
+    of_ports = (port.qos for port in ports if isinstance(port.qos, QosProfile))
+    qos = usual(one for one in of_ports if isinstance(one.dscp_to_tc, tuple))
+    if not isinstance(qos, QosProfile) or not isinstance(qos.dscp_to_tc, tuple):
+        return
+    of: dict[int, list[int]] = {}
+    for dscp, tc in enumerate(qos.dscp_to_tc):
+        of.setdefault(tc or 0, []).append(dscp)
+    paused = () if isinstance(qos.pfc_rx_priorities, Unknown) else qos.pfc_rx_priorities
+    queues = those_known(qos.queues)
+    marked = {one.index for one in queues if isinstance(one.wred, WredProfile) and one.wred.ecn_colors}
+    rdma = next((tc for tc in paused if tc in of), next((tc for tc in sorted(marked) if tc in of), None))
+    most = max((tc for tc in of if tc != rdma), key=lambda tc: (len(of[tc]), -tc), default=None)
+    for tc, dscps in sorted(of.items()):
+        name = f"class{tc}"
+        if tc == rdma:
+            name = "rdma"
+        elif tc == most:
+            name = "default"
+        elif _CNP in dscps:
+            name = "cnp"
+        elif _CONTROL in dscps:
+            name = "control"
+        lossless = tc in paused and mode in ("lossless", "pfc-only")
+        purpose: Purpose = next((one for one in PURPOSES if one == name), "unknown")
+        yield TrafficClass(name=name, purpose=purpose, dscp=tuple(dscps), tc=tc, lossless=lossless)

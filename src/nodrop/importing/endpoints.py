@@ -1,0 +1,318 @@
+"""The groups of hosts: from hosts that are stated, else from the leaves' ports that lead to no switch."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from nodrop.design.endpoints import Place, places
+from nodrop.fabric.bridging import Vlan
+from nodrop.fabric.fabric import End, Host, Interface, Port, Spread
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import natural
+from nodrop.hardware import nic, nics
+from nodrop.importing.found import Found, Keys, Tree, numbers, stated
+from nodrop.importing.sight import Cables, Sight, faces, usual
+from nodrop.importing.uplinks import cable
+from nodrop.intent.schema import Endpoints
+from nodrop.units import show_speed
+
+_HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]*?[-_]?)0*([0-9]{1,6})(?:[:_ /-].*)?$")
+"""A description or a neighbor's name that is a host's: `gpu3:nic1`, `to_server01`, `storage-2 eth0`."""
+_NOT_HOSTS = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
+_EXAMPLE = "gpu: {ids: 1-32, gpus: 8, nic: ConnectX-7, ports: 2, leaf_group: 16, speed: 400G, media: DR4, length: 3m}"
+UNNAMED = "host"
+"""What a group is called of which nothing says a name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plug:
+    """A port of a leaf towards a host."""
+
+    leaf: int
+    port: Port
+    splits: int
+    interface: Interface
+    host: int
+    host_port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Hosts of a kind, with the ports of leaves that they are at."""
+
+    name: str
+    plugs: tuple[Plug, ...]
+    host: Host | None
+    """One of them, where hosts are stated."""
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The numbers of the hosts."""
+        return tuple(sorted({one.host for one in self.plugs}))
+
+
+def endpoints(sight: Sight, cables: Cables) -> Found:
+    """Return all groups of hosts, and the leaves' panel ports for them."""
+    groups, guess = _groups(sight, cables)
+    if not groups:
+        why = "no file says which hosts there are"
+        ports: Keys = ("topology", "leaves", "ports", "endpoints")
+        return Found(lacking={("endpoints",): f"{why}; such as {_EXAMPLE}", ports: "with that, panel ports"})
+    keys: Tree = {}
+    guessed: dict[Keys, str] = {}
+    left: list[str] = []
+    panels: set[int] = set()
+    for group in groups:
+        at: Keys = ("endpoints", group.name)
+        own, said, more = _group(sight, cables, group, at, alone=len(groups) == 1)
+        keys[group.name] = own
+        panels |= set(more.panels)
+        guessed |= said
+        left += more.left
+    if guess:
+        guessed["endpoints",] = guess
+    ports_of_leaf = {"leaves": {"ports": {"endpoints": numbers(panels)}}}
+    return Found(keys={"topology": ports_of_leaf, "endpoints": keys}, guessed=guessed, left=tuple(left))
+
+
+def _groups(sight: Sight, cables: Cables) -> tuple[list[Group], str]:
+    """Return the groups, and how they were guessed where nobody states hosts."""
+    if sight.fabric.hosts:
+        return _stated_groups(sight, cables), ""
+    found: dict[str, list[Plug]] = {}
+    unnamed: list[Plug] = []
+    far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
+    for box in sight.leaves:
+        for port in box.device.interfaces:
+            here = End(box.device.name, port.name)
+            if here in cables.joined or not isinstance(port.port, Port) or not _leads_out(port):
+                continue
+            splits = box.parts(port.port.panel)
+            peer = far.get(here)
+            named = _named(peer.node if peer else port.description)
+            number = named[1] if named else 0
+            plug = Plug(leaf=box.id, port=port.port, splits=splits, interface=port, host=number, host_port=1)
+            (found.setdefault(named[0], []) if named else unnamed).append(plug)
+    groups = [Group(name=name, plugs=_counted(own), host=None) for name, own in sorted(found.items())]
+    if unnamed and not groups:
+        groups = [Group(name=UNNAMED, plugs=_enumerated(unnamed), host=None)]
+        return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch"
+    return groups, "hosts were taken from descriptions and neighbor tables"
+
+
+def _leads_out(port: Interface) -> bool:
+    if port.enabled is False or faces(port, "fabric"):
+        return False
+    return faces(port, "host") or bool(port.description) or port.enabled is True
+
+
+def _named(text: object) -> tuple[str, int] | None:
+    found = _HOST.match(text) if isinstance(text, str) else None
+    if not found or _NOT_HOSTS.search(found[1]):
+        return None
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", found[1]).strip("-_.") or UNNAMED
+    return (name, int(found[2])) if int(found[2]) else None
+
+
+def _counted(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
+    """Return ports of a group with the numbers of the hosts' own ports, by leaf and port."""
+    seen: dict[int, int] = {}
+    made = []
+    for one in sorted(plugs, key=lambda plug: (plug.host, plug.leaf, plug.port)):
+        seen[one.host] = seen.get(one.host, 0) + 1
+        made.append(
+            Plug(
+                leaf=one.leaf, port=one.port, splits=one.splits, interface=one.interface, host=one.host,
+                host_port=seen[one.host],
+            )
+        )  # fmt: skip
+    return tuple(made)
+
+
+def _enumerated(plugs: list[Plug]) -> tuple[Plug, ...]:
+    """Return ports as if a host of one port were at each, as many numbers for each leaf as any has."""
+    slots = sorted({(one.port.panel, one.port.split) for one in plugs})
+    each = len(slots)
+    return tuple(
+        Plug(
+            leaf=one.leaf, port=one.port, splits=one.splits, interface=one.interface,
+            host=(one.leaf - 1) * each + slots.index((one.port.panel, one.port.split)) + 1, host_port=1,
+        )
+        for one in plugs
+    )  # fmt: skip
+
+
+def _stated_groups(sight: Sight, cables: Cables) -> list[Group]:
+    hosts = {host.name: host for host in sight.fabric.hosts}
+    boxes = {box.device.name: box for box in sight.leaves}
+    plugs: dict[str, list[Plug]] = {}
+    for link in cables.links:
+        for near, far in ((link.a, link.b), (link.b, link.a)):
+            host, box = hosts.get(far.node), boxes.get(near.node)
+            port = cables.port(near)
+            if host is None or box is None or port is None or not isinstance(port.port, Port):
+                continue
+            names = [one.name for one in host.ports]
+            plugs.setdefault(host.group, []).append(
+                Plug(
+                    leaf=box.id, port=port.port, splits=box.parts(port.port.panel), interface=port,
+                    host=_number(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
+                )
+            )  # fmt: skip
+    first = {host.group: host for host in reversed(sight.fabric.hosts)}
+    return [
+        Group(name=name, plugs=tuple(sorted(own, key=lambda one: (one.host, one.host_port))), host=first[name])
+        for name, own in sorted(plugs.items(), key=lambda item: (min(one.port for one in item[1]), natural(item[0])))
+    ]
+
+
+def _number(host: Host) -> int:
+    found = re.search("[0-9]+$", host.name)
+    return (
+        int(host.name.removeprefix(host.group))
+        if host.name.removeprefix(host.group).isdecimal()
+        else (int(found[0]) if found else 1)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _More:
+    panels: tuple[int, ...]
+    left: tuple[str, ...]
+
+
+def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool) -> tuple[Tree, dict[Keys, str], _More]:
+    ports = usual(_ports_each(group.plugs).values()) or 1
+    spread, leaf_group, panels, fits = _laid_out(group, ports)
+    split = usual(one.splits for one in group.plugs) or 1
+    speed = usual(one.interface.speed_mbps for one in group.plugs if isinstance(one.interface.speed_mbps, int))
+    ends = {End(f"leaf{one.leaf}", one.interface.name) for one in group.plugs}
+    links = [link for link in cables.links if link.a in ends or link.b in ends]
+    length, media_name, guessed = cable(links, [one.interface for one in group.plugs], speed, at)
+    card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
+    if card is None:
+        card = _card(speed)
+        guessed[(*at, "nic")] = "no file says which NIC"
+    if speed is None:
+        speed = max(nic(card).lanes) if card in nics() else 100_000
+        guessed[(*at, "speed")] = "no file says a speed"
+    vlan = _vlan(sight, group)
+    own = stated(
+        ids=numbers(group.ids),
+        gpus=group.host.gpus or None if group.host else None,
+        nic=card,
+        ports=ports if ports > 1 else None,
+        spread=None if spread == "leaves" else spread,
+        leaf_group=leaf_group,
+        leaf_ports=None if alone else numbers(panels),
+        split=split if split > 1 else None,
+        vlan=vlan,
+        bond=True if _bonded(sight, group) else None,
+        speed=show_speed(speed),
+        media=media_name,
+        length=f"{length}m",
+    )
+    left = f"on which ports of leaves the hosts of {group.name} are: no rule of an intent gives them out so"
+    return own, guessed, _More(panels=panels, left=() if fits else (left,))
+
+
+def _card(speed: int | None) -> str:
+    """Return the first NIC of the catalogue that has a speed, of those with most speeds."""
+    able = [name for name in nics() if speed is None or speed in nic(name).lanes]
+    return max(able or nics(), key=lambda name: (name == "ConnectX-7", len(nic(name).lanes)))
+
+
+def _ports_each(plugs: Iterable[Plug]) -> Mapping[int, int]:
+    found: dict[int, int] = {}
+    for one in plugs:
+        found[one.host] = max(found.get(one.host, 0), one.host_port)
+    return found
+
+
+def _laid_out(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool]:
+    """Return how hosts are spread, how many share a leaf, on which panel ports, and whether all are so."""
+    stated_spread = group.host.spread if group.host else None
+    leaves = {one.leaf for one in group.plugs if one.host == group.ids[0]}
+    by_leaf = "one-leaf" if ports == 1 or len(leaves) == 1 else "leaves"
+    spread = by_leaf if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
+    spots = {(one.host, one.host_port): one for one in group.plugs}
+    most = max(group.ids)
+    for each in range(1, min(most, 4096) + 1):
+        found = list(places(_shape(group.ids, ports, spread, each)))
+        if all((one := spots.get(place[:2])) is None or one.leaf == place.leaf for place in found):
+            panels = _panels(spots, found)
+            if panels is not None:
+                return spread, each, panels, True
+    return spread, most, tuple(sorted({one.port.panel for one in group.plugs})), False
+
+
+def _shape(ids: tuple[int, ...], ports: int, spread: str, each: int) -> Endpoints:
+    """Return what `places` asks of a group, and no more."""
+    return Endpoints.model_construct(
+        ids=ids, ports=ports, spread=cast("Spread", spread), leaf_group=each, nic="", speed=0, media="", length=1
+    )
+
+
+def _panels(spots: Mapping[tuple[int, int], Plug], found: list[Place]) -> tuple[int, ...] | None:
+    """Return panel ports whose parts in turn are those at which the hosts are; None where there are none such."""
+    at: dict[int, Plug] = {}
+    for place in found:
+        plug = spots.get((place.host, place.host_port))
+        if plug is not None and at.setdefault(place.slot, plug).port != plug.port:
+            return None
+    splits = {one.splits for one in at.values()}
+    if len(splits) != 1:
+        return None
+    (into,) = splits
+    panels: dict[int, int] = {}
+    for slot, plug in at.items():
+        position, part = divmod(slot, into)
+        if plug.port.split != part or panels.setdefault(position, plug.port.panel) != plug.port.panel:
+            return None
+    return _filled(panels)
+
+
+def _filled(panels: Mapping[int, int]) -> tuple[int, ...] | None:
+    """Return a sorted list with panel ports at their places, those between them filled up."""
+    result: list[int] = []
+    last = max(panels)
+    for place in range(last + 1):
+        panel = panels.get(place)
+        if panel is None:
+            after = next((one for spot, one in sorted(panels.items()) if spot > place))
+            rest = next(spot for spot in sorted(panels) if spot > place) - place
+            panel = result[-1] + 1 if result else after - rest
+        if panel < 1 or (result and panel <= result[-1]):
+            return None
+        result.append(panel)
+    return tuple(result)
+
+
+def _vlan(sight: Sight, group: Group) -> Tree | None:
+    """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
+    known: list[int] = []
+    for box in sight.leaves:
+        names = {one.interface.name for one in group.plugs if one.leaf == box.id}
+        if isinstance(box.device.port_channels, tuple):
+            names |= {channel.name for channel in box.device.port_channels if names & set(channel.members)}
+        vlans = box.device.vlans if isinstance(box.device.vlans, tuple) else ()
+        known += [one.id for one in vlans if one.addresses and names & _untagged(one)]
+    number = usual(known)
+    return None if number is None else {"id": number}
+
+
+def _untagged(vlan: Vlan) -> set[str]:
+    return {one.interface for one in vlan.members if not one.tagged}
+
+
+def _bonded(sight: Sight, group: Group) -> bool:
+    if group.host and any(port.bond for port in group.host.ports):
+        return True
+    members = {
+        (box.id, member)
+        for box in sight.leaves
+        for channel in (box.device.port_channels if isinstance(box.device.port_channels, tuple) else ())
+        for member in channel.members
+    }
+    return any((one.leaf, one.interface.name) in members for one in group.plugs)

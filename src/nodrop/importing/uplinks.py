@@ -1,0 +1,222 @@
+"""The links between the tiers: how many, on which ports, and by which rule ports are given out."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from nodrop.design.blocks import Peers
+from nodrop.design.splits import Jack, jacks
+from nodrop.fabric.fabric import Interface, Link, Port
+from nodrop.fabric.routing import Bgp
+from nodrop.hardware import media, medium, switch
+from nodrop.hardware.schema import Switch
+from nodrop.importing.found import Found, Keys, numbers, stated
+from nodrop.importing.sight import LEAF, SPINE, Box, Cables, Run, Sight, faces, usual
+from nodrop.units import show_speed
+
+_AT: Keys = ("topology", "uplinks")
+_PORTS: Keys = ("topology", "leaves", "ports")
+
+
+class Sharing(NamedTuple):
+    """By which rule the ports of a tier go to its peers: the panel ports and the number of slots, None by halving."""
+
+    panels: tuple[int, ...]
+    slots: int | None
+    fits: bool = True
+
+
+def uplinks(sight: Sight, cables: Cables) -> Found:
+    """Return the links between the tiers, and the leaves' ports for them."""
+    runs = cables.runs
+    if not runs or not sight.leaves or not sight.spines:
+        why = "no address, neighbor table or stated cable joins a leaf to a spine"
+        example = "{per_spine: 2, speed: 400G, media: DR4, length: 30m}"
+        return Found(lacking={_AT: f"{why}; such as {example}", (*_PORTS, "uplinks"): "with that, panel ports"})
+    each = usual(_counts(runs).values()) or 1
+    ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
+    speed = usual(one.speed_mbps for one in ports if one and isinstance(one.speed_mbps, int))
+    split, spine_split = (_split(sight.tier(role), runs, role) for role in (LEAF, SPINE))
+    leaf, spine = (_model(sight.tier(role)) for role in (LEAF, SPINE))
+    mine = leaf_sharing(leaf, sight, runs, split, each, _facing_hosts(sight, cables))
+    theirs = spine_sharing(spine, runs, spine_split, each, speed)
+    length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT)
+    left = []
+    if not mine.fits or not theirs.fits:
+        left.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
+    if speed is None:
+        guessed[(*_AT, "speed")] = "no file says a speed; the fastest of the model"
+        speed = leaf.ports[0].speeds[0] if leaf else 100_000
+    keys = stated(
+        per_spine=each,
+        speed=show_speed(speed),
+        media=media_name,
+        length=f"{length}m",
+        split=split if split > 1 else None,
+        spine_split=spine_split if spine_split != split else None,
+        spine_slots=mine.slots,
+        leaf_slots=theirs.slots,
+    )
+    topology = {"leaves": {"ports": {"uplinks": numbers(mine.panels)}}, "uplinks": keys}
+    return Found(keys={"topology": topology}, guessed=guessed, left=tuple(left))
+
+
+def _counts(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
+    found: dict[tuple[int, int], int] = {}
+    for run in runs:
+        found[run.leaf, run.spine] = found.get((run.leaf, run.spine), 0) + 1
+    return found
+
+
+def runs_links(runs: Iterable[Run]) -> tuple[Link, ...]:
+    """Return the cables of runs."""
+    return tuple(run.link for run in runs)
+
+
+def _split(own: tuple[Box, ...], runs: Iterable[Run], role: str) -> int:
+    boxes = {one.id: one for one in own}
+    return (
+        usual(
+            boxes[run.leaf if role == LEAF else run.spine].parts(
+                (run.leaf_port if role == LEAF else run.spine_port).panel
+            )
+            for run in runs
+        )
+        or 1
+    )
+
+
+def _model(own: tuple[Box, ...]) -> Switch | None:
+    name = usual(model.name for one in own if (model := one.model))
+    return None if name is None else switch(name)
+
+
+def _facing_hosts(sight: Sight, cables: Cables) -> frozenset[int]:
+    """Return the leaves' panel ports that face hosts."""
+    return frozenset(
+        port.port.panel
+        for box in sight.leaves
+        for port in box.device.interfaces
+        if isinstance(port.port, Port) and faces(port, "host")
+    )
+
+
+def leaf_sharing(
+    model: Switch | None, sight: Sight, runs: tuple[Run, ...], split: int, each: int, hosts: frozenset[int]
+) -> Sharing:
+    """Return the leaves' panel ports towards spines and how they are shared out."""
+    used = {run.leaf_port.panel for run in runs}
+    blocks: dict[int, set[Port]] = {}
+    for run in runs:
+        blocks.setdefault(run.spine, set()).add(run.leaf_port)
+    free = [panel for panel in (model.panels if model else ()) if panel not in hosts]
+    candidates = list(_candidates(used, free))
+    if model and (paths := _paths(sight)) and paths > len(model.panels):
+        found = _shared(blocks, [one for one in candidates if len(one) * split == paths], split, each, SPINE)
+        if found.fits:
+            return found
+    return _shared(blocks, candidates, split, each, SPINE)
+
+
+def _paths(sight: Sight) -> int | None:
+    """Return how many equal paths leaves may use: more than panel ports are as many as uplinks."""
+    processes = (box.device.bgp for box in sight.leaves)
+    return usual(one.maximum_paths or one.maximum_paths_ipv6 for one in processes if isinstance(one, Bgp))
+
+
+def spine_sharing(model: Switch | None, runs: tuple[Run, ...], split: int, each: int, speed: int | None) -> Sharing:
+    """Return how the spines' ports are shared out among leaves; which those are follows from the model."""
+    blocks: dict[int, set[Port]] = {}
+    for run in runs:
+        blocks.setdefault(run.leaf, set()).add(run.spine_port)
+    used = tuple(sorted({run.spine_port.panel for run in runs}))
+    panels = model.usable(split, speed) if model and speed else used
+    return _shared(blocks, [panels], split, each, LEAF)
+
+
+def _candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
+    """Yield lists of panel ports that hold those in use, the most likely first: themselves, then longer runs."""
+    yield tuple(sorted(used))
+    low, high = min(used), max(used)
+    around = [panel for panel in free if panel >= low], [panel for panel in free if panel <= high]
+    runs = {
+        tuple(panel for panel in free if first <= panel <= last)
+        for first in [panel for panel in around[1] if panel <= low]
+        for last in [panel for panel in around[0] if panel >= high]
+    }
+    yield from sorted(runs, key=lambda one: (len(one), one))
+
+
+def _shared(
+    blocks: Mapping[int, set[Port]], candidates: Iterable[tuple[int, ...]], split: int, each: int, role: str
+) -> Sharing:
+    """Return the first panel ports and slots by which every peer gets the ports that it has; else the ports in use."""
+    ids = tuple(sorted(blocks))
+    first: tuple[int, ...] = ()
+    tried = []
+    for panels in candidates:
+        first = first or panels
+        ports = jacks(panels, split)
+        if {port.panel for block in blocks.values() for port in block} <= set(panels):
+            tried.append((panels, ports))
+    for panels, ports in tried:
+        if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=None), each):
+            return Sharing(panels, None)
+    for panels, ports in tried:
+        if (slots := _slots(blocks, ids, ports, each, role)) is not None:
+            return Sharing(panels, slots)
+    return (
+        Sharing(first, max(ids), fits=False) if max(ids) * each <= len(first) * split else Sharing(first, None, False)
+    )
+
+
+def _slots(
+    blocks: Mapping[int, set[Port]], ids: tuple[int, ...], ports: tuple[Jack, ...], each: int, role: str
+) -> int | None:
+    """Return the slots, whole numbers of which the peers' numbers are the places, by which they get their ports."""
+    at = {jack.port: place for place, jack in enumerate(ports)}
+    last = ids[-1]
+    start = min(at[port] for port in blocks[last])
+    widths = {start // (last - 1)} if last > 1 else {each, *range(each, len(ports) + 1)}
+    wanted = {len(ports) // width for width in widths if width}
+    for slots in sorted({one + step for one in wanted for step in (0, 1)} | set(range(last, min(len(ports), 512) + 1))):
+        if slots < last or not 1 <= slots <= 512:
+            continue
+        if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=slots), each):
+            return slots
+    return None
+
+
+def _fits(blocks: Mapping[int, set[Port]], peers: Peers, each: int) -> bool:
+    if peers.clash(each):
+        return False
+    return all({jack.port for jack in peers.block(number, each)} == own for number, own in blocks.items())
+
+
+def cable(
+    links: Iterable[Link], ports: Iterable[Interface | None], speed: int | None, at: Keys
+) -> tuple[int, str, dict[Keys, str]]:
+    """Return the length and the medium of a group of cables, and which of the two is guessed."""
+    guessed: dict[Keys, str] = {}
+    links = tuple(links)
+    length = usual(one.length_m for one in links if isinstance(one.length_m, int))
+    if length is None:
+        told = [one.cable_length_m for one in ports if one and isinstance(one.cable_length_m, int)]
+        length = max(told, default=None)
+        if length is not None:
+            guessed[(*at, "length")] = "the longest that ports are told; no file says how long cables are"
+    if length is None:
+        length = 30
+        guessed[(*at, "length")] = "no file says how long cables are"
+    name = usual(one.media for one in links if isinstance(one.media, str))
+    if name is None or medium(name) is None:
+        guessed[(*at, "media")] = "no file says of what kind cables are" if name is None else f"{name} is not known"
+        name = fitting(speed, length)
+    return length, name, guessed
+
+
+def fitting(speed: int | None, length_m: int) -> str:
+    """Return a medium of a speed that reaches a length: DR optics, else the one that reaches the least beyond it."""
+    able = [one for one in media().values() if (speed is None or speed in one.speeds) and one.max_length_m >= length_m]
+    optical = [one for one in able if one.name.startswith("DR")]
+    found = min(optical or able or media().values(), key=lambda one: (one.passive, one.max_length_m, one.name))
+    return found.name
