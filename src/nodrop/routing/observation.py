@@ -74,7 +74,11 @@ class Observation:
     said: Mapping[tuple[Check, Subject], str] = field(default_factory=dict)
     """The validator's own words for what it saw of an item: `HALF_OPEN`, `Idle (peer refused the AS number)`."""
     unseen: Mapping[Check, Mapping[Subject, str]] = field(default_factory=dict)
-    """Items that it cannot see, with the fact that says why; an item of nothing, (), stands for all of a check."""
+    """Items that it cannot see, with the fact that says why; an item of nothing, (), stands for all of a check.
+
+    An item that has a value too was seen so this time and may be seen otherwise the next, which nothing is held
+    against: it is judged, and not compared.
+    """
     refused: tuple[Refused, ...] = ()
     flows: tuple[Flow, ...] = ()
     """What differs from another build of the fabric, where it was held against one."""

@@ -19,7 +19,7 @@ from nodrop.fabric.subject import Subject, natural
 from nodrop.fabric.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, Check, Observation, Refused, route_item
 from nodrop.validate.batfish import lines, questions
-from nodrop.validate.batfish.blind import UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
+from nodrop.validate.batfish.blind import FIRST_COME, UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
 from nodrop.validate.batfish.names import Exported, Names, Owners, specified
 from nodrop.validate.batfish.reaching import Reaching
 from nodrop.validate.batfish.service import Loaded, Row
@@ -194,7 +194,10 @@ class Observing:
         return next((found[0] for found in marks if not isinstance(found, Unknown)), RDMA_DSCP)
 
     def _blind(self) -> None:
-        """Add what Batfish drops, skips or does not follow; an item that is not seen has no value."""
+        """Add what Batfish drops, skips or does not follow; an item that is not seen has no value.
+
+        What hangs on which route came first is seen as it is, and only not compared.
+        """
         for check in _OF_ADDRESSES:
             for item in self._wanted(check):
                 if ":" in item[-1]:
@@ -206,6 +209,7 @@ class Observing:
             for item, reason in items.items():
                 self.unseen[check].setdefault(item, reason)
         for check, blind in self.unseen.items():
-            for item in blind if () not in blind else (*blind, *self.seen.get(check, {})):
+            gone = [item for item, reason in blind.items() if reason != FIRST_COME]
+            for item in gone if () not in blind else (*gone, *self.seen.get(check, {})):
                 self.seen.get(check, {}).pop(item, None)
                 self.said.pop((check, item), None)
