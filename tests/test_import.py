@@ -1,7 +1,7 @@
 """An intent from configurations: builds come back equal, what an intent cannot say is told, guesses are said to be."""
 
 import shutil
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ import nodrop
 from command import nodrop as run
 from designs import build, load, shipped
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.fabric.compare import differences
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.compare import differences, project
+from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import UNKNOWN
 from nodrop.importing import Imported, derive
@@ -207,6 +207,18 @@ def test_what_no_file_says_is_to_be_added() -> None:
     assert {one.partition(":")[0] for one in found.lacking} >= {"classes", "routing.asn.leaves", "addressing.oob"}
     for one in found.lacking:
         assert f"# {one.partition(':')[0]} is to be added:" in found.text
+
+
+FIELDS = sorted({field.name for field in fields(Device)} - {"name", "platform", "interfaces"})
+PORT_FIELDS = sorted({field.name for field in fields(Interface)} - {"name"})
+
+
+@pytest.mark.parametrize("name", [*FIELDS, *(f"interfaces/*/{one}" for one in PORT_FIELDS)])
+def test_a_fact_that_no_file_says_is_no_difference(name: str) -> None:
+    whole = bare("two-by-two")
+    fabric = replace(whole, devices=tuple(project(device, [name]) for device in whole.devices))
+    found = derive(fabric, source="site")
+    assert name.rpartition("/")[2] not in {one.path for one in found.unlike}
 
 
 def test_an_import_is_the_same_whatever_the_order_of_switches() -> None:

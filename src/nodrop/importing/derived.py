@@ -126,7 +126,7 @@ def _limit(sight: Sight) -> Found:
     limit = sight.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
         limit = max((1.0, *_ratios(sight)))
-    return Found(keys={"topology": {"max_oversubscription": f"{limit:g}"}} if limit != 1 else {})
+    return Found(keys={"topology": {"max_oversubscription": limit}} if limit != 1 else {})
 
 
 def _ratios(sight: Sight) -> Iterator[float]:

@@ -104,7 +104,7 @@ def _groups(sight: Sight, cables: Cables) -> tuple[list[Group], str]:
 def _leads_out(port: Interface) -> bool:
     if port.enabled is False or faces(port, "fabric"):
         return False
-    return faces(port, "host") or bool(port.description) or port.enabled is True
+    return faces(port, "host") or isinstance(port.description, str) or port.enabled is True
 
 
 def _named(text: object) -> tuple[str, int] | None:

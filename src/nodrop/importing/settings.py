@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
-from nodrop.fabric.buffers import BufferProfile, DynamicBuffers
+from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.fabric.fabric import Device, Host, Interface, Side, Trimming
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.fabric.routing import Bgp
-from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.states import Unknown, UnknownFact, those_known
 from nodrop.hardware.shares import lossless_share_percent
 from nodrop.importing.classes import size
 from nodrop.importing.found import Found, Keys, Tree, stated
@@ -23,13 +23,15 @@ def fabric(sight: Sight) -> Found:
     """Return the fabric's name, mode and MTU."""
     mtu = usual(_every_port(sight, "mtu_bytes"))
     mode = sight.fabric.mode
+    plain = not any(isinstance(port.qos, QosProfile) for box in sight.boxes for port in box.device.interfaces)
     return Found(
+        guessed={("mode",): "no port has QoS, so that nothing pauses"} if plain else {},
         keys=stated(
             nodrop=1,
             fabric=sight.fabric.name,
             mode=None if mode == "lossless" else mode,
             mtu=None if mtu in (None, 9216) else mtu,
-        )
+        ),
     )
 
 
@@ -106,7 +108,7 @@ def buffers(sight: Sight) -> Found:
         return Found()
     wanted = sight.fabric.policy.lossless_pool_percent
     pools = [one.device.buffer_pools for one in sight.boxes if isinstance(one.device.buffer_pools, tuple)]
-    shares = [share for own in pools if own and 0 < (share := lossless_share_percent(own)) < 100]
+    shares = [share for own in pools if 0 < (share := _share(own)) < 100]
     planned = wanted if isinstance(wanted, int) else max(shares, default=None)
     facts = (one.device.dynamic_buffers for one in sight.boxes)
     dynamic = [one for one in facts if isinstance(one, DynamicBuffers)]
@@ -124,6 +126,14 @@ def buffers(sight: Sight) -> Found:
         pattern_mtu=patterns.pop() if len(patterns) == 1 else None,
     )
     return Found(keys={"buffers": keys} if keys else {})
+
+
+def _share(pools: tuple[BufferPool, ...]) -> int:
+    """Return the share of the lossless pool in percent; 0 where sizes are not known."""
+    try:
+        return lossless_share_percent(pools)
+    except UnknownFact:
+        return 0
 
 
 def _has_patterns(platform: str) -> bool:
@@ -158,7 +168,7 @@ def trimming(sight: Sight) -> Found:
     told = usual(one.device.trimming for one in sight.boxes if isinstance(one.device.trimming, Trimming))
     if told is None:
         return Found()
-    into = next((one.name for one in sight.fabric.classes if one.tc == told.queue), None)
+    into = next((one.name for one in sight.fabric.classes if isinstance(one.tc, int) and one.tc == told.queue), None)
     bytes_kept = None if told.size_bytes in (None, 256) else size(told.size_bytes)
     keys = stated(size=bytes_kept, into=None if into == "trimmed" else into)
     return Found(keys={"trimming": keys} if keys else {})

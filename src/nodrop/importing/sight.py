@@ -219,7 +219,7 @@ def _renamed(fabric: Fabric, named: Mapping[str, str]) -> Fabric:
     """Return a fabric whose switches, and ports where their platform is not written, are called otherwise."""
     ports: dict[End, str] = {}
     devices = []
-    for device in fabric.devices:
+    for device in map(_numbered, fabric.devices):
         if device.name not in named:
             continue
         platform = platforms.written_as(device.platform)
@@ -240,6 +240,14 @@ def _renamed(fabric: Fabric, named: Mapping[str, str]) -> Fabric:
         devices=tuple(sorted(devices, key=lambda one: natural(one.name))),
         links=tuple(sorted(links, key=lambda one: (one.a, one.b))),
     )
+
+
+def _numbered(device: Device) -> Device:
+    """Return a switch whose ports have numbers: of an unknown model, in the order of their names."""
+    if not isinstance(device.model, Unknown) or not all(isinstance(one.port, Unknown) for one in device.interfaces):
+        return device
+    ordered = sorted(device.interfaces, key=lambda one: natural(one.name))
+    return replace(device, interfaces=tuple(replace(one, port=Port(n)) for n, one in enumerate(ordered, 1)))
 
 
 def _port_name(device: Device, platform: str, port: Interface) -> str:

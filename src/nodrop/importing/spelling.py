@@ -85,6 +85,8 @@ def _flow(at: Keys, value: Any) -> str:
         return "[" + ", ".join(_flow(at, one) for one in value) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
     return str(value) if isinstance(value, int) else _text(str(value))
 
 
