@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import nodrop
 from designs import shipped
 from nodrop import platforms
-from nodrop.errors import InputProblems
+from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.compare import differences
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Device
@@ -26,6 +26,7 @@ from nodrop.platforms import changing
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.report.plan_words import lines, what
 from plan.pairs import KNOBS, as_read, device_in, reading, reading_of
+from test_fix_properties import bad_examples, broken, said
 
 HERE = Path(__file__).parent
 WATCHED = {"watchdog": {"fabric": "off"}}
@@ -167,6 +168,52 @@ def test_a_patch_makes_the_new_fabric_of_the_old_files(platform: str, data: st.D
     assert all(device_in(old, name) == device_in(new, name) for name in untouched)
 
 
+@pytest.mark.parametrize("platform", ["sonic", "nvue"])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_patch_mends_or_breaks_nothing_but_what_is_asked(platform: str, data: st.DataObject) -> None:
+    """Of fabrics with a fault and without: what a patch leaves different is to be done by hand, and said."""
+    fault = data.draw(st.sampled_from([(), *bad_examples()]))
+    try:
+        one = said(broken(platform, [fault] if fault else []))
+    except (ValueError, Unsupported):
+        assume(False)
+    clean = said(broken(platform, []))
+    for old, new in ((clean, one), (one, clean)):
+        made = nodrop.plan(old, new)
+        for render in (plan_text.render, plan_json.render, plan_markdown.render):
+            assert render(made)
+        changed = {change.name for change in made.devices if change.kind == "changed"}
+        for patch in (patch for patch in patches(made, old, new) if patch.device in changed):
+            now = as_read(platform, patch.device, dict(patch.result))
+            left = [line for line in patch.by_hand if not line.startswith("refused as a whole")]
+            assert left or not list(differences(now, device_in(new, patch.device)))
+
+
+def test_what_stands_in_one_field_with_a_change_and_is_to_stay_stays() -> None:
+    """PFC that is obeyed on all priorities and sent for one (asymmetric PFC): only the one direction is changed."""
+    clean = broken("sonic", [])
+    file = "spine1/config_db.json"
+    config = json.loads(clean[file])
+    config["PORT"]["Ethernet0"]["pfc_asym"] = "on"
+    old, new = said(clean), said({**clean, file: json.dumps(config)})
+    (patch,) = patches(nodrop.plan(old, new), old, new)
+    assert patch.by_hand == ()
+    assert as_read("sonic", "spine1", dict(patch.result)) == device_in(new, "spine1")
+
+
+def test_a_switch_of_which_little_is_known_is_told() -> None:
+    """Cumulus Linux before NVUE: no file names the release, and lines are typed."""
+    folder = HERE.parent / "cumulus"
+    old, new = (nodrop.read([str(folder / name)]) for name in ("good", "bad"))
+    device = replace(new.fabric.devices[0], name=old.fabric.devices[0].name)
+    made = nodrop.plan(old, replace(new, fabric=replace(new.fabric, devices=(device,))))
+    (change,) = made.devices
+    assert change.kind == "changed"
+    assert f"~ {change.name} changed" in plan_text.render(made)
+    assert {fact.effect.means for block in made.told for fact in block.facts if block.devices} <= {"by hand", "unknown"}
+
+
 def test_a_refused_patch_comes_with_the_whole_file() -> None:
     old, new = story("ecn-thresholds")
     made = nodrop.plan(old, new)
@@ -283,4 +330,4 @@ def test_the_work_does_not_grow_with_ports_of_equal_design(monkeypatch: pytest.M
 
     monkeypatch.setattr(effects.Effects, "_edit", counted)
     nodrop.plan(*story("ecn-thresholds"))
-    assert tried == ["leaf1", "leaf1"]
+    assert tried == ["leaf1", "leaf1", "leaf1", "spine1"]  # each of two facts, and all of a leaf and of a spine

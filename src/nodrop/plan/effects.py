@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.fabric.change import Change, Edit, Step
+from nodrop.fabric.change import DISRUPTIONS, Change, Edit, Step
 from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import text
+from nodrop.fabric.subject import Subject, text
 from nodrop.locate import load
 from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
-from nodrop.plan.telling import make_of, merged, shape_key
+from nodrop.plan.telling import make_of, merged, shape_key, template
 from nodrop.platforms.changing import Known, effect
 
 _OF_KIND: Mapping[Kind, Effect] = {
@@ -67,28 +67,34 @@ class Effects:
         risks: list[Risk] = [one.risk for one in known if one is not None]
         reasons = [one.reason for one in known if one is not None]
         if edit is None:
-            return Effect(risk=worst([*risks, "unknown"]), reasons=_once(reasons), means="unknown")
-        if edit.by_hand and len(wanted) < sum(1 for _ in change.changes()):
-            edit = self._with_others(change, wanted, edit)
+            return Effect(risk=worst([*risks, "unknown"]), reasons=once(reasons), means="unknown")
+        whole = self._all(change)
+        if edit.by_hand and not {_shape_of(one) for one in wanted} & {_shape_of(one.change) for one in whole.by_hand}:
+            edit = whole
         if edit.by_hand:
             lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
             risk = worst(risks) if risks else "unknown"
-            return Effect(risk=risk, reasons=_once(reasons), means="by hand", by_hand=_once(lines))
+            return Effect(risk=risk, reasons=once(reasons), means="by hand", by_hand=once(lines))
+        if _rank(edit) > _rank(whole):  # alone, it takes a profile of its own; with the others it does not
+            edit = whole
         steps = worst(step.disruption for step in edit.steps)
-        reasons += _reasons(edit.steps)
-        return Effect(risk=worst([*risks, steps]), reasons=_once(reasons))
+        weighty = [one.reason for one in known if one is not None and (one.risk != "none" or steps == "none")]
+        return Effect(risk=worst([*risks, steps]), reasons=once([*weighty, *_reasons(edit.steps)]))
 
-    def _with_others(self, change: DeviceChange, wanted: Sequence[Change], alone: Edit) -> Edit:
-        """Return the edit of all changes of a switch, where it makes what could not be made alone."""
+    def together(self, change: DeviceChange) -> Effect:
+        """Return what all changes of a switch together do to it, as far as its own files tell."""
+        if change.kind != "changed" or bundle(self._old, change.name) is None:
+            return Effect()
+        whole = self._all(change)
+        return Effect(risk=worst(step.disruption for step in whole.steps), reasons=once(_reasons(whole.steps)))
+
+    def _all(self, change: DeviceChange) -> Edit:
+        """Return the edit of all changes of a switch, or of another of its make with changes of the same shape."""
         shapes = ((len(part.ports), tuple(map(shape_key, merged(part.entries)))) for part in change.parts)
         key = (make_of(change), tuple(shapes))
         if key not in self._whole:
             self._whole[key] = self._edit(change, list(uncomputed(change)))
-        whole = self._whole[key]
-        subjects = {one.subject for one in wanted}
-        if whole is None or any(one.change.subject in subjects for one in whole.by_hand):
-            return alone
-        return replace(whole, by_hand=())
+        return self._whole[key] or Edit()
 
     def _edit(self, change: DeviceChange, wanted: Sequence[Change]) -> Edit | None:
         """Return what changes come to in the files of a switch; None where those cannot be had."""
@@ -103,6 +109,16 @@ class Effects:
             return editor.edit(files, wanted, name=change.name)
         except InputProblems:
             return None
+
+
+def _rank(edit: Edit) -> int:
+    return DISRUPTIONS.index(edit.disruption)
+
+
+def _shape_of(change: Change) -> Subject:
+    """Return where a change is, without the names of switches, ports and rows."""
+    area, *rest = change.subject[1:]
+    return template((area[1:], *rest) if area.startswith("@") else ("interfaces", area, *rest))
 
 
 def _idle(change: DeviceChange, ports: tuple[str, ...]) -> bool:
@@ -134,7 +150,7 @@ def _reasons(steps: Sequence[Step]) -> list[str]:
     return [step.reason for level in levels for step in disturbing if step.disruption == level]
 
 
-def _once(lines: Sequence[str]) -> tuple[str, ...]:
+def once(lines: Sequence[str]) -> tuple[str, ...]:
     """Return lines once each; what several say behind a semicolon, only behind the last of them."""
     once = list(dict.fromkeys(lines))
     ends = [line.partition("; ")[2] for line in once]

@@ -41,15 +41,17 @@ class Comparing:
         assert one is not None
         if old is None or new is None:
             return DeviceChange(name=one.name, kind="added" if old is None else "removed", old=old, new=new)
-        if old is new:
+        old, new = self._interner.device(old), self._interner.device(new)
+        if old == new:
             return None
         kind: Kind = "changed"
         before, after = old, new
         if old.platform != new.platform:
             kind = "replaced"
             unsaid = {*platforms.not_carried(old.platform), *platforms.not_carried(new.platform)}
-            before, after = project(old, unsaid), _with_names_of(old, project(new, unsaid))
-        parts, unsaid_parts = self._parts(self._interner.device(before), self._interner.device(after))
+            pair = project(old, unsaid), _with_names_of(old, project(new, unsaid))
+            before, after = map(self._interner.device, pair)
+        parts, unsaid_parts = self._parts(before, after)
         if not parts and not unsaid_parts and kind == "changed":
             return None
         return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=parts, unsaid=unsaid_parts)

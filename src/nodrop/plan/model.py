@@ -105,6 +105,16 @@ class Stage:
 
     devices: tuple[str, ...]
     why: str
+    tier: int = 0
+    """How far they are from hosts, in cables."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """What all changes of switches do together, where that is worse than what any of them does alone."""
+
+    devices: tuple[str, ...]
+    effect: Effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +128,7 @@ class Plan:
     """Switches that come, go or change, by name."""
     told: tuple[Told, ...] = ()
     """All facts that change, those of the fabric first."""
+    together: tuple[Together, ...] = ()
     unsaid: tuple[Told, ...] = ()
     """What one of the two sides does not say."""
     order: tuple[Stage, ...] = ()

@@ -6,6 +6,7 @@ from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import natural
 from nodrop.plan.model import DeviceChange, Stage
+from nodrop.routing.tiers import RANK
 
 
 def stages(changes: Sequence[DeviceChange], new: Fabric) -> tuple[Stage, ...]:
@@ -27,7 +28,7 @@ def stages(changes: Sequence[DeviceChange], new: Fabric) -> tuple[Stage, ...]:
     tiers = sorted({depth.get(name, 0) for name in staying})
     for tier in tiers:
         here = [name for name in staying if depth.get(name, 0) == tier]
-        found += _one_by_one(here) if tier else _nearest_hosts(here, beside)
+        found += _one_by_one(here, tier) if tier else _nearest_hosts(here, beside)
     if removed:
         found.append(Stage(devices=removed, why="last: drain them, and take their cables away once nothing needs them"))
     return tuple(found)
@@ -45,9 +46,9 @@ def _nearest_hosts(names: Sequence[str], beside: Mapping[str, set[str]]) -> Iter
         yield Stage(devices=rest, why="the rest of the tier")
 
 
-def _one_by_one(names: Iterable[str]) -> Iterator[Stage]:
+def _one_by_one(names: Iterable[str], tier: int) -> Iterator[Stage]:
     for name in sorted(names, key=natural):
-        yield Stage(devices=(name,), why="alone: the others of its tier carry the traffic meanwhile")
+        yield Stage(devices=(name,), why="alone: the others of its tier carry the traffic meanwhile", tier=tier)
 
 
 def _beside(fabric: Fabric) -> Mapping[str, set[str]]:
@@ -62,15 +63,13 @@ def _beside(fabric: Fabric) -> Mapping[str, set[str]]:
 
 
 def _depths(fabric: Fabric, beside: Mapping[str, set[str]]) -> Mapping[str, int]:
-    """Return how many cables lie between each switch and the nearest that has hosts, or ports for them."""
+    """Return how many cables lie between each switch and the nearest that has hosts, or is called a leaf."""
     hosts = {host.name for host in fabric.hosts}
     edge = {
         end.node for link in fabric.links for end, other in ((link.a, link.b), (link.b, link.a)) if other.node in hosts
     }
     edge |= {
-        device.name
-        for device in fabric.devices
-        if any(not isinstance(port.side, Unknown) and port.side == "host" for port in device.interfaces)
+        device.name for device in fabric.devices if not isinstance(device.role, Unknown) and RANK.get(device.role) == 0
     }
     depths = dict.fromkeys(sorted(edge & beside.keys()), 0)
     ring = list(depths)

@@ -11,14 +11,17 @@ from dataclasses import dataclass, field
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.fabric.change import ByHand, Change, Edit
+from nodrop.fabric.compare import differences
 from nodrop.fabric.edit import get_value
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.reading import Reading, Source
-from nodrop.fabric.subject import text
+from nodrop.fabric.spelling import said
+from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import Subject, text
 from nodrop.parallel import map_chunks
-from nodrop.plan.effects import bundle, uncomputed
-from nodrop.plan.model import DeviceChange, Plan
-from nodrop.platforms.editing import same
+from nodrop.plan.effects import bundle, once, uncomputed
+from nodrop.plan.model import DeviceChange, Part, Plan
+from nodrop.platforms.editing import same, subject_of, touch
 
 BY_HAND = "by-hand.txt"
 STEPS = "patch.json"
@@ -45,20 +48,50 @@ class _Task:
     old: Bundle | None
     new: Bundle | None
     changes: tuple[Change, ...] = ()
+    by_hand: tuple[ByHand, ...] = ()
+    """What is known already to be made by no patch."""
 
 
 def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = None) -> Iterator[Patch]:
     """Yield the patch of every switch that comes, goes or changes; an executor works on several at a time."""
     tasks: list[_Task] = []
+    lines = _lines(plan)
     for one in plan.devices:
         if one.kind != "changed":
             yield _of_whole(one, bundle(new, one.name))
             continue
         assert one.old is not None
         before, after = bundle(old, one.name), bundle(new, one.name)
-        changes = tuple(uncomputed(one))
-        tasks.append(_Task(name=one.name, platform=one.old.platform, old=before, new=after, changes=changes))
+        every, known = uncomputed(one), lines.get(one.name, {})
+        tasks.append(
+            _Task(
+                name=one.name,
+                platform=one.old.platform,
+                old=before,
+                new=after,
+                changes=tuple(change for change in every if change.subject not in known),
+                by_hand=tuple(
+                    ByHand(change=change, line=known[change.subject]) for change in every if change.subject in known
+                ),
+            )
+        )
     yield from map_chunks(_made, tasks, executor=executor, chunk=_CHUNK)
+
+
+def _lines(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
+    """Return what to do by hand, by switch and part, of facts that no patch makes."""
+    found: dict[str, dict[Subject, str]] = {}
+    for block in plan.told:
+        entries = [
+            (entry, fact.effect) for fact in block.facts if fact.effect.means == "by hand" for entry in fact.entries
+        ]
+        for name in block.devices if entries else ():
+            for entry, effect in entries:
+                part = Part(block.ports, (entry,))
+                for change in DeviceChange(name=name, kind="changed", old=None, new=None, parts=(part,)).changes():
+                    line = f"{text(change.subject)}: {'; '.join(effect.by_hand)}"
+                    found.setdefault(name, {})[change.subject] = line
+    return found
 
 
 def _of_whole(one: DeviceChange, new: Bundle | None) -> Patch:
@@ -79,50 +112,99 @@ def _left(lines: Sequence[str]) -> dict[str, bytes]:
 
 
 def _made(task: _Task) -> Patch:
-    """Return what takes a switch's files to what the changes say."""
-    edit = _edited(task)
-    if edit is None or task.old is None:
-        lines = [f"{text(change.subject)}: nodrop does not change these files" for change in task.changes]
+    """Return what takes a switch's files to what the changes say, and to nothing else."""
+    old, edit = task.old, _edited(task, task.changes)
+    if edit is None or old is None:
+        lines = [one.line for one in task.by_hand]
+        lines += [f"{text(change.subject)}: nodrop does not change these files" for change in task.changes]
         return Patch(device=task.name, files=_left(lines), by_hand=tuple(lines))
-    patched = platforms.reader(task.platform).FILES[0]
-    result = {**task.old, **edit.files}
+    edit, astray = _straight(task, old, edit)
+    patched = _patched(task, old)
+    result = {**old, **edit.files}
     files = {name: form.encode() for name, form in (edit.forms or _steps(edit)).items()}
     whole = {name: raw for name, raw in edit.files.items() if name != patched}
-    if edit.by_hand and task.new is not None:
-        whole |= {name: raw for name, raw in task.new.items() if name != patched and result.get(name) != raw}
+    left = list(_not_there((*edit.by_hand, *task.by_hand), task, result))
+    if left and task.new is not None:
+        besides = {name: raw for name, raw in task.new.items() if name != patched and result.get(name) != raw}
+        then = list(_not_there(left, task, {**result, **besides}))
+        if len(then) < len(left):
+            left, whole = then, {**whole, **besides}
+    lines = [*(one.line for one in left), *astray]
     if edit.disruption == "refused" and patched in edit.files:
         whole[patched] = edit.files[patched]
-    result |= whole
-    refused = [f"refused as a whole, load {patched} instead: {why}" for why in _refusals(edit) if patched in whole]
-    left = tuple(dict.fromkeys([*refused, *(one.line for one in _not_there(edit.by_hand, task, result))]))
-    return Patch(device=task.name, files=files | whole | _left(left), result=result, by_hand=left)
+        why = once([step.reason for step in edit.steps if step.disruption == "refused"])
+        lines.insert(0, f"refused as a whole, load {patched} instead: {'; '.join(why)}")
+    lines = list(dict.fromkeys(lines))
+    return Patch(device=task.name, files=files | whole | _left(lines), result={**result, **whole}, by_hand=tuple(lines))
 
 
-def _refusals(edit: Edit) -> Iterator[str]:
-    """Yield why a switch's own tool does not take the steps."""
-    return (step.reason for step in edit.steps if step.disruption == "refused")
+def _patched(task: _Task, old: Bundle) -> str:
+    """Return the file that a switch's own tool changes."""
+    usual = platforms.reader(task.platform).FILES[0]
+    return usual if usual in old else next(iter(old), usual)
 
 
 def _steps(edit: Edit) -> dict[str, str]:
     return {STEPS: edit.patch} if edit.steps else {}
 
 
-def _edited(task: _Task) -> Edit | None:
+def _edited(task: _Task, changes: Sequence[Change]) -> Edit | None:
     editor = platforms.editor(task.platform)
     if editor is None or task.old is None:
         return None
     try:
-        return editor.edit(task.old, task.changes, name=task.name)
+        return editor.edit(task.old, changes, name=task.name) if changes else Edit()
     except InputProblems:
         return None
 
 
+def _straight(task: _Task, old: Bundle, edit: Edit) -> tuple[Edit, list[str]]:
+    """Return an edit by which nothing changes along that stays in the new files, and what still does.
+
+    A platform takes what stands in one field with a change for meant as well (both directions of pause) unless it is
+    told otherwise: then what is to stay is among the changes.
+    """
+    astray = list(_astray(task, old, edit))
+    if not astray:
+        return edit, []
+    again = _edited(task, [*task.changes, *astray])
+    if again is not None and len(again.by_hand) <= len(edit.by_hand):
+        return again, [_said(change) for change in _astray(task, old, again)]
+    return edit, [_said(change) for change in astray]
+
+
+def _said(change: Change) -> str:
+    return f"{text(change.subject)}: the patch changes it along with others, and it is to stay {said(change.new)}"
+
+
+def _astray(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
+    """Yield what is not as the new files have it, though it was no change, with what it is to be."""
+    if task.new is None:
+        return
+    wanted, was = _read(task, task.new), _read(task, old)
+    now = _read(task, {**old, **edit.files})
+    meant = [change.subject for change in (*task.changes, *(one.change for one in task.by_hand))]
+    before = {found.path for found in differences(was, wanted, whole_lists=True)}
+    for found in differences(now, wanted, whole_lists=True):
+        at = subject_of(task.name, found.path)
+        silent = isinstance(found.a, Unknown) or isinstance(found.b, Unknown)
+        if not silent and found.path not in before and not any(touch(at, one) for one in meant):
+            yield Change(subject=at, old=UNKNOWN, new=found.b)
+
+
+def _read(task: _Task, files: Bundle) -> Device:
+    return (
+        platforms.reader(task.platform)
+        .read(task.name, [(Source(name=name, display=name), raw) for name, raw in files.items()])
+        .device
+    )
+
+
 def _not_there(by_hand: Sequence[ByHand], task: _Task, result: Bundle) -> Iterator[ByHand]:
-    """Yield what the files do not say even once they are given whole."""
+    """Yield what the files do not say even so."""
     if not by_hand:
         return
-    files = [(Source(name=name, display=name), raw) for name, raw in result.items()]
-    fabric = _alone(platforms.reader(task.platform).read(task.name, files).device)
+    fabric = Fabric(name="", mode="lossless", devices=(_read(task, result),))
     for one in by_hand:
         try:
             there = same(get_value(fabric, one.change.subject), one.change.new)
@@ -130,7 +212,3 @@ def _not_there(by_hand: Sequence[ByHand], task: _Task, result: Bundle) -> Iterat
             there = one.change.new is None
         if not there:
             yield one
-
-
-def _alone(device: Device) -> Fabric:
-    return Fabric(name="", mode="lossless", devices=(device,))

@@ -6,7 +6,7 @@ from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import natural
 from nodrop.plan.effects import Effects
 from nodrop.plan.facts import Comparing, of_fabric
-from nodrop.plan.model import Plan, Risk, Told, worst
+from nodrop.plan.model import RISKS, Effect, Plan, Risk, Together, Told, worst
 from nodrop.plan.order import stages
 from nodrop.plan.telling import merged, told
 
@@ -35,11 +35,18 @@ def plan(old: Reading, new: Reading) -> Plan:
         here = worst(fact.effect.risk for fact in block.facts)
         for name in block.devices:
             worsts[name] = worst((worsts[name], here))
+    together: dict[Effect, list[str]] = {}
+    for one in changes:
+        effect = effects.together(one)
+        if RISKS.index(effect.risk) > RISKS.index(worsts[one.name]):
+            worsts[one.name] = effect.risk
+            together.setdefault(effect, []).append(one.name)
     made = Plan(
         old=old.fabric.name,
         new=new.fabric.name,
         devices=tuple(changes),
         told=tuple(facts),
+        together=tuple(Together(devices=tuple(names), effect=effect) for effect, names in together.items()),
         unsaid=tuple(silent),
         problems=(*old.problems, *new.problems),
         effects=worsts,

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from nodrop.fabric import subject
-from nodrop.plan.model import KINDS, DeviceChange, Entry, Fact, Plan, Stage, Told
+from nodrop.plan.model import KINDS, DeviceChange, Entry, Fact, Plan, Stage, Together, Told
 from nodrop.report.json import dumped, of_problem, plain
 from nodrop.report.plan_words import lines, what
 
@@ -25,6 +25,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "new": plan.new,
         "devices": [_device(one, plan) for one in plan.devices],
         "changes": [_told(one) for one in plan.told],
+        "together": [_together(one) for one in plan.together],
         "unsaid": [_told(one) for one in plan.unsaid],
         "order": [_stage(one) for one in plan.order],
         "problems": [of_problem(each) for each in plan.problems],
@@ -52,6 +53,10 @@ def _fact(fact: Fact) -> dict[str, Any]:
         "by_hand": list(fact.effect.by_hand),
         "entries": [_entry(entry) for entry in fact.entries],
     }
+
+
+def _together(one: Together) -> dict[str, Any]:
+    return {"devices": list(one.devices), "risk": one.effect.risk, "reasons": list(one.effect.reasons)}
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

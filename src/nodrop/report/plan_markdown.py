@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from nodrop.plan.model import Plan
 from nodrop.report.escape import html, markdown
 from nodrop.report.names import count
-from nodrop.report.plan_page import RISK_SAID, Block, blocks, devices, numbered, reasons, summary, unsaid
+from nodrop.report.plan_page import RISK_SAID, Block, blocks, devices, numbered, reasons, summary, together, unsaid
 
 _ROWS = 20
 """Rows of the table: of a larger plan, the rest is in the folds."""
@@ -23,6 +23,7 @@ def render(plan: Plan) -> str:
         list(_table(said)),
         *(_fold(block) for block in said[:_FOLDS]),
         [f"{count(len(said) - _FOLDS, 'place')} more: see the whole plan"] if len(said) > _FOLDS else [],
+        [f"- {markdown(f'{head}: {line}')}" for head, effect in together(plan) for line in reasons(effect)],
         list(_listed("Not said by one side, so no change", [f"- {markdown(line)}" for line in unsaid(plan)])),
         list(
             _listed(

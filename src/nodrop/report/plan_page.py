@@ -96,6 +96,12 @@ def reasons(effect: Effect) -> Iterator[str]:
         yield "no patch: the files of the switch are not at hand, or nodrop does not change such files"
 
 
+def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
+    """Yield where all changes together do worse than each alone, and what they do."""
+    for one in plan.together:
+        yield f"{listing(map(name, one.devices))}: all changes together", one.effect
+
+
 def devices(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield a mark and a line for switches that come, go, are replaced or change."""
     marks = {"added": "+", "removed": "-", "replaced": "!", "changed": "~"}
@@ -105,9 +111,8 @@ def devices(plan: Plan) -> Iterator[tuple[str, str]]:
         for one in here:
             device = one.new or one.old
             assert device is not None
-            said = " ".join(
-                str(each) for each in (device.platform, device.version) if each and not isinstance(each, Unknown)
-            )
+            known = (each for each in (device.platform, device.version) if not isinstance(each, Unknown) and each)
+            said = " ".join(known)
             model = "" if isinstance(device.model, Unknown) else f"{device.model}, "
             was = f"{one.old.platform} before, " if kind == "replaced" and one.old else ""
             by_make.setdefault(f"({model}{was}{said})", []).append(one.name)
@@ -148,13 +153,14 @@ def summary(plan: Plan) -> str:
 def numbered(plan: Plan) -> list[tuple[int, str, str]]:
     """Return the order of the rollout: a number, switches, and why; runs of single switches as one row."""
     rows: list[tuple[int, str, str]] = []
-    together: list[tuple[str, list[Sequence[str]]]] = []
+    together: list[tuple[tuple[str, int], list[Sequence[str]]]] = []
     for stage in plan.order:
-        if together and together[-1][0] == stage.why and len(stage.devices) == 1:
+        key = (stage.why, stage.tier)
+        if together and together[-1][0] == key and len(stage.devices) == 1:
             together[-1][1].append(stage.devices)
         else:
-            together.append((stage.why, [stage.devices]))
-    for number, (why, stages) in enumerate(together, 1):
+            together.append((key, [stage.devices]))
+    for number, ((why, _), stages) in enumerate(together, 1):
         names = listing(name(device) for devices in stages for device in devices)
         rows.append((number, names, f"one after the other, {why}" if len(stages) > 1 else why))
     return rows

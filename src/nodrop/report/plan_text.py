@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.plan.model import Plan, Risk
 from nodrop.report.escape import terminal
-from nodrop.report.plan_page import blocks, devices, numbered, reasons, summary, unsaid
+from nodrop.report.plan_page import blocks, devices, numbered, reasons, summary, together, unsaid
 from nodrop.report.table import folded
 
 _STYLES: dict[Risk, str] = {
@@ -44,6 +44,9 @@ def _blocks(plan: Plan, *, color: bool, verbose: bool) -> Iterator[list[str]]:
         if block.others:
             page += folded(terminal(block.others), "  ", "    ")
         yield page
+    for head, effect in together(plan):
+        said = [line for one in reasons(effect) for line in folded(terminal(one), "    = ", "      ")]
+        yield [_paint(terminal(head), "1", color), *(_paint(line, _STYLES[effect.risk], color) for line in said)]
 
 
 def _listed(head: str, lines: Iterator[str], color: bool) -> list[str]:

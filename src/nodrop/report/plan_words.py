@@ -164,6 +164,8 @@ def value(part: str, given: Any) -> str:
             return f"{given}%" if unit == "percent" else f"{given} {unit}"
         case End():
             return str(given)
+        case tuple() if part in _MAPS:
+            return "a map"
         case QosProfile():
             return "set"
         case frozenset():
@@ -208,7 +210,7 @@ def _record(given: Any) -> str:
             or each is field.default
         ):
             continue
-        if not isinstance(each, bool | str | tuple) and each == field.default:
+        if not isinstance(field.default, Unknown) and each == field.default and not isinstance(each, bool | str):
             continue
         shown.append(f"{attribute(field.name)} {value(field.name, each)}")
     return ", ".join(shown) or "there"
