@@ -221,6 +221,31 @@ def test_a_fact_that_no_file_says_is_no_difference(name: str) -> None:
     assert name.rpartition("/")[2] not in {one.path for one in found.unlike}
 
 
+def unnumbered_alone() -> Fabric:
+    """A fabric whose cables no file names: sessions go over interfaces, and ports have no descriptions."""
+    fabric = bare("unnumbered")
+    devices = (
+        replace(one, interfaces=tuple(replace(port, description=None, side=UNKNOWN) for port in one.interfaces))
+        for one in fabric.devices
+    )
+    return replace(fabric, devices=tuple(devices), links=())
+
+
+def test_ports_with_sessions_over_interfaces_are_uplinks_where_no_cable_is_known() -> None:
+    found = derive(unnumbered_alone(), source="site")
+    assert "uplinks: 29-32" in found.text
+    assert "uplinks: {per_spine: 2, speed: 400G," in found.text
+    assert found.intent is not None
+    assert [one for one in found.unlike if one.path.startswith(("links", "bgp"))] == []
+
+
+def test_names_of_servers_are_left_and_told() -> None:
+    whole = bare("two-by-two")
+    fabric = replace(whole, devices=tuple(replace(one, ntp_servers=("pool.ntp.org",)) for one in whole.devices))
+    found = derive(fabric, source="site")
+    assert "ntp_servers: pool.ntp.org; an intent has addresses" in found.left
+
+
 def test_an_import_is_the_same_whatever_the_order_of_switches() -> None:
     fabric = bare("storage-vlan")
     turned = replace(fabric, devices=fabric.devices[::-1], links=fabric.links[::-1])

@@ -1,5 +1,7 @@
 """`nodrop import`: configurations that are there become an intent."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +11,7 @@ from nodrop.cli.options import OUTPUT, Sections, configured, option
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
+    from nodrop.fabric.fabric import Fabric
     from nodrop.importing import Imported
     from nodrop.judging import Settings
 
@@ -51,13 +54,22 @@ def command(paths: tuple[str, ...], output: str | None, stated: Stated, settings
         tell(f"error: {problem}")
     if reading.problems:
         return WRONG
-    made = derive(reading.fabric, source=" ".join(Path(path).name or path for path in paths))
+    made = derive(_called(reading.fabric, paths[0]), source=" ".join(Path(path).name or path for path in paths))
     if output is None:
         say(made.text)
     else:
         written_anew(Path(output), made.text)
     tell(_said(made, output))
     return 0 if made.equal else FOUND
+
+
+def _called(fabric: "Fabric", path: str) -> "Fabric":
+    """Return a fabric under the name of the folder or file that it is read from, where nobody states one."""
+    from nodrop.fabric.assemble import UNNAMED
+    from nodrop.intent.types import NAME_PATTERN
+
+    name = Path(path).resolve().stem
+    return replace(fabric, name=name) if fabric.name == UNNAMED and re.fullmatch(NAME_PATTERN, name) else fabric
 
 
 def _said(made: "Imported", output: str | None) -> str:

@@ -24,6 +24,9 @@ from nodrop.fabric.values import changed
 
 _T = TypeVar("_T")
 
+UNNAMED = "fabric"
+"""What a fabric is called of which nobody states a name."""
+
 RDMA_DSCP = 26
 """NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
 
@@ -46,7 +49,7 @@ def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: 
     plain = declared.mode is None and not hosts_read and not _profiles(devices)
     classes = declared.classes if declared.classes is not None else _classes(devices, mode, assumed, plain=plain)
     fabric = Fabric(
-        name=declared.name or "fabric",
+        name=declared.name or UNNAMED,
         mode=mode,
         devices=tuple(sorted(devices, key=lambda device: natural(device.name))),
         links=tuple(sorted(links, key=lambda link: (link.a, link.b))),

@@ -46,7 +46,7 @@ def addressing(sight: Sight, cables: Cables) -> Found:
         ("endpoints", blocks, "10.2.0.0/16"),
         ("oob", [oob], "192.168.100.0/24"),
     ):
-        found = [str(pool) for pool in pools if pool is not None]
+        found = [str(pool) for pool in pools if pool is not None and _is_pool(pool)]
         if found:
             keys[key] = found[0] if len(found) == 1 else found
         elif key != "links" or not _unnumbered(sight):
@@ -59,6 +59,11 @@ def addressing(sight: Sight, cables: Cables) -> Found:
     if vlans:
         tree["vlans"] = vlans
     return Found(keys=tree, guessed=guessed, lacking=lacking)
+
+
+def _is_pool(network: Network) -> bool:
+    """Whether a network can be a pool: of unicast addresses, and not all of them."""
+    return network.prefixlen >= 8 and not (network.is_multicast or network.is_loopback or network.is_unspecified)
 
 
 def _unnumbered(sight: Sight) -> bool:
@@ -163,15 +168,13 @@ def _offsets(sight: Sight, cables: Cables, version: int, *, fabric: bool) -> lis
     """Return the addresses of leaves' links by the plan's rule: twice the slot of a port behind a block's beginning."""
     found = []
     for box in sight.leaves:
-        model = box.model
-        if model is None:
-            continue
+        width = model.max_split if (model := box.model) else 1
         for name, port, texts in _links_of(box):
             if ((box.device.name, name) in cables.joined) is fabric:
                 for one in _addresses(texts, version):
                     panel = port.panel - 1 if version == 4 else port.panel
                     if one.network.num_addresses == 2:
-                        found.append(_Offset(box.id, int(one.ip), 2 * (panel * model.max_split + port.split)))
+                        found.append(_Offset(box.id, int(one.ip), 2 * (panel * width + port.split)))
     return found
 
 

@@ -65,7 +65,7 @@ def derive(imported: Fabric, *, source: str) -> Imported:
     left = (*found.left, *not_carried(differing, sight))
     head = (f"Imported from {source} by `nodrop import`.", *of_names(sight))
     untold = [one for one in problems if not (found.lacking and " is missing" in one.found)]
-    text = spell(found, head, tail=_tail(left, untold))
+    text = spell(found, head, tail=_tail(left, untold, tried=intent is not None and not problems))
     intent, _ = _loaded(text)
     return Imported(
         text=text,
@@ -148,7 +148,7 @@ def _up(name: str, port: Interface, cables: Cables) -> bool:
     return (name, port.name) in cables.joined
 
 
-def _tail(left: tuple[str, ...], problems: list[Problem]) -> Iterator[str]:
+def _tail(left: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Iterator[str]:
     """Yield what the text says at its end: what is not carried, and why it cannot be built."""
     if problems:
         yield ""
@@ -160,6 +160,9 @@ def _tail(left: tuple[str, ...], problems: list[Problem]) -> Iterator[str]:
         yield "Not carried:"
         for line in left:
             yield f"  {line}"
+    if not tried:
+        yield ""
+        yield "Once it builds, `nodrop plan` of the configurations and this intent tells what else it does not carry."
 
 
 def _words(problem: Problem) -> str:

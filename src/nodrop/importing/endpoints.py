@@ -21,6 +21,7 @@ _HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]*?[-_]?)0*([0
 """A description or a neighbor's name that is a host's: `gpu3:nic1`, `to_server01`, `storage-2 eth0`."""
 _NOT_HOSTS = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
 _EXAMPLE = "gpu: {ids: 1-32, gpus: 8, nic: ConnectX-7, ports: 2, leaf_group: 16, speed: 400G, media: DR4, length: 3m}"
+_SPEED_MBPS = 100_000
 UNNAMED = "host"
 """What a group is called of which nothing says a name."""
 
@@ -86,7 +87,8 @@ def _groups(sight: Sight, cables: Cables) -> tuple[list[Group], str]:
     for box in sight.leaves:
         for port in box.device.interfaces:
             here = End(box.device.name, port.name)
-            if here in cables.joined or not isinstance(port.port, Port) or not _leads_out(port):
+            taken = here in cables.joined or port.name in cables.spoken(box.device.name)
+            if taken or not isinstance(port.port, Port) or not _leads_out(port):
                 continue
             splits = box.parts(port.port.panel)
             peer = far.get(here)
@@ -186,7 +188,11 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
     ports = usual(_ports_each(group.plugs).values()) or 1
     spread, leaf_group, panels, fits = _laid_out(group, ports)
     split = usual(one.splits for one in group.plugs) or 1
+    guessed_speed: dict[Keys, str] = {}
     speed = usual(one.interface.speed_mbps for one in group.plugs if isinstance(one.interface.speed_mbps, int))
+    if speed is None:
+        speed = _SPEED_MBPS
+        guessed_speed = {(*at, "speed"): "no file says a speed"}
     ends = {End(f"leaf{one.leaf}", one.interface.name) for one in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
     length, media_name, guessed = cable(links, [one.interface for one in group.plugs], speed, at)
@@ -194,9 +200,7 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
     if card is None:
         card = _card(speed)
         guessed[(*at, "nic")] = "no file says which NIC"
-    if speed is None:
-        speed = max(nic(card).lanes) if card in nics() else 100_000
-        guessed[(*at, "speed")] = "no file says a speed"
+    guessed |= guessed_speed
     vlan = _vlan(sight, group)
     own = stated(
         ids=numbers(group.ids),
@@ -208,7 +212,7 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
         leaf_ports=None if alone else numbers(panels),
         split=split if split > 1 else None,
         vlan=vlan,
-        bond=True if _bonded(sight, group) else None,
+        bond=True if ports > 1 and spread == "one-leaf" and _bonded(sight, group) else None,
         speed=show_speed(speed),
         media=media_name,
         length=f"{length}m",

@@ -1,6 +1,7 @@
 """What holds for all switches and hosts: watchdogs, buffers, trimming, NICs, services, drained switches."""
 
 from collections.abc import Iterable, Iterator
+from ipaddress import ip_address
 from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
@@ -227,9 +228,13 @@ def services(sight: Sight) -> Found:
         found = (getattr(one, name) for one in devices)
         return [one for one in found if not isinstance(one, Unknown)]
 
+    left: list[str] = []
+
     def listed(name: str) -> list[str] | None:
-        most = usual(every(name))
-        return [*most] if most else None
+        most = usual(every(name)) or ()
+        if names := [one for one in most if not _is_address(one)]:
+            left.append(f"{name}: {', '.join(names)}; an intent has addresses")
+        return [one for one in most if _is_address(one)] or None
 
     snmp = stated(location=usual(every("snmp_location")), contact=usual(every("snmp_contact")))
     collectors = usual(one for one in every("otlp_collectors") if one)
@@ -242,7 +247,15 @@ def services(sight: Sight) -> Found:
     )  # fmt: skip
     found: Tree = {"services": keys} if keys else {}
     drained = {one.name: {"drained": True} for one in devices if _drained(one)}
-    return Found(keys=found | ({"devices": drained} if drained else {}))
+    return Found(keys=found | ({"devices": drained} if drained else {}), left=tuple(left))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _drained(device: Device) -> bool:

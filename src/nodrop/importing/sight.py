@@ -117,6 +117,14 @@ class Cables:
         """The ends of cables between switches."""
         return frozenset(end for link in self.links for end in (link.a, link.b) if self.between(link))
 
+    def spoken(self, name: str) -> frozenset[str]:
+        """Return the ports of a switch over which it has BGP sessions, without addresses."""
+        device = self._boxes[name].device
+        neighbors = device.neighbors
+        ports = {one.name for one in device.interfaces}
+        rows = () if isinstance(neighbors, Unknown) else neighbors
+        return frozenset(one.interface for one in rows if one.interface in ports)
+
     def between(self, link: Link) -> bool:
         """Whether a cable joins two switches."""
         return link.a.node in self._boxes and link.b.node in self._boxes

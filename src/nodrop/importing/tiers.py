@@ -25,7 +25,9 @@ def tiers(sight: Sight) -> Found:
         version, how = _version(own, platform)
         keys[KEYS[role]] = stated(ids=numbers(one.id for one in own), model=model, platform=platform, version=version)
         if model is None:
-            lacking[(*at, "model")] = "no file says which model it is; `nodrop hardware` lists those that are known"
+            lacking[(*at, "model")] = (
+                "no file says which model it is: one of `nodrop hardware`, here or as `models` in nodrop.yaml"
+            )
         foreign = sorted({one.device.platform for one in own} - {platform})
         if foreign:
             guessed[(*at, "platform")] = f"read from {', '.join(foreign)}, which nodrop does not write"

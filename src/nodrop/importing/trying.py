@@ -111,6 +111,7 @@ def _of_fabric(own: Fabric, other: Fabric) -> Iterator[Unlike]:
     hosts = own.hosts
     if not hosts:  # nobody states hosts: those of the intent are a guess, and so are their cables
         links, theirs = (tuple(one for one in of if _between(one, switches)) for of in (links, theirs))
+        theirs = theirs if links else ()  # no file says where cables lead
     classes = own.classes if any(isinstance(one.tc, int) for one in own.classes) else other.classes
     stated_policy = own.policy if own.policy != Policy() else other.policy
     mine = replace(own, links=links, hosts=hosts, classes=classes, policy=stated_policy)

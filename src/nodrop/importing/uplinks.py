@@ -17,6 +17,9 @@ _AT: Keys = ("topology", "uplinks")
 _PORTS: Keys = ("topology", "leaves", "ports")
 
 
+_SPEED_MBPS = 100_000
+
+
 class Sharing(NamedTuple):
     """By which rule the ports of a tier go to its peers: the panel ports and the number of slots, None by halving."""
 
@@ -29,6 +32,8 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     """Return the links between the tiers, and the leaves' ports for them."""
     runs = cables.runs
     if not runs or not sight.leaves or not sight.spines:
+        if found := _unnumbered(sight, cables):
+            return found
         why = "no address, neighbor table or stated cable joins a leaf to a spine"
         example = "{per_spine: 2, speed: 400G, media: DR4, length: 30m}"
         return Found(lacking={_AT: f"{why}; such as {example}", (*_PORTS, "uplinks"): "with that, panel ports"})
@@ -39,13 +44,15 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     leaf, spine = (_model(sight.tier(role)) for role in (LEAF, SPINE))
     mine = leaf_sharing(leaf, sight, runs, split, each, _facing_hosts(sight, cables))
     theirs = spine_sharing(spine, runs, spine_split, each, speed)
+    no_speed = speed is None
+    if speed is None:
+        speed = leaf.ports[0].speeds[0] if leaf else _SPEED_MBPS
     length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT)
     left = []
     if not mine.fits or not theirs.fits:
         left.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
-    if speed is None:
-        guessed[(*_AT, "speed")] = "no file says a speed; the fastest of the model"
-        speed = leaf.ports[0].speeds[0] if leaf else 100_000
+    if no_speed:
+        guessed[(*_AT, "speed")] = "no file says a speed"
     keys = stated(
         per_spine=each,
         speed=show_speed(speed),
@@ -58,6 +65,32 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     )
     topology = {"leaves": {"ports": {"uplinks": numbers(mine.panels)}}, "uplinks": keys}
     return Found(keys={"topology": topology}, guessed=guessed, left=tuple(left))
+
+
+def _unnumbered(sight: Sight, cables: Cables) -> Found | None:
+    """Return the ports of leaves with sessions over interfaces as links to spines; None where there are none."""
+    ports = [
+        port
+        for box in sight.leaves
+        for name in sorted(cables.spoken(box.device.name))
+        if (port := box.port(name)) and isinstance(port.port, Port)
+    ]
+    if not ports or not sight.spines:
+        return None
+    panels = {port.port.panel for port in ports if isinstance(port.port, Port)}
+    speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
+    length, media_name, guessed = cable((), ports, speed or _SPEED_MBPS, _AT)
+    guessed[(*_AT, "per_spine")] = "ports with sessions over interfaces; no file says which of them leads where"
+    if speed is None:
+        guessed[(*_AT, "speed")] = "no file says a speed"
+    keys = {
+        "per_spine": max(len(panels) // len(sight.spines), 1),
+        "speed": show_speed(speed or _SPEED_MBPS),
+        "media": media_name,
+        "length": f"{length}m",
+    }
+    topology = {"leaves": {"ports": {"uplinks": numbers(panels)}}, "uplinks": keys}
+    return Found(keys={"topology": topology}, guessed=guessed)
 
 
 def _counts(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
