@@ -353,3 +353,28 @@ def reading_of(inputs: "Inputs", settings: Settings, named: str) -> "Reading":
         nothing = Problem(path=named, found="no configuration", expected="files of switches, or an intent")
         raise InputProblems(reading.problems or [nothing])
     return reading
+
+
+def readings_of(
+    inputs: "Inputs", settings: Settings, named: str, executor: "Executor | None" = None
+) -> "tuple[Reading, ...]":
+    """Return what inputs say, fabric by fabric: of configurations, and of each intent what its switches would be given.
+
+    InputProblems, of all that cannot be built at once, or under the name where there is nothing.
+    """
+    readings: list[Reading] = []
+    problems: list[Problem] = []
+    every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
+    for one in every:
+        try:
+            reading = read(one, settings, executor)
+        except InputProblems as error:
+            problems += error.problems
+            continue
+        if reading.fabric.devices or reading.problems:
+            readings.append(reading)
+    if problems:
+        raise InputProblems(problems)
+    if not readings:
+        raise InputProblems([Problem(path=named, found="no configuration", expected="files of switches, or an intent")])
+    return tuple(readings)

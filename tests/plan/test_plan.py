@@ -80,9 +80,9 @@ def test_what_a_reviewer_reads(name: str, form: str, update_golden: bool) -> Non
     old, new = story(name)
     made = nodrop.plan(old, new)
     said = {
-        "txt": lambda: plan_text.render(made),
-        "md": lambda: plan_markdown.render(made),
-        "json": lambda: plan_json.render(made).decode(),
+        "txt": lambda: plan_text.page(made),
+        "md": lambda: plan_markdown.page(made),
+        "json": lambda: plan_json.render([made]).decode(),
     }[form]()
     golden = HERE / "golden" / f"{name}.{form}"
     if update_golden:
@@ -100,7 +100,7 @@ def test_a_fabric_is_no_change_of_itself(name: str) -> None:
     made = nodrop.plan(one, other)
     assert made.empty
     assert (made.devices, made.told, made.unsaid, made.order) == ((), (), (), ())
-    assert plan_text.render(made) == "nothing changes\n"
+    assert plan_text.page(made) == "nothing changes\n"
 
 
 def test_a_plan_does_not_depend_on_the_order_of_switches_and_ports() -> None:
@@ -109,7 +109,7 @@ def test_a_plan_does_not_depend_on_the_order_of_switches_and_ports() -> None:
         return replace(one, fabric=replace(one.fabric, devices=devices))
 
     old, new = story("ecn-thresholds")
-    assert plan_json.render(nodrop.plan(turned(old), turned(new))) == plan_json.render(nodrop.plan(old, new))
+    assert plan_json.render([nodrop.plan(turned(old), turned(new))]) == plan_json.render([nodrop.plan(old, new)])
 
 
 def test_what_one_side_does_not_say_is_no_change_and_told() -> None:
@@ -119,8 +119,8 @@ def test_what_one_side_does_not_say_is_no_change_and_told() -> None:
         made = nodrop.plan(one, other)
         assert made.empty
         assert [(told.devices, len(told.ports)) for told in made.unsaid] == [(("leaf1",), 3), (("leaf1",), 4)]
-        assert f"PFC watchdog of leaf1: {side} does not say" in plan_text.render(made)
-        assert plan_text.render(made).endswith("\nnothing changes\n")
+        assert f"PFC watchdog of leaf1: {side} does not say" in plan_text.page(made)
+        assert plan_text.page(made).endswith("\nnothing changes\n")
 
 
 def test_what_was_assumed_or_is_not_there_is_not_said() -> None:
@@ -182,7 +182,7 @@ def test_a_patch_mends_or_breaks_nothing_but_what_is_asked(platform: str, data: 
     for old, new in ((clean, one), (one, clean)):
         made = nodrop.plan(old, new)
         for render in (plan_text.render, plan_json.render, plan_markdown.render):
-            assert render(made)
+            assert render([made])
         changed = {change.name for change in made.devices if change.kind == "changed"}
         for patch in (patch for patch in patches(made, old, new) if patch.device in changed):
             now = as_read(platform, patch.device, dict(patch.result))
@@ -210,7 +210,7 @@ def test_a_switch_of_which_little_is_known_is_told() -> None:
     made = nodrop.plan(old, replace(new, fabric=replace(new.fabric, devices=(device,))))
     (change,) = made.devices
     assert change.kind == "changed"
-    assert f"~ {change.name} changed" in plan_text.render(made)
+    assert f"~ {change.name} changed" in plan_text.page(made)
     assert {fact.effect.means for block in made.told for fact in block.facts if block.devices} <= {"by hand", "unknown"}
 
 
@@ -311,11 +311,11 @@ def test_names_steer_neither_terminals_nor_pages() -> None:
     text = "</summary><img src=x>|**b**\x1b[31m"
     new = replace(old, fabric=set_value(old.fabric, parse("leaf1/Ethernet0/description"), text))
     made = nodrop.plan(old, new)
-    assert "\x1b" not in plan_text.render(made)
-    page = plan_markdown.render(made)
+    assert "\x1b" not in plan_text.page(made)
+    page = plan_markdown.page(made)
     assert "<img" not in page.replace("\\<img", "")
     assert "**b**" not in page
-    assert json.loads(plan_json.render(made))["changes"][0]["facts"][0]["entries"][0]["new"] == text
+    assert json.loads(plan_json.render([made]))["plans"][0]["changes"][0]["facts"][0]["entries"][0]["new"] == text
 
 
 def test_the_work_does_not_grow_with_ports_of_equal_design(monkeypatch: pytest.MonkeyPatch) -> None:

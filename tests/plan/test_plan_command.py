@@ -40,7 +40,7 @@ def test_formats_to_files(other: Path) -> None:
         "plan", INTENT, other, "--format", "json=plan.json", "--format", "markdown=plan.md", "--format", "text"
     )
     assert done.code == 1
-    assert json.loads(Path("plan.json").read_text())["summary"]["changed"] == 4
+    assert json.loads(Path("plan.json").read_text())["plans"][0]["summary"]["changed"] == 4
     assert Path("plan.md").read_text().startswith("**4 switches changed; worst: refused by the device")
     assert "4 switches changed; worst: refused by the device" in done.out
 
@@ -70,3 +70,46 @@ def test_what_cannot_be_read_is_exit_code_2(other: Path) -> None:
     assert (done.code, "config_db.json" in done.out + done.err) == (2, True)
     assert nodrop("plan", INTENT, "nothing.yaml").code == 2
     assert nodrop("plan", INTENT, other, "--patch", "").code == 2
+
+
+def test_fabrics_of_one_name_are_held_side_by_side(other: Path) -> None:
+    for folder, changed in (("old", INTENT), ("new", other)):
+        Path(folder).mkdir()
+        Path(folder, "a.yaml").write_text(changed.read_text())
+        Path(folder, "b.yaml").write_text(INTENT.read_text().replace("fabric: two-by-two", "fabric: twin"))
+    Path("new/c.yaml").write_text(INTENT.read_text().replace("fabric: two-by-two", "fabric: third"))
+    done = nodrop("plan", "old", "new", "--format", "json", "--patch", "patch")
+    assert done.code == 1
+    said = {one["new"]: one["summary"] for one in json.loads(done.out)["plans"]}
+    assert {name: (one["added"], one["changed"]) for name, one in said.items()} == {
+        "third": (4, 0),
+        "twin": (0, 0),
+        "two-by-two": (0, 4),
+    }
+    assert sorted(str(path.parent) for path in Path("patch").glob("*/*/patch.json")) == [
+        f"patch/two-by-two/{name}" for name in ("leaf1", "leaf2", "spine1", "spine2")
+    ]
+    page = nodrop("plan", "old", "new").out
+    assert [line for line in page.splitlines() if line.endswith(":") and " " not in line] == [
+        "third:",
+        "twin:",
+        "two-by-two:",
+    ]
+    assert "### twin\n\n**nothing changes**\n" in nodrop("plan", "old", "new", "--format", "markdown").out
+
+
+def test_an_intent_and_its_build_in_one_tree_are_one_fabric(other: Path) -> None:
+    for folder, changed in (("old", INTENT), ("new", other)):
+        Path(folder).mkdir()
+        Path(folder, "intent.yaml").write_text(changed.read_text())
+        built(changed, f"{folder}/build")
+    done = nodrop("plan", "old", "new", "--format", "json")
+    assert (done.code, len(json.loads(done.out)["plans"])) == (1, 1)
+
+
+def test_two_fabrics_of_one_name_are_refused(other: Path) -> None:
+    Path("twice").mkdir()
+    for name in ("a", "b"):
+        Path("twice", f"{name}.yaml").write_text(INTENT.read_text())
+    done = nodrop("plan", INTENT, "twice")
+    assert (done.code, "two fabrics called two-by-two" in done.err) == (2, True)

@@ -1,6 +1,7 @@
 """A plan for a program: version 1 of a format that only grows."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from nodrop.fabric import subject
@@ -11,16 +12,15 @@ from nodrop.report.plan_words import lines, what
 VERSION = 1
 
 
-def render(plan: Plan) -> bytes:
-    """Write a plan as JSON in UTF-8; nothing is folded."""
-    return dumped(document(plan))
+def render(plans: Sequence[Plan]) -> bytes:
+    """Write plans as JSON in UTF-8; nothing is folded."""
+    return dumped({"version": VERSION, "plans": [document(plan) for plan in plans]})
 
 
 def document(plan: Plan) -> dict[str, Any]:
-    """Return a plan as JSON can say it."""
+    """Return the plan of one fabric as JSON can say it."""
     kinds = Counter(one.kind for one in plan.devices)
     return {
-        "version": VERSION,
         "old": plan.old,
         "new": plan.new,
         "devices": [_device(one, plan) for one in plan.devices],

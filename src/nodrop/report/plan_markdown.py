@@ -14,8 +14,16 @@ _FOLDS = 60
 _MARKS = {"+": "🟢", "-": "🔴", "!": "🔴", "~": "🟡"}
 
 
-def render(plan: Plan) -> str:
-    """Write a plan as GitHub's and GitLab's Markdown; no name in it is markup or HTML."""
+def render(plans: Sequence[Plan]) -> str:
+    """Write plans as GitHub's and GitLab's Markdown, of several each below its name; no name is markup or HTML."""
+    pages = [page(plan) for plan in plans]
+    if len(pages) == 1:
+        return pages[0]
+    return "\n".join(f"### {markdown(plan.new)}\n\n{text}" for plan, text in zip(plans, pages, strict=True))
+
+
+def page(plan: Plan) -> str:
+    """Write the plan of one fabric."""
     said = blocks(plan.told)
     parts = [
         [f"**{markdown(summary(plan))}**"],

@@ -1,6 +1,6 @@
 """A plan for a person at a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nodrop.plan.model import Plan, Risk
 from nodrop.report.escape import terminal
@@ -19,8 +19,17 @@ _STYLES: dict[Risk, str] = {
 _MARKS = {"+": "32", "-": "31", "!": "31", "~": "33"}
 
 
-def render(plan: Plan, *, color: bool = False, verbose: bool = False) -> str:
-    """Write a plan; `verbose`, without folding what differs only in names and addresses."""
+def render(plans: Sequence[Plan], *, color: bool = False, verbose: bool = False) -> str:
+    """Write plans, of several each below its name; `verbose`, no folding of what differs only in names and addresses."""
+    pages = [page(plan, color=color, verbose=verbose) for plan in plans]
+    if len(pages) == 1:
+        return pages[0]
+    heads = [_paint(terminal(f"{plan.new}:"), "1", color) for plan in plans]
+    return "\n".join(f"{head}\n\n{text}" for head, text in zip(heads, pages, strict=True))
+
+
+def page(plan: Plan, *, color: bool = False, verbose: bool = False) -> str:
+    """Write the plan of one fabric."""
     sheets = [
         [_paint(f"{mark} {terminal(line)}", _MARKS[mark], color) for mark, line in devices(plan)],
         *(sheet for sheet in _blocks(plan, color=color, verbose=verbose)),

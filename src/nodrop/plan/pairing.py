@@ -1,0 +1,52 @@
+"""Fabrics of two trees, those of one name together: what is to be held side by side."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import natural
+
+
+class Pair(NamedTuple):
+    """A fabric as it is and as it is to be; one without switches where the other side alone has it."""
+
+    name: str
+    old: Reading
+    new: Reading
+
+
+def pairs(old: Sequence[Reading], new: Sequence[Reading], paths: tuple[str, str]) -> Iterator[Pair]:
+    """Yield fabrics by name; where either side has one alone, these two are held side by side whatever they are called.
+
+    Of an intent and its build in one tree the intent counts. InputProblems where a tree, under its path, has two
+    others of one name.
+    """
+    before, after = (_by_name(side, path) for side, path in zip((old, new), paths, strict=True))
+    if len(before) == len(after) == 1:
+        ((_, one),), ((name, other),) = before.items(), after.items()
+        yield Pair(name, one, other)
+        return
+    for name in sorted({*before, *after}, key=natural):
+        yield Pair(name, before.get(name) or _none_of(name, after), after.get(name) or _none_of(name, before))
+
+
+def _none_of(name: str, others: dict[str, Reading]) -> Reading:
+    """Return the same fabric without anything in it."""
+    mode = others[name].fabric.mode
+    return Reading(fabric=Fabric(name=name, mode=mode, devices=()))
+
+
+def _by_name(readings: Sequence[Reading], path: str) -> dict[str, Reading]:
+    found: dict[str, Reading] = {}
+    for reading in sorted(readings, key=lambda one: one.decided is None):  # intents first
+        name = reading.fabric.name
+        if name not in found:
+            found[name] = reading
+        elif found[name].decided is None or reading.decided is not None:
+            twice = f"two fabrics called {name}"
+            raise InputProblems(
+                [Problem(path=path, found=twice, expected="each with a name of its own in fabric.yaml")]
+            )
+    return found
