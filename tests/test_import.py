@@ -1,5 +1,6 @@
 """An intent from configurations: builds come back equal, what an intent cannot say is told, guesses are said to be."""
 
+import json
 import shutil
 from dataclasses import fields, replace
 from functools import cache
@@ -17,7 +18,7 @@ from nodrop.fabric.compare import differences, project
 from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import UNKNOWN
-from nodrop.importing import Imported, derive
+from nodrop.importing import Imported, derive, files_of
 from nodrop.importing.trying import spelt
 from nodrop.intent.load import loads
 from nodrop.resources import home
@@ -31,7 +32,8 @@ INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 
 def imported(fabric: Fabric) -> Imported:
     """What a build of a fabric is imported as."""
-    return derive(nodrop.read_back(list(nodrop.write(fabric)), fabric).fabric, source="build")
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    return derive(reading.fabric, source="build", files=files_of(reading))
 
 
 @cache
@@ -122,6 +124,55 @@ def test_every_kind_of_key_comes_back(case: str) -> None:
     found = assert_comes_back(build(data))
     for path in OF_TWO_BY_TWO[case]:
         assert path.rpartition(".")[2] in found.text
+
+
+ADDED = {
+    "sonic": {"tables": {"BANNER_MESSAGE": {"global": {"motd": "row 7"}}}, "lines": ["banner motd line row 7"]},
+    "leaf": {"tables": {"GNMI": {"certs": {"ca_crt": "/etc/sonic/ca.cer"}}, "LOGGER": {"orchagent": {}}}},
+    "spine2": {"tables": {"ACL_TABLE": {"A": {"ports": ["Ethernet0", "Ethernet8"], "type": "L3"}}}},
+}
+
+
+def test_what_is_beside_the_model_comes_back_where_it_was() -> None:
+    found = assert_comes_back(build(shipped("two-by-two", {"extra": ADDED})))
+    assert found.intent is not None
+    assert set(found.intent.extra) == set(ADDED)
+
+
+def test_paths_of_the_other_platform_come_back_too() -> None:
+    data = on("two-by-two", "nvue", "sonic")
+    extra = {"nvue": {"paths": {"system": {"message": {"pre-login": "hands off"}}}}, "spine": ADDED["sonic"]}
+    assert_comes_back(build(data | {"extra": extra}))
+
+
+def test_settings_by_hand_are_carried_and_secrets_are_not(two_by_two: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    shutil.copytree(two_by_two, site)
+    for name in ("leaf1", "leaf2"):
+        at = site / name / "config_db.json"
+        tables = json.loads(at.read_text())
+        tables["TACPLUS"] = {"global": {"passkey": "open-sesame", "timeout": "5"}}
+        tables["SNMP_AGENT_ADDRESS_CONFIG"] = {"192.0.2.7|161|": {}}
+        at.write_text(json.dumps(tables, indent=4))
+    done = run("import", site)
+    assert "open-sesame" not in done.out
+    assert "TACPLUS global passkey, which hold secrets" in done.out
+    assert 'timeout: "5"' in done.out
+    assert "192.0.2.7|161|" in done.out
+    assert done.code == 1
+
+
+def test_settings_that_no_fact_of_the_model_is_about_are_told(two_by_two: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    shutil.copytree(two_by_two, site)
+    at = site / "leaf1" / "config_db.json"
+    tables = json.loads(at.read_text())
+    alias = tables["PORT"]["Ethernet0"]["alias"]
+    tables["PORT"]["Ethernet0"]["alias"] = "first"
+    at.write_text(json.dumps(tables, indent=4))
+    done = run("import", site)
+    assert f"#   leaf1: PORT Ethernet0 alias is first, this intent comes to {alias}\n" in done.out
+    assert done.code == 1
 
 
 def without(device: Device, port: str) -> Device:

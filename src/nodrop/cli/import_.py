@@ -36,15 +36,16 @@ def command(paths: tuple[str, ...], output: str | None, stated: Stated, settings
     cables.
 
     The intent states what is regular and leaves out what it comes to anyway; what no file says is guessed, with the
-    reason beside it, or told to be added. It is built and held against the files: what it does not carry is listed at
-    its end, alike facts as one, by switch and port as the files call them.
+    reason beside it, or told to be added. Settings beside the model go to `extra`, secrets never. The intent is built
+    and held against the files: what it does not carry is listed at its end, alike facts as one, by switch and port as
+    the files call them.
 
     Exit 0 where the intent comes to the fabric that was read, 1 where something is not carried or is to be added.
     """
     from nodrop.cli.main import FOUND, WRONG
     from nodrop.cli.output import calm_collector, say, tell
     from nodrop.cli.writing import written_anew
-    from nodrop.importing import derive
+    from nodrop.importing import derive, files_of
 
     if output == "":
         raise click.UsageError("--output is empty; expected a file")
@@ -54,7 +55,8 @@ def command(paths: tuple[str, ...], output: str | None, stated: Stated, settings
         tell(f"error: {problem}")
     if reading.problems:
         return WRONG
-    made = derive(_called(reading.fabric, paths[0]), source=" ".join(Path(path).name or path for path in paths))
+    source = " ".join(Path(path).name or path for path in paths)
+    made = derive(_called(reading.fabric, paths[0]), source=source, files=files_of(reading))
     if output is None:
         say(made.text)
     else:

@@ -6,6 +6,7 @@ from math import ceil
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.fabric import Fabric, Interface
+from nodrop.importing.additions import Added, Files, beside, otherwise
 from nodrop.importing.addressing import addressing
 from nodrop.importing.classes import classes
 from nodrop.importing.endpoints import endpoints
@@ -22,6 +23,8 @@ from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 
 FILE = "intent.yaml"
+_ROUNDS = 8
+"""How often what is refused is taken out and the rest tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +49,10 @@ class Imported:
         return self.intent is not None and not (self.left or self.unlike or self.problems or self.lacking)
 
 
-def derive(imported: Fabric, *, source: str) -> Imported:
+def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Imported:
     """Return the intent of a fabric; `source` is what its text says it was imported from.
+
+    Of `files`, what is beside the model is carried too, as far as an intent can.
 
     Of what no key of an intent says, `left` tells; nothing is left out in silence, for the intent is built and held
     against the fabric.
@@ -57,12 +62,21 @@ def derive(imported: Fabric, *, source: str) -> Imported:
     found = replace(found, keys=without_defaults(found.keys, lambda keys: spell(replace(found, keys=keys))))
     intent, problems = _loaded(spell(found))
     differing: tuple[Unlike, ...] = ()
+    beyond: tuple[str, ...] = ()
     if intent is not None:
         try:
-            differing = unlike(sight, built(intent))
+            fabric_built, made = built(intent)
+            differing = unlike(sight, fabric_built)
+            if files is not None:
+                added = beside(sight, files, made)
+                unlike_devices = {one.device for one in differing}
+                alike = [box.device.name for box in sight.boxes if box.device.name not in unlike_devices]
+                said = otherwise(sight, files, made, alike, added)
+                found, beyond = _with_additions(found, sight, added)
+                beyond = (*beyond, *said)
         except InputProblems as error:
             problems = error.problems
-    left = (*found.left, *not_carried(differing, sight))
+    left = (*found.left, *not_carried(differing, sight), *beyond)
     head = (f"Imported from {source} by `nodrop import`.", *of_names(sight))
     untold = [one for one in problems if not (found.lacking and " is missing" in one.found)]
     text = spell(found, head, tail=_tail(left, untold, tried=intent is not None and not problems))
@@ -76,6 +90,26 @@ def derive(imported: Fabric, *, source: str) -> Imported:
         unlike=differing,
         problems=problems,
     )
+
+
+def _with_additions(found: Found, sight: Sight, added: Added) -> tuple[Found, tuple[str, ...]]:
+    """Return an intent with what its switches' files have beside the model, and what of that is left."""
+    for _ in range(_ROUNDS):
+        tree = added.tree(sight)
+        if not tree:
+            return found, added.shortened
+        more = replace(found, keys={**found.keys, "extra": tree})
+        try:
+            built(loads(spell(more).encode(), FILE))
+        except InputProblems as error:
+            fewer = added.without(error.problems, sight)
+            if (fewer.settings, fewer.lines) == (added.settings, added.lines):
+                break
+            added = fewer
+        else:
+            return more, added.shortened
+    untried = tuple(f"{name}: {len(own)} settings beside the model" for name, own in added.settings.items() if own)
+    return found, (*added.shortened, *untried)
 
 
 def _loaded(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:

@@ -41,8 +41,11 @@ class Unlike:
     """The key of the intent that decides it; empty where none does."""
 
 
-def built(intent: Intent) -> Fabric:
-    """Return what an intent's files say when they are read back; InputProblems where it cannot be built or written."""
+def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
+    """Return what an intent's files say when they are read back, and the files of each switch.
+
+    InputProblems where it cannot be built or written.
+    """
     fabric = build(intent)
     artifacts: list[Artifact] = []
     for device in fabric.devices:
@@ -52,7 +55,10 @@ def built(intent: Intent) -> Fabric:
             raise InputProblems([Problem(path=device.name, where=error.path, found=error.reason)]) from None
     readings = list(read_artifacts(artifacts, {one.name: one.platform for one in fabric.devices}, ""))
     declared = stated.loads(stated.spell(fabric).encode(), stated.FILE)
-    return assemble(readings, declared).fabric
+    files: dict[str, dict[str, bytes]] = {}
+    for one in artifacts:
+        files.setdefault(one.device, {})[one.path] = one.text.encode()
+    return assemble(readings, declared).fabric, files
 
 
 def unlike(sight: Sight, other: Fabric) -> tuple[Unlike, ...]:

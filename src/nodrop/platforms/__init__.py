@@ -1,13 +1,13 @@
 """Network operating systems, one folder each, found by name: reader and places always, a writer where it is written."""
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from nodrop.fabric.change import Change, Edit
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.fabric import Device, Extra, Fabric
 from nodrop.fabric.reading import DeviceReading, Place, Source
 from nodrop.fabric.subject import Subject
 from nodrop.formats.comments import Comment, Syntax
@@ -87,6 +87,23 @@ def reader(platform: str) -> Reader:
 def writer(platform: str) -> Writer:
     """Return a platform's writer; KeyError where there is no such platform."""
     return cast("Writer", _module(platform, "writer"))
+
+
+class Added(Protocol):
+    """A platform's `additions.py`: what an owner can add, as it stands in files."""
+
+    def leaves(self, bundle: Mapping[str, bytes]) -> Iterator[Extra]:
+        """Yield every setting of a device's files, given by canonical name, as it would be added."""
+
+    def lines(self, bundle: Mapping[str, bytes]) -> tuple[str, ...]:
+        """Return the lines of the routing daemon's own file; none where the platform has no such additions."""
+
+
+def additions(platform: str) -> Added:
+    """Return how a platform's files hold what owners add; KeyError where nodrop does not write it."""
+    if platform not in written():
+        raise KeyError(platform)
+    return cast("Added", _module(platform, "additions"))
 
 
 @cache

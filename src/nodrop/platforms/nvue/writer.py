@@ -18,8 +18,8 @@ from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.artifact import Artifact
 from nodrop.platforms.nvue import conditions, effects, limits_qos
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
+from nodrop.platforms.nvue.additions import merged
 from nodrop.platforms.nvue.bridging import bridged
-from nodrop.platforms.nvue.extra import merged
 from nodrop.platforms.nvue.hashing import FLAGS
 from nodrop.platforms.nvue.limits import check
 from nodrop.platforms.nvue.releases import knows

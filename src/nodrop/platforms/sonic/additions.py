@@ -2,11 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.fabric.fabric import Device
+from nodrop.errors import InputProblems
+from nodrop.fabric.fabric import Device, Extra
 from nodrop.fabric.reading import Source
 from nodrop.fabric.values import changed
+from nodrop.formats.json import parse
 from nodrop.platforms import extras, frr
 from nodrop.platforms.sayable import refuse
 from nodrop.platforms.sonic import reader
@@ -14,6 +17,7 @@ from nodrop.platforms.sonic.config import FILE
 
 _TABLE = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
 _ROW, _FIELD = 2, 3
+ROUTING = "frr.conf"
 
 
 def config(text: str, device: Device) -> str:
@@ -58,3 +62,26 @@ def _rows(name: str, value: Any, indent: str) -> str:
         return key + json.dumps(value, ensure_ascii=False)
     inside = ",\n".join(_rows(one, part, f"{indent}    ") for one, part in value.items())
     return f"{key}{{\n{inside}\n{indent}}}"
+
+
+def leaves(bundle: Mapping[str, bytes]) -> Iterator[Extra]:
+    """Yield every field of a device's tables as it would be added, and every row without fields; none of no tables."""
+    try:
+        tables = parse(bundle.get(FILE, b"{}"), FILE)
+    except InputProblems:
+        return
+    for name, rows in tables.items() if isinstance(tables, dict) else ():
+        for row, fields in rows.items() if isinstance(rows, dict) else ():
+            if fields == {}:
+                yield Extra(path=(name, row))
+            for field, value in fields.items() if isinstance(fields, dict) else ():
+                if isinstance(value, str):
+                    yield Extra(path=(name, row, field), value=value)
+                elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+                    yield Extra(path=(name, row, field), value=tuple(value))
+
+
+def lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return the lines of a device's frr.conf, without those that only separate."""
+    text = bundle.get(ROUTING, b"").decode(errors="replace")
+    return tuple(line.rstrip() for line in text.splitlines() if line.strip() not in ("", "!"))

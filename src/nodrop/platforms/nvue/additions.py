@@ -1,11 +1,15 @@
 """What an owner adds to a configuration: merged last, refused where the configuration says something there already."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from nodrop.errors import InputProblems
 from nodrop.fabric.fabric import Extra
 from nodrop.fabric.subject import natural
+from nodrop.formats.yaml import parse
 from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.read_values import FILE
 from nodrop.platforms.sayable import refuse
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/@,+-]*|::[A-Za-z0-9:./]*")
@@ -95,3 +99,28 @@ def _fault(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
         if reason := _fault(inside, tuple(rest), head):
             return reason
     return ""
+
+
+def leaves(bundle: Mapping[str, bytes]) -> Iterator[Extra]:
+    """Yield every setting of a device's startup.yaml as it would be added; none of another form."""
+    try:
+        data = parse(bundle.get(FILE, b""), FILE).data
+    except InputProblems:
+        return
+    for part in data if isinstance(data, list) else ():
+        if isinstance(part, dict) and isinstance(part.get("set"), dict):
+            yield from _settings(part["set"], ())
+
+
+def _settings(tree: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[Extra]:
+    for key, value in tree.items():
+        path = (*above, str(key))
+        if isinstance(value, dict) and value:
+            yield from _settings(value, path)
+        elif isinstance(value, str) or value in ({}, None):
+            yield Extra(path=path, value=value or None)
+
+
+def lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return nothing: what NVUE's daemon is told is among the settings."""
+    return ()

@@ -1,0 +1,198 @@
+"""What switches' files have beside the model: carried in `extra`, by platform, role or switch, as far as that goes.
+
+Settings that the built files have not are tried as additions all at once; those that are in the model's way, or that
+hold what may be a secret, are left.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodrop import platforms
+from nodrop.errors import Problem
+from nodrop.fabric.fabric import Extra
+from nodrop.fabric.subject import natural
+from nodrop.importing.found import Tree
+from nodrop.importing.sight import Sight
+from nodrop.platforms.traits import traits
+from nodrop.report.names import listing
+
+Bundle = Mapping[str, bytes]
+MOST = 400
+"""Settings of a switch that are tried as additions, at most: more are another way to write what is built."""
+_LISTED = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """What the files of switches say, by the switches' own names, and the lines in them that hold secrets."""
+
+    bundles: Mapping[str, Bundle]
+    secret: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What would be added: by switch as an intent calls it, settings and lines; and what is left in any case."""
+
+    settings: Mapping[str, tuple[Extra, ...]]
+    lines: Mapping[str, tuple[str, ...]]
+    left: tuple[str, ...] = ()
+
+    def without(self, refused: Iterable[Problem], sight: Sight) -> "Added":
+        """Return this without what was refused, which is left."""
+        tree = _tree(self, sight)
+        where = {".".join(("extra", *keys)): keys for keys in _paths(tree)}
+        gone: dict[str, set[tuple[str, ...]]] = {}
+        for problem in refused:
+            if (keys := where.get(problem.where)) is not None:
+                gone.setdefault(keys[0], set()).add(keys[1:])
+        settings: dict[str, tuple[Extra, ...]] = {}
+        lines: dict[str, tuple[str, ...]] = {}
+        told: dict[str, list[str]] = {}
+        for box in sight.boxes:
+            name, names = box.device.name, _names(box.device.platform, box.device.name)
+            out = set().union(*(gone.get(one, set()) for one in names))
+            own = self.settings.get(name, ())
+            kept = tuple(one for one in own if not {("tables", *one.path), ("paths", *one.path)} & out)
+            for one in own:
+                if one not in kept:
+                    told.setdefault(_spelt(one), []).append(box.was)
+            settings[name] = kept
+            lines[name] = () if any(keys[:1] == ("lines",) for keys in out) else self.lines.get(name, ())
+            for line in self.lines.get(name, ()) if not lines[name] else ():
+                told.setdefault(f"the routing daemon's `{line.strip()}`", []).append(box.was)
+        left = (f"{listing(names)}: {what}; nothing of an intent says it" for what, names in told.items())
+        return Added(settings=settings, lines=lines, left=(*self.left, *left))
+
+    def tree(self, sight: Sight) -> Tree:
+        """Return the key `extra` of an intent."""
+        return _tree(self, sight)
+
+    @property
+    def shortened(self) -> tuple[str, ...]:
+        """What is left, of a long list the beginning."""
+        more = len(self.left) - _LISTED
+        return (*self.left[:_LISTED], *([f"and {more} more settings of files"] if more > 0 else []))
+
+
+def _names(platform: str, device: str) -> tuple[str, str, str]:
+    """Return the names under which a switch is given additions, the most general first."""
+    return platforms.written_as(platform), device.rstrip("0123456789"), device
+
+
+def beside(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> Added:
+    """Return what the files of switches say that the built ones do not; of a foreign platform nothing can be."""
+    settings: dict[str, tuple[Extra, ...]] = {}
+    lines: dict[str, tuple[str, ...]] = {}
+    left: list[str] = []
+    for box in sight.boxes:
+        own, platform = files.bundles.get(box.was, {}), box.device.platform
+        if platform not in platforms.written() or box.device.name not in built:
+            continue
+        held, made = platforms.additions(platform), built[box.device.name]
+        there = {one.path for one in held.leaves(made)}
+        more = [one for one in held.leaves(own) if one.path not in there and all(one.path)]
+        secret = files.secret.get(box.was, ())
+        hidden = [one for one in more if _in_secret(one, secret)]
+        if hidden:
+            paths = listing(sorted({" ".join(one.path) for one in hidden}))
+            left.append(f"{box.was}: {paths}, which hold secrets")
+        more = [one for one in more if one not in hidden]
+        if len(more) > MOST:
+            left.append(f"{box.was}: {len(more)} settings that are written otherwise, or that no key says")
+            more = []
+        settings[box.device.name] = tuple(more)
+        known = set(held.lines(made))
+        lines[box.device.name] = tuple(
+            line for line in held.lines(own) if line not in known and not any(line.strip() in one for one in secret)
+        )
+    return Added(settings=settings, lines=lines, left=tuple(left))
+
+
+def otherwise(
+    sight: Sight, files: Files, built: Mapping[str, Bundle], alike: Iterable[str], added: Added
+) -> tuple[str, ...]:
+    """Return what the files of switches that are `alike` by the model say otherwise than the built ones, in words."""
+    told: dict[str, list[str]] = {}
+    chosen = set(alike)
+    for box in sight.boxes:
+        name, platform = box.device.name, box.device.platform
+        if name not in chosen or platform not in platforms.written() or name not in built:
+            continue
+        held, own = platforms.additions(platform), files.bundles.get(box.was, {})
+        theirs = {one.path: one for one in held.leaves(own)}
+        mine = {one.path: one for one in held.leaves(built[name])}
+        carried = {one.path for one in added.settings.get(name, ())}
+        for path, there in mine.items():
+            here = theirs.get(path)
+            if here == there or path in carried:
+                continue
+            hidden = here is not None and _in_secret(here, files.secret.get(box.was, ()))
+            has = "missing" if here is None else "a secret" if hidden else _value(here)
+            told.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(there)}", []).append(box.was)
+    return tuple(f"{listing(names)}: {what}" for what, names in sorted(told.items()))
+
+
+def _value(one: Extra) -> str:
+    return one.value if isinstance(one.value, str) else ", ".join(one.value or ()) or "there"
+
+
+def _in_secret(one: Extra, secret: tuple[str, ...]) -> bool:
+    values = one.value if isinstance(one.value, tuple) else (one.value or one.path[-1],)
+    return any(value in line for value in values for line in secret)
+
+
+def _tree(added: Added, sight: Sight) -> Tree:
+    """Return additions where they hold: what all switches of a platform have, else all of a role, else one."""
+    tree: Tree = {}
+    groups: dict[str, list[str]] = {}
+    rank: dict[str, int] = {}
+    for box in sight.boxes:
+        for place, name in enumerate(_names(box.device.platform, box.device.name)):
+            groups.setdefault(name, []).append(box.device.name)
+            rank[name] = place
+    settings = {name: dict.fromkeys(own) for name, own in added.settings.items()}
+    lines = {name: own for name, own in added.lines.items() if own}
+    platform_of = {box.device.name: platforms.written_as(box.device.platform) for box in sight.boxes}
+    for group in sorted(groups, key=lambda name: (rank[name], natural(name))):
+        members = groups[group]
+        shared = [one for one in settings.get(members[0], {}) if all(one in settings.get(name, {}) for name in members)]
+        for one in shared:
+            kind = "tables" if "tables" in _kinds(platform_of[members[0]]) else "paths"
+            _put(tree.setdefault(group, {}).setdefault(kind, {}), one)
+            for name in members:
+                settings[name].pop(one)
+        same = {lines.get(name) for name in members}
+        if len(same) == 1 and (own := same.pop()):
+            tree.setdefault(group, {})["lines"] = list(own)
+            for name in members:
+                lines.pop(name)
+    return tree
+
+
+def _kinds(platform: str) -> frozenset[str]:
+    return traits(platform).additions
+
+
+def _put(tree: Tree, one: Extra) -> None:
+    *outer, last = one.path
+    for key in outer:
+        inside = tree.setdefault(key, {})
+        tree = inside if isinstance(inside, dict) else {}
+    tree[last] = {} if one.value is None else list(one.value) if isinstance(one.value, tuple) else one.value
+
+
+def _paths(tree: Any, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
+    """Yield the path of every key and of every entry of a list."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield (*above, key)
+            yield from _paths(value, (*above, key))
+    elif isinstance(tree, list):
+        yield from ((*above, str(place)) for place in range(len(tree)))
+
+
+def _spelt(one: Extra) -> str:
+    value = one.value if isinstance(one.value, str) else ", ".join(one.value or ())
+    return " ".join(one.path) + (f" = {value}" if value else "")
