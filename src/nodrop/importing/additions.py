@@ -91,6 +91,8 @@ def beside(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> Added:
         if platform not in platforms.written() or box.device.name not in built:
             continue
         held, made = platforms.additions(platform), built[box.device.name]
+        if _same(own, made):
+            continue
         there = {one.path for one in held.leaves(made)}
         more = [one for one in held.leaves(own) if one.path not in there and all(one.path)]
         secret = files.secret.get(box.was, ())
@@ -121,6 +123,8 @@ def otherwise(
         if name not in chosen or platform not in platforms.written() or name not in built:
             continue
         held, own = platforms.additions(platform), files.bundles.get(box.was, {})
+        if _same(own, built[name]):
+            continue
         theirs = {one.path: one for one in held.leaves(own)}
         mine = {one.path: one for one in held.leaves(built[name])}
         carried = {one.path for one in added.settings.get(name, ())}
@@ -136,6 +140,11 @@ def otherwise(
 
 def _value(one: Extra) -> str:
     return one.value if isinstance(one.value, str) else ", ".join(one.value or ()) or "there"
+
+
+def _same(own: Bundle, made: Bundle) -> bool:
+    """Whether files are those that are built, byte for byte."""
+    return bool(own) and all(made.get(name) == raw for name, raw in own.items())
 
 
 def _in_secret(one: Extra, secret: tuple[str, ...]) -> bool:

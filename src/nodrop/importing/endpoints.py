@@ -237,15 +237,15 @@ def _ports_each(plugs: Iterable[Plug]) -> Mapping[int, int]:
 def _laid_out(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool]:
     """Return how hosts are spread, how many share a leaf, on which panel ports, and whether all are so."""
     stated_spread = group.host.spread if group.host else None
-    leaves = {one.leaf for one in group.plugs if one.host == group.ids[0]}
+    first, most = min(group.ids), max(group.ids)
+    leaves = {one.leaf for one in group.plugs if one.host == first}
     by_leaf = "one-leaf" if ports == 1 or len(leaves) == 1 else "leaves"
     spread = by_leaf if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
     spots = {(one.host, one.host_port): one for one in group.plugs}
-    most = max(group.ids)
     for each in range(1, min(most, 4096) + 1):
-        found = list(places(_shape(group.ids, ports, spread, each)))
-        if all((one := spots.get(place[:2])) is None or one.leaf == place.leaf for place in found):
-            panels = _panels(spots, found)
+        shape = _shape(group.ids, ports, spread, each)
+        if all((one := spots.get(place[:2])) is None or one.leaf == place.leaf for place in places(shape)):
+            panels = _panels(spots, list(places(shape)))
             if panels is not None:
                 return spread, each, panels, True
     return spread, most, tuple(sorted({one.port.panel for one in group.plugs})), False

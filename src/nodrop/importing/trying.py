@@ -12,6 +12,7 @@ from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.fabric import Device, Fabric, Link, Policy
+from nodrop.fabric.intern import Interner
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import natural
 from nodrop.fabric.types import KEYS, key_of
@@ -67,9 +68,9 @@ def unlike(sight: Sight, other: Fabric) -> tuple[Unlike, ...]:
 
 
 def _unlike(sight: Sight, other: Fabric) -> Iterator[Unlike]:
-    own = sight.fabric
-    theirs = {device.name: device for device in other.devices}
-    for device in own.devices:
+    own, interner = sight.fabric, Interner()
+    theirs = {device.name: interner.device(device) for device in other.devices}
+    for device in map(interner.device, own.devices):
         there = theirs.get(device.name)
         if there is None:
             yield Unlike(device=device.name, part="", path="", has="there", built="missing", key="topology")
