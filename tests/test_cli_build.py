@@ -77,14 +77,23 @@ def rules() -> int:
     return int(json.loads(nodrop("lint", "intent.yaml", "--format", "json").out)["summary"]["rules"])
 
 
-def test_the_manifest_names_the_intent_as_it_was_named_and_nothing_of_this_machine() -> None:
+@pytest.mark.parametrize(("repository", "name"), [(".git", "site/intent.yaml"), ("none", "intent.yaml")])
+def test_the_manifest_names_the_intent_and_nothing_of_this_machine(repository: str, name: str) -> None:
+    Path(repository).mkdir()
     write_intent("site/intent.yaml")
-    built("site/intent.yaml", "out")
+    for given in (Path("site/intent.yaml"), Path("site/intent.yaml").absolute(), Path("site/../site/intent.yaml")):
+        built(given, "out")
+        manifest = json.loads(Path("out", MANIFEST).read_text())
+        assert manifest["inputs"] == {name: digest(SMALL.encode())}
+        assert manifest["files"] == {path: digest(data) for path, data in tree("out").items() if path != MANIFEST}
+
+
+def test_the_manifest_names_intents_of_one_name_by_their_folders() -> None:
+    for hall in ("east", "west"):
+        write_intent(f"{hall}/intent.yaml", SMALL.replace("fabric: ", f"fabric: {hall}-"))
+    built(Path("east/intent.yaml").absolute(), "out", "west/intent.yaml")
     manifest = json.loads(Path("out", MANIFEST).read_text())
-    assert manifest["inputs"] == {"site/intent.yaml": digest(SMALL.encode())}
-    assert manifest["files"] == {path: digest(data) for path, data in tree("out").items() if path != MANIFEST}
-    built(Path("site/intent.yaml").absolute(), "absolute")
-    assert json.loads(Path("absolute", MANIFEST).read_text())["inputs"] == {"intent.yaml": digest(SMALL.encode())}
+    assert list(manifest["inputs"]) == ["east/intent.yaml", "west/intent.yaml"]
 
 
 def test_building_again_writes_nothing() -> None:

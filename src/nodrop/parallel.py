@@ -137,7 +137,7 @@ def processors() -> int:
     """Return how many processors this process may use."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
-        quota, period = map(int, _CPU_LIMIT.read_text().split())
+        quota, period = map(int, _CPU_LIMIT.read_text("ascii").split())
     except (OSError, ValueError):
         return count
     return min(count, max(1, -(-quota // period)))

@@ -1,9 +1,10 @@
-"""Why a path that a user named leads nowhere, and what lies there under almost the same name."""
+"""Why a path that a user named leads nowhere, what lies there under almost the same name, and how files are called."""
 
 import contextlib
 import difflib
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from nodrop.errors import Problem
@@ -43,3 +44,28 @@ def _undigited(name: str) -> str:
 def reason(error: Exception) -> str:
     """Return what a system call says, in lower case."""
     return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def lasting(paths: Sequence[str]) -> list[str]:
+    """Return what files are called wherever a command runs: the path below their repository (.git), else the name.
+
+    Where two would be called alike, folders above go before it until they are not. None is absolute.
+    """
+    files = [Path(os.path.abspath(path)).parts for path in paths]  # noqa: PTH100 -- a link is called as it is named
+    lengths = [_below_repository(parts) for parts in files]
+    while True:
+        called = ["/".join(parts[-length:]) for parts, length in zip(files, lengths, strict=True)]
+        meant: dict[str, set[tuple[str, ...]]] = {}
+        for name, parts in zip(called, files, strict=True):
+            meant.setdefault(name, set()).add(parts)
+        if all(len(each) == 1 for each in meant.values()):
+            return called
+        lengths = [
+            min(length + (len(meant[name]) > 1), len(parts) - 1)
+            for name, parts, length in zip(called, files, lengths, strict=True)
+        ]
+
+
+def _below_repository(parts: Sequence[str]) -> int:
+    """How many parts of a path are below the nearest repository; 1 where there is none."""
+    return next((below for below in range(1, len(parts)) if Path(*parts[:-below], ".git").exists()), 1)

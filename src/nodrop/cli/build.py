@@ -103,16 +103,17 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
     from nodrop.cli.working import working
     from nodrop.judging import collecting, concluded
     from nodrop.parallel import map_chunks
+    from nodrop.paths import lasting
     from nodrop.publish import digest
 
     tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0
     outcomes: list[Outcome] = []
-    for path in intents:
+    for path, called in zip(intents, lasting(intents), strict=True):
         with collecting(outcomes):
             raw, intent = _loaded(path, names)
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
             tasks.append(_Task(raw=raw, display=path, output=output, top=top, room=room(top), choices=choices))
-            inputs[Path(path).name if Path(path).is_absolute() else path] = digest(raw)
+            inputs[called] = digest(raw)
             devices += len(intent.topology.leaves.ids) + len(intent.topology.spines.ids)
     with working(devices, choices) as executor:
         done = tuple(map_chunks(_done, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))

@@ -5,6 +5,7 @@ command is wrong, 3 nothing to look at, 70 nodrop itself failed.
 """
 
 import io
+import os
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
@@ -79,6 +80,19 @@ def _tell(errors: Iterable[str]) -> None:
         click.echo(f"error: {terminal(error)}", err=True)
 
 
+def in_utf8() -> None:
+    """Let this process take names of files and write text in UTF-8, whatever the locale, as Python does from 3.15 on.
+
+    Names of files are taken in the encoding that a process begins with; where that is another, it begins once more.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and sys.executable and not sys.flags.utf8_mode:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
 def main() -> None:
     """Run the command line of this process."""
+    in_utf8()
     sys.exit(run())

@@ -30,7 +30,7 @@ def first(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
     speed = max(one for one in nic(NIC).lanes if one <= uplink)
     split = uplink // speed
     servers = half * split
-    return Template((home("templates") / "intent" / "first.yaml").read_text()).substitute(
+    return Template((home("templates") / "intent" / "first.yaml").read_text("utf-8")).substitute(
         schema=SCHEMA,
         fabric=fabric,
         file=file,

@@ -7,7 +7,7 @@ which rules make findings like any other: suppressions that hide nothing, have e
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.fabric import Fabric
@@ -26,10 +26,13 @@ _TODAY = "NODROP_TODAY"
 
 
 def today() -> date:
-    """Return the day by which suppressions end: that of the clock, or NODROP_TODAY (2027-06-30) where that is set."""
+    """Return the day by which suppressions end: that in UTC, or NODROP_TODAY (2027-06-30) where that is set.
+
+    A day in UTC is the same day for everybody, so that a laptop and a pipeline give one answer at one time.
+    """
     stated = os.environ.get(_TODAY)
     if not stated:
-        return date.today()
+        return datetime.now(UTC).date()
     try:
         return date.fromisoformat(stated)
     except ValueError:

@@ -152,6 +152,8 @@ def comments(platform: str, name: str, raw: bytes) -> list[Comment]:
 
 @cache
 def not_carried(platform: str) -> Mapping[str, str]:
-    """Return the model paths that a platform's files cannot say, with the reason for each."""
+    """Return the model paths that a platform's writer cannot say, with the reason for each; none where it has none."""
     path = _HERE / platform / "not_carried.yaml"
+    if platform not in written():
+        return {}
     return cast("Mapping[str, str]", parse(path.read_bytes(), path.name).data)

@@ -113,7 +113,7 @@ class Draft:
     def publish(self, puts: Sequence[Put], inputs: Mapping[str, str]) -> Published:
         """Let the folder hold exactly what was put, and the manifest, in one step that is on the disk afterwards.
 
-        `inputs` maps names as the user wrote them, none of them absolute, to `digest`s. What was edited is refused.
+        `inputs` maps names that are so on any machine (`paths.lasting`) to `digest`s. What was edited is refused.
         """
         require_relative(inputs)
         place, old, disk = self._place, self._old, self._disk
