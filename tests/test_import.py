@@ -126,6 +126,19 @@ def test_every_kind_of_key_comes_back(case: str) -> None:
         assert path.rpartition(".")[2] in found.text
 
 
+@pytest.mark.parametrize("shared", ["off", "2", "5"])
+def test_shared_headroom_of_switches_with_tables_comes_back(shared: str) -> None:
+    found = assert_comes_back(build(shipped("broadcom", {"buffers.shared_headroom": shared})))
+    assert ("shared_headroom" in found.text) == (shared != "off")
+
+
+def test_ports_set_aside_that_only_tables_of_headroom_show_are_told() -> None:
+    ports = {"topology.leaves.ports.endpoints": "1-8", "endpoints.gpu.leaf_ports": "1-6"}
+    data = shipped("broadcom", ports | {"endpoints.storage.leaf_ports": "7-8"})
+    found = imported(build(data))
+    assert {one.path for one in found.unlike} == {"buffer_pools/size_bytes", "buffer_pools/shared_headroom_bytes"}
+
+
 ADDED = {
     "sonic": {"tables": {"BANNER_MESSAGE": {"global": {"motd": "row 7"}}}, "lines": ["banner motd line row 7"]},
     "leaf": {"tables": {"GNMI": {"certs": {"ca_crt": "/etc/sonic/ca.cer"}}, "LOGGER": {"orchagent": {}}}},

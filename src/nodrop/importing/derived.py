@@ -13,6 +13,7 @@ from nodrop.importing.endpoints import endpoints
 from nodrop.importing.found import Found, Tree, together
 from nodrop.importing.leaving import without_defaults
 from nodrop.importing.settings import buffers, fabric, hosts, routing, services, trimming, watchdog
+from nodrop.importing.sharing import ratio
 from nodrop.importing.sight import Cables, Sight, see
 from nodrop.importing.spelling import spell
 from nodrop.importing.telling import not_carried, of_names
@@ -61,6 +62,9 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     found = _found(sight)
     found = replace(found, keys=without_defaults(found.keys, lambda keys: spell(replace(found, keys=keys))))
     intent, problems = _loaded(spell(found))
+    if intent is not None and (shared := ratio(sight, intent)):
+        found = together((found, Found(keys={"buffers": {"shared_headroom": shared}})))
+        intent, problems = _loaded(spell(found))
     differing: tuple[Unlike, ...] = ()
     beyond: tuple[str, ...] = ()
     if intent is not None:

@@ -1,0 +1,32 @@
+"""How many times less shared headroom there is than all ports need, on switches that have headroom from tables."""
+
+from nodrop.design.boxes import boxes
+from nodrop.design.modes import has_pfc
+from nodrop.design.static_buffers import is_static, static_buffers
+from nodrop.fabric.buffers import BufferPool
+from nodrop.fabric.states import those_known
+from nodrop.importing.sight import SPINE, Sight, usual
+from nodrop.intent.schema import MOST_SHARING, Intent
+
+
+def ratio(sight: Sight, intent: Intent) -> int | None:
+    """Return the ratio by which an intent that states none comes to the shared headroom that there is.
+
+    It is seen on spines, whose ports follow from their model; None where none is needed, or none fits.
+    """
+    switches = boxes(intent, [])
+    if not has_pfc(intent) or not switches.spines or not is_static(switches.spines[0].model):
+        return None
+    pools = (those_known(box.device.buffer_pools) for box in sight.spines)
+    wanted = usual(size for own in pools if (size := _shared_bytes(own)))
+    for each in (None, *range(2, MOST_SHARING + 1)):
+        shared = intent.buffers.model_copy(update={"shared_headroom": "off" if each is None else each})
+        made = static_buffers(intent.model_copy(update={"buffers": shared}), SPINE, switches.spines[0].model)
+        if _shared_bytes(made.pools) == wanted:
+            return each
+    return None
+
+
+def _shared_bytes(pools: tuple[BufferPool, ...]) -> int | None:
+    found = [pool.shared_headroom_bytes for pool in pools if pool.shared_headroom_bytes]
+    return found[0] if found else None
