@@ -34,8 +34,8 @@ def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
     """Send over each cable, both ways and in each family, the largest packet that the sending port may.
 
     It goes to the MAC address at the other end, as IP would send it that has found it: a kernel keeps about a thousand
-    neighbors for all of its namespaces (`net.ipv4.neigh.default.gc_thresh3`). Ports that route have to be in one
-    subnet; those without addresses, or in a VLAN, send from and to addresses of the link.
+    neighbors for all of its namespaces (`net.ipv4.neigh.default.gc_thresh3`). Ports that route have to be in
+    each other's subnet; those without addresses, or in a VLAN, send from and to addresses of the link.
     """
     packets: list[Packet] = []
     ways: list[_Way] = []
@@ -95,10 +95,10 @@ def _subnets(nic: Nic) -> list[tuple[Address, Prefix]]:
 def _pair(
     family: Family, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
 ) -> tuple[Address, Address] | tuple[None, None]:
-    """Addresses of both ends of a cable that are in one subnet; None where there are none."""
+    """Addresses of both ends of a cable of which each is in the other's subnet; None where there are none."""
     for there, subnet in far:
         for here, own in near:
-            if subnet == own and here != there and own.family == family:
+            if here != there and here.family == family and own.has(there) and subnet.has(here):
                 return here, there
     return None, None
 
