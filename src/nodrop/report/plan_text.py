@@ -20,7 +20,7 @@ _MARKS = {"+": "32", "-": "31", "!": "31", "~": "33"}
 
 
 def render(plans: Sequence[Plan], *, color: bool = False, verbose: bool = False) -> str:
-    """Write plans, of several each below its name; `verbose`, no folding of what differs only in names and addresses."""
+    """Write plans, of several each below its name; `verbose` folds nothing that differs only in names and addresses."""
     pages = [page(plan, color=color, verbose=verbose) for plan in plans]
     if len(pages) == 1:
         return pages[0]
