@@ -29,6 +29,7 @@ COMMANDS = (
     *(
         "baseline",
         "build",
+        "check",
         "completion",
         "explain",
         "export",

@@ -20,7 +20,7 @@ MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 LAYERS = (
     {"__main__"},
     {"cli", "lsp"},
-    {"fixing", "explaining", "importing"},
+    {"fixing", "explaining", "importing", "checking"},
     {"remembering"},
     {"judging", "schemas", "settling"},
     {"report", "validate"},
@@ -28,7 +28,7 @@ LAYERS = (
     {"plan", "locate", "config", "rule_tests"},
     {"lint"},
     {"design"},
-    {"stated", "collect", "inputs", "intent", "opening", "paths", "rereading"},
+    {"stated", "collect", "inputs", "intent", "opening", "paths", "rereading", "former"},
     {"analyses", "routing"},
     {"platforms"},
     {"hardware"},

@@ -44,10 +44,11 @@ def command(
     says otherwise, and what was not judged.
     """
     from nodrop.cli.main import NOTHING, WRONG
-    from nodrop.cli.output import calm_collector, merged, tell
+    from nodrop.cli.output import calm_collector, tell
     from nodrop.judging import baselined
     from nodrop.lint.baseline import FILE, Baseline, load, spell
     from nodrop.publish.file import replace_file
+    from nodrop.report.merged import merged
 
     calm_collector()
     config = settings.config

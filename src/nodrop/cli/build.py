@@ -99,12 +99,12 @@ class _Made:
 
 def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callable[[str], Part | Comparison]") -> _Made:
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
-    from nodrop.cli.output import merged
     from nodrop.cli.working import working
     from nodrop.judging import collecting, concluded
     from nodrop.parallel import map_chunks
     from nodrop.paths import lasting
     from nodrop.publish import digest
+    from nodrop.report.merged import merged
 
     tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0
     outcomes: list[Outcome] = []

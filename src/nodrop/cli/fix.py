@@ -119,9 +119,9 @@ def _fixed(
 
 def _concluded(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
     """Yield what is told of all fabrics together: suppressions that none of them needs."""
-    from nodrop.cli.output import merged
     from nodrop.judging import concluded
     from nodrop.report.fixed import Fixed, Left
+    from nodrop.report.merged import merged
     from nodrop.report.outcome import Outcome
 
     whole = merged([one.outcome for one in fixed])
@@ -200,9 +200,10 @@ def _written(one: "Fixed") -> "Fixed":
 
 def _report(fixed: Sequence["Fixed"], choices: Choices, what: "What", *, aside: bool) -> None:
     """Tell what came of it in every format asked for; `aside`, the text goes to standard error."""
-    from nodrop.cli.output import emit, merged, save, say, wants_color
+    from nodrop.cli.output import emit, save, say, wants_color
     from nodrop.report import fixes, fixes_json
     from nodrop.report.escape import utf8
+    from nodrop.report.merged import merged
 
     for name, file in choices.formats:
         if name == "text":
@@ -225,7 +226,8 @@ def _report(fixed: Sequence["Fixed"], choices: Choices, what: "What", *, aside: 
 def _code(fixed: Sequence["Fixed"], choices: Choices, *, diff: bool) -> int:
     """Return the exit code: where nothing is written, 1 also for what would change."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
-    from nodrop.cli.output import exit_code, merged
+    from nodrop.cli.output import exit_code
+    from nodrop.report.merged import merged
 
     code = exit_code(merged([one.outcome for one in fixed]), choices.fail_on)
     changes = diff and any(one.rewritten for one in fixed)

@@ -43,9 +43,10 @@ def command(
     Profiles that are shipped are called nvidia, sonic, sonic-lossy and dell; `nodrop schema profile` says what a file
     of your own has. Without one, the rules about profiles are silent.
     """
-    from nodrop.cli.output import calm_collector, emit, exit_code, merged
+    from nodrop.cli.output import calm_collector, emit, exit_code
     from nodrop.cli.working import keeping
     from nodrop.judging import concluded
+    from nodrop.report.merged import merged
 
     calm_collector()
     with keeping(choices, nothing=no_cache) as store:

@@ -177,7 +177,7 @@ _CHOOSING = (
 )
 """What says by which rules is judged, and how."""
 
-_OPTIONS = (
+_BEFORE = (
     *_CHOOSING,
     option(
         RULES,
@@ -194,17 +194,8 @@ _OPTIONS = (
         help="Exit 1 from this severity up; unknown: from warning up, and where a rule lacks a fact."
         "  [default: warning]",
     ),
-    option(
-        OUTPUT,
-        "--format",
-        "formats",
-        multiple=True,
-        callback=formats_of(FORMATS),
-        shell_complete=completing.formats,
-        metavar="NAME[=FILE]",
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}, to standard output or a file; may be repeated."
-        "  [default: text]",
-    ),
+)
+_AFTER = (
     option(
         OUTPUT,
         "--color",
@@ -239,14 +230,35 @@ no_cache = option(
 
 def judging(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options of a command that judges; it gets what they say as `choices`."""
+    return judging_into(FORMATS)(function)
 
-    @functools.wraps(function)
-    def command(**given: Any) -> int:
-        return function(choices=_choices(given, _inputs(given)), **given)
 
-    for add in reversed(_OPTIONS):
-        command = add(command)
-    return command
+def judging_into(formats: tuple[str, ...]) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Add the options of a command that judges and reports in these formats, of which the first is the default."""
+
+    def with_options(function: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(function)
+        def command(**given: Any) -> int:
+            return function(choices=_choices(given, _inputs(given)), **given)
+
+        for add in reversed((*_BEFORE, _format(formats), *_AFTER)):
+            command = add(command)
+        return command
+
+    return with_options
+
+
+def _format(names: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return option(
+        OUTPUT,
+        "--format",
+        "formats",
+        multiple=True,
+        callback=formats_of(names),
+        shell_complete=completing.formats,
+        metavar="NAME[=FILE]",
+        help=f"{', '.join(names[:-1])} or {names[-1]}, to standard output or a file; may be repeated.  [default: text]",
+    )
 
 
 def _inputs(given: dict[str, Any]) -> tuple[str, ...]:

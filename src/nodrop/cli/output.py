@@ -4,9 +4,6 @@ import math
 import os
 import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -20,8 +17,7 @@ from nodrop.publish.file import replace_file
 from nodrop.report.escape import terminal, utf8
 
 if TYPE_CHECKING:
-    from nodrop.lint.finding import Finding
-    from nodrop.report.outcome import Outcome, RuleWork
+    from nodrop.report.outcome import Outcome
 
 _RANK = {"note": 1, "warning": 2, "error": 3}
 _NEEDED = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
@@ -117,54 +113,6 @@ class Progress:
 def _silence(stream: TextIO) -> None:
     """Let what is still to be written go nowhere, or Python fails once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def merged(outcomes: Sequence["Outcome"]) -> "Outcome":
-    """Return several outcomes as one."""
-    from nodrop.report.outcome import Outcome
-
-    if len(outcomes) == 1:
-        return outcomes[0]
-
-    def within(name: str) -> tuple["Finding", ...]:
-        return tuple(replace(finding, within=one.name) for one in outcomes for finding in getattr(one, name))
-
-    def line(file: str, number: int) -> str | None:
-        return next((text for one in outcomes if (text := one.line(file, number)) is not None), None)
-
-    return Outcome(
-        devices=sum(one.devices for one in outcomes),
-        hosts=sum(one.hosts for one in outcomes),
-        interfaces=sum(one.interfaces for one in outcomes),
-        rules=max((one.rules for one in outcomes), default=0),
-        findings=within("findings"),
-        hidden=within("hidden"),
-        unknown=tuple(verdict for one in outcomes for verdict in one.unknown),
-        notes=tuple(note for one in outcomes for note in one.notes),
-        problems=tuple(problem for one in outcomes for problem in one.problems),
-        assumed=tuple(dict.fromkeys(fact for one in outcomes for fact in one.assumed)),
-        suppressed=sum(one.suppressed for one in outcomes),
-        baseline=sum(one.baseline for one in outcomes),
-        settled=tuple(each for one in outcomes for each in one.settled),
-        validations=tuple(replace(each, name=one.name) for one in outcomes for each in one.validations),
-        crashed=any(one.crashed for one in outcomes),
-        own=next((one.own for one in outcomes if one.own), ()),
-        work=_work_of_all(outcomes),
-        line=line,
-    )
-
-
-def _work_of_all(outcomes: Sequence["Outcome"]) -> "tuple[RuleWork, ...] | None":
-    """Return what each rule cost for all fabrics together; None where nobody asked."""
-    from nodrop.report.outcome import RuleWork
-
-    evaluations, seconds = Counter[str](), defaultdict[str, float](float)
-    given = [one.work for one in outcomes if one.work is not None]
-    for work in (work for works in given for work in works):
-        evaluations[work.rule] += work.evaluations
-        seconds[work.rule] += work.seconds
-    made = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
-    return tuple(made) if given else None
 
 
 def emit(outcome: "Outcome", choices: Choices) -> None:

@@ -79,7 +79,7 @@ def command(
     made = [(pair, plan(pair.old, pair.new)) for pair in held]
     wrong = any(one.problems for _, one in made)
     if patch is not None and not wrong:
-        _patched(patch, made)
+        patched(patch, made)
     for name, file in formats:
         data = _rendered([one for _, one in made], name, color=file is None and wants_color(color), verbose=verbose)
         if file is None:
@@ -111,7 +111,7 @@ def _held(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "li
     return list(pairs(old, new, paths))
 
 
-def _patched(directory: str, made: "Sequence[tuple[Pair, Plan]]") -> None:
+def patched(directory: str, made: "Sequence[tuple[Pair, Plan]]") -> None:
     """Write the patches of all fabrics, in a folder for each where there are several."""
     from nodrop.cli.output import calm_collector, tell
     from nodrop.cli.patching import write

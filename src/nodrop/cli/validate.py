@@ -82,9 +82,10 @@ class Ask:
 
 def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: bool) -> int:
     """Validate the fabrics at some paths, report what is found, and return the exit code."""
-    from nodrop.cli.output import Progress, calm_collector, emit, exit_code, merged
+    from nodrop.cli.output import Progress, calm_collector, emit, exit_code
     from nodrop.cli.working import keeping, working
     from nodrop.judging import chosen_rules, collecting, concluded
+    from nodrop.report.merged import merged
 
     calm_collector()
     signal.signal(signal.SIGTERM, _interrupted)

@@ -8,12 +8,11 @@ from pathlib import Path
 from nodrop import stated
 from nodrop.fabric.reading import Note
 from nodrop.formats.json import MAX_BYTES
-from nodrop.inputs.disk import Disk
+from nodrop.inputs.disk import Disk, Entry
 from nodrop.inputs.finder import Finder, is_intent, stated_beside, states
 from nodrop.inputs.model import Bundle, Inputs, Text, named
-from nodrop.paths import fault
 
-__all__ = ["STDIN", "Bundle", "Inputs", "Text", "find", "is_intent", "named", "standard_input"]
+__all__ = ["STDIN", "Bundle", "Disk", "Entry", "Inputs", "Text", "find", "is_intent", "named", "standard_input"]
 
 STDIN = "-"
 _ALONE = "says what no switch file can; name configurations too, and it is read with them"
@@ -26,21 +25,22 @@ def find(
     *,
     exclude: Callable[[Path], bool] = lambda _: False,
     held: Mapping[str, bytes] | None = None,
+    disk: Disk | None = None,
 ) -> Inputs:
     """Look at every path: an intent, a configuration, a folder of them, or `-` for standard input.
 
     All are one fabric, unless several fabric.yaml files lie beside them, and none was named: then each has its own.
     What `exclude` tells of is passed over in folders; what was named itself is read. Texts that are `held` stand for
-    the files at these paths, as an editor's do that have not been saved.
+    the files at these paths, as an editor's do that have not been saved. Of another `disk`, what lies there is found.
     """
-    disk = Disk(held)
+    disk = disk or Disk(held)
     finder = Finder(disk, platform, exclude)
     found = Inputs()
     groups: dict[str, Inputs] = {}
     for text in paths:
         if text == STDIN:
             finder.held(groups.setdefault("", Inputs()), standard_input() if stdin is None else stdin)
-        elif (wrong := None if disk.holds(text) else fault(text)) is not None:
+        elif (wrong := disk.fault(text)) is not None:
             found.problems.append(wrong)
         elif Path(text).name == stated.FILE and states(disk, Path(text)):
             found.stated.append(disk.text(Path(text), text))

@@ -8,7 +8,7 @@ from pathlib import Path
 from nodrop import platforms, stated
 from nodrop.errors import Problem
 from nodrop.fabric.reading import Note
-from nodrop.inputs.disk import HEAD_BYTES, Disk, is_folder
+from nodrop.inputs.disk import HEAD_BYTES, Disk
 from nodrop.inputs.model import Bundle, Inputs, Text
 from nodrop.paths import reason
 from nodrop.platforms import HOSTS
@@ -22,7 +22,7 @@ _SKIPPED_FOLDERS = ("plan", "apply")
 
 def stated_beside(disk: Disk, path: Path) -> Path | None:
     """Return the fabric.yaml beside a path, or in the folder above."""
-    here = path if is_folder(path) else path.parent
+    here = path if disk.is_folder(path) else path.parent
     above = here.parent if here.name not in ("", "..") else here / ".."
     beside = (folder / stated.FILE for folder in (here, above))
     return next((candidate for candidate in beside if states(disk, candidate)), None)
@@ -53,7 +53,7 @@ class Finder:
 
     def path(self, inputs: Inputs, path: Path) -> None:
         """Look at a path that was named."""
-        if is_folder(path):
+        if self._disk.is_folder(path):
             met, faults = self._met, len(inputs.problems)
             self._tree(inputs, path)
             if (self._met, len(inputs.problems)) == (met, faults):
@@ -161,7 +161,7 @@ class Finder:
         pending = [(top, inputs)]
         while pending:
             here, into = pending.pop()
-            folders, files = _listed(into, here, self._excluded)
+            folders, files = _listed(self._disk, into, here, self._excluded)
             self._files(into, here, files)
             pending += reversed(
                 [(folder, own) for folder in folders if (own := _whose(self._disk, folder, into)) is not None]
@@ -220,11 +220,10 @@ def _whose(disk: Disk, folder: Path, around: Inputs) -> Inputs | None:
     return None if folder.name in _SKIPPED_FOLDERS else around
 
 
-def _listed(inputs: Inputs, here: Path, excluded: Callable[[Path], bool]) -> tuple[list[Path], list[str]]:
+def _listed(disk: Disk, inputs: Inputs, here: Path, excluded: Callable[[Path], bool]) -> tuple[list[Path], list[str]]:
     """Return the folders in a folder, and the names of its files, sorted, without those that begin with a dot."""
     try:
-        with os.scandir(here) as found:
-            entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda one: one.name)
+        entries = disk.entries(here)
     except OSError as error:
         inputs.problems.append(Problem(path=str(here), found=reason(error), expected="a readable folder"))
         return [], []
@@ -233,9 +232,9 @@ def _listed(inputs: Inputs, here: Path, excluded: Callable[[Path], bool]) -> tup
         path = here / entry.name
         if excluded(path):
             continue
-        if entry.is_dir(follow_symlinks=False):
+        if entry.kind == "folder":
             folders.append(path)
-        elif entry.is_symlink() and is_folder(path):
+        elif entry.kind == "link":
             message = "a link to a folder, which is not followed; name it to have it read"
             inputs.notes.append(Note(kind="link", message=message, file=str(path)))
         else:

@@ -1,0 +1,61 @@
+"""What becomes of routing from one state to the next: the items of nodrop's own computation that differ."""
+
+from collections.abc import Iterator
+
+from nodrop.analyses._computed import computed
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import Subject, sort_key
+from nodrop.plan.model import Plan
+from nodrop.report.checked import Rerouted
+from nodrop.routing.observation import CHECKS
+
+MOST_DEVICES = 500
+"""Of larger fabrics, routing is worked out on request: every leaf is held against every other."""
+_CHECKS = tuple(one for one in CHECKS if one not in ("configuration", "recoveries", "packets", "addresses"))
+_SILENT = frozenset(
+    {
+        "arp_reachable_s", "buffer_model", "buffer_pools", "cable_length_m", "counters", "description",
+        "dns_servers", "dynamic_buffers", "gnmi_port", "link_pause", "mac_ageing_s", "nd_reachable_s", "ntp_servers",
+        "otlp_collectors", "qos", "snmp_contact", "snmp_location", "switch_dscp_to_tc", "syslog_servers", "trimming",
+        "utilization_threshold_percent", "watchdog_conditions", "watchdog_polling_ms",
+    }
+)  # fmt: skip
+"""Attributes of switches and ports that no session and no route depends on."""
+
+
+def may_reroute(plan: Plan) -> bool:
+    """Whether anything that changes may be a matter of routing."""
+    if any(one.kind != "changed" for one in plan.devices):
+        return True
+    entries = (entry for one in plan.devices for part in one.parts for entry in part.entries)
+    of_fabric = (entry for one in plan.told if not one.devices for fact in one.facts for entry in fact.entries)
+    recabled = any(entry.path[0] == "links" for entry in of_fabric)
+    return recabled or any(entry.path[0] not in _SILENT for entry in entries)
+
+
+def rerouted(old: Index, new: Index) -> Iterator[Rerouted]:
+    """Yield what differs, check by check; of switches that only one side has, and of cables to them, nothing."""
+    before, after = computed(old).seen, computed(new).seen
+    both = {one.name for one in old.fabric.devices} & {one.name for one in new.fabric.devices}
+    for check in _CHECKS:
+        was, now = before.get(check, {}), after.get(check, {})
+        for item in sorted(was.keys() | now.keys(), key=sort_key):
+            change = Rerouted(check=check, item=item, old=was.get(item), new=now.get(item))
+            if change.old != change.new and _told(change) and _devices(item) <= both:
+                yield change
+
+
+def _devices(item: Subject) -> set[str]:
+    """Return the switches that an item is of: a cable is of both that it joins."""
+    if not item[0].startswith("@"):
+        return {item[0]}
+    return {end.partition(":")[0] for end in item[-1].split("--")} if "--" in item[-1] else set()
+
+
+def _told(change: Rerouted) -> bool:
+    """Whether a change is worth a line: failures are tried by kind, and packets to what has come are to arrive."""
+    if change.check == "failures":
+        return change.old is not None and change.new is not None
+    if change.check == "reach":
+        return change.new is not None and (change.old is not None or change.new != "delivered")
+    return True

@@ -1,0 +1,43 @@
+"""Which findings of two states are the same: by fingerprint and facts, as a baseline knows them."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from nodrop.lint.baseline import Key, keys
+from nodrop.lint.finding import Finding
+from nodrop.report.checked import Settled
+from nodrop.report.outcome import Outcome
+
+
+def settled(old: Outcome, new: Outcome) -> Settled:
+    """Return how findings fare.
+
+    One with other facts, such as a worse value, is new, and the former is not told as fixed.
+    """
+    before = Counter(next(keys(one)) for one in old.findings)
+    added, met = [], Counter[Key]()
+    for one in new.findings:
+        key = next((key for key in keys(one) if met[key] < before[key]), None)
+        if key is None:
+            added.append(one)
+        else:
+            met[key] += 1
+    now = {key[0] for one in new.findings for key in keys(one)}
+    hidden = {key[0] for one in new.hidden for key in keys(one)}
+    left = list(_left(old.findings, met))
+    return Settled(
+        new=tuple(added),
+        fixed=tuple(one for one in left if one.fingerprint not in now | hidden),
+        silenced=tuple(one for one in left if one.fingerprint in hidden - now),
+        unchanged=met.total(),
+    )
+
+
+def _left(findings: Iterable[Finding], met: Counter[Key]) -> Iterable[Finding]:
+    """Yield the findings of which there are more than were met again."""
+    seen = Counter[Key]()
+    for one in findings:
+        key = next(keys(one))
+        seen[key] += 1
+        if seen[key] > met[key]:
+            yield one

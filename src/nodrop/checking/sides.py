@@ -1,0 +1,156 @@
+"""The two states of what a command names: fabrics found on each side, and which of them belong together."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nodrop.config import FILE, Config, loads
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.reading import Note
+from nodrop.former import Former
+from nodrop.inputs import Bundle, Disk, Inputs, Text, find
+from nodrop.judging import Settings
+
+What = Inputs | Text
+"""A fabric to be read: files of switches, or an intent."""
+_MAX_BYTES = 8_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One fabric on both sides; None where it is not."""
+
+    old: What | None
+    new: What | None
+    same: bool = False
+    """Whether no file of it has changed, nor what is stated of it."""
+
+    @property
+    def name(self) -> str:
+        """Where its files lie."""
+        return name_of(self.new if self.new is not None else self.old)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """What a command names, now and before."""
+
+    pairs: tuple[Pair, ...]
+    before: Settings
+    """How the former state is read; both are judged as the present one says."""
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def name_of(what: What | None) -> str:
+    """Return where the files of a fabric lie."""
+    return what.name if isinstance(what, Inputs) else what.display if what is not None else ""
+
+
+def sides(
+    paths: Sequence[str],
+    settings: Settings,
+    former: Former,
+    *,
+    platform: str | None = None,
+    devices: Callable[[What], frozenset[str]],
+) -> Sides:
+    """Find both sides; `devices` names the switches of a fabric, and is asked where the name of one has changed."""
+    exclude, disk = settings.config.excludes, Disk()
+    there = [path for path in paths if disk.fault(path) is None or former.fault(path) is not None]
+    new = find(there, platform, exclude=exclude)
+    old = find([path for path in paths if former.fault(path) is None], platform, exclude=exclude, disk=former)
+    before, notes, problems = _settings_before(paths, settings, former)
+    stated_alike = before.config.declared == settings.config.declared
+    ours, theirs = _by_key(new), _by_key(old)
+    pairs = []
+    for key in ours.keys() & theirs.keys():
+        same = stated_alike and _unchanged(theirs[key], ours[key], former)
+        pairs.append(Pair(old=theirs[key], new=ours[key], same=same))
+    come = [ours[key] for key in ours.keys() - theirs.keys()]
+    gone = [theirs[key] for key in theirs.keys() - ours.keys()]
+    pairs += _renamed(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
+    pairs.sort(key=lambda one: (isinstance(one.new or one.old, Text), one.name))
+    return Sides(pairs=tuple(pairs), before=before, notes=notes, problems=tuple(problems))
+
+
+def _by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
+    found: dict[tuple[str, str], What] = {("intent", text.display): text for text in inputs.all_intents()}
+    for one in inputs.fabrics():
+        found["files", str(Path(one.stated[0].display).parent) if one.stated else ""] = one
+    return found
+
+
+def _unchanged(old: What, new: What, former: Former) -> bool:
+    if isinstance(old, Text) or isinstance(new, Text):
+        return isinstance(old, Text) and former.is_now(old)
+    names = [[one.display for one in _texts(each)] for each in (old, new)]
+    problems = [*old.problems, *new.problems]
+    return not problems and names[0] == names[1] and all(former.is_now(text) for text in _texts(old))
+
+
+def _texts(inputs: Inputs) -> Iterator[Text]:
+    yield from inputs.stated
+    bundles: Iterable[Bundle] = (*inputs.bundles, *inputs.hosts)
+    yield from (text for bundle in bundles for _, text in bundle.files)
+
+
+def _renamed(come: list[What], gone: list[What], devices: Callable[[What], frozenset[str]]) -> Iterator[Pair]:
+    """Yield pairs of what has come and gone: those with most of their switches in common belong together."""
+    names: dict[int, frozenset[str]] = {}
+    if come and gone:
+        names = {id(one): devices(one) for one in (*come, *gone)}
+    scored = [
+        (-len(names[id(one)] & names[id(other)]) / len(names[id(one)] | names[id(other)]), at, number)
+        for at, one in enumerate(come)
+        for number, other in enumerate(gone)
+        if 2 * len(names[id(one)] & names[id(other)]) >= max(len(names[id(one)]), len(names[id(other)]), 1)
+        and isinstance(one, Text) == isinstance(other, Text)
+    ]
+    taken: set[int] = set()
+    for _, at, number in sorted(scored):
+        one, other = come[at], gone[number]
+        if not taken & {id(one), id(other)}:
+            taken |= {id(one), id(other)}
+            yield Pair(old=other, new=one)
+    yield from (Pair(old=None, new=one) for one in come if id(one) not in taken)
+    yield from (Pair(old=other, new=None) for other in gone if id(other) not in taken)
+
+
+def _settings_before(
+    paths: Sequence[str], settings: Settings, former: Former
+) -> tuple[Settings, tuple[Note, ...], list[Problem]]:
+    """Return how the former state is read: what its configuration states of the fabric held then."""
+    path = settings.config.path or _formerly(paths, former)
+    if path is None:
+        return settings, (), []
+    was: Config | None = None
+    changed = False
+    if former.is_file(path):
+        text = former.text(path)
+        changed = settings.config.path is None or not former.is_now(text)
+        if changed:
+            try:
+                was = loads(text.read(_MAX_BYTES), path)
+            except InputProblems as error:
+                return settings, (), list(error.problems)
+    else:
+        changed, was = True, Config()
+    if not changed:
+        return settings, (), []
+    message = "has changed: both states are judged by its rules, severities and suppressions as they are now"
+    declared = replace((was or Config()).declared, profile=settings.config.declared.profile)
+    before = replace(settings, config=replace(settings.config, declared=declared))
+    return before, (Note(kind="config", message=message, file=str(path)),), []
+
+
+def _formerly(paths: Sequence[str], former: Former) -> Path | None:
+    """Return the configuration of the former state above what a command names, where there is none now."""
+    here = Path(paths[0] if paths else ".")
+    start = here if former.is_folder(here) else here.parent
+    for folder in (start, *(start.absolute().parents)):
+        if former.key(folder) is None:
+            return None
+        if former.is_file(folder / FILE):
+            return folder / FILE
+    return None
