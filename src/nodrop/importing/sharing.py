@@ -19,7 +19,8 @@ def ratio(sight: Sight, intent: Intent) -> int | None:
         return None
     pools = (those_known(box.device.buffer_pools) for box in sight.spines)
     wanted = usual(size for own in pools if (size := _shared_bytes(own)))
-    for each in (None, *range(2, MOST_SHARING + 1)):
+    ratios: tuple[int | None, ...] = (None, *range(2, MOST_SHARING + 1))
+    for each in ratios:
         shared = intent.buffers.model_copy(update={"shared_headroom": "off" if each is None else each})
         made = static_buffers(intent.model_copy(update={"buffers": shared}), SPINE, switches.spines[0].model)
         if _shared_bytes(made.pools) == wanted:
