@@ -36,7 +36,7 @@ check: setup ## ruff, mypy --strict, the house rules
 
 golden: setup ## write golden/, help texts, the table of README, docs/rules/ and schemas/ anew; read the difference before committing it
 	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py tests/test_rule_book.py \
-		tests/test_schemas.py tests/test_own_rules_guide.py tests/test_walkthrough.py --update-golden
+		tests/test_schemas.py tests/test_own_rules_guide.py tests/test_walkthrough.py tests/test_import.py --update-golden
 
 faults: setup ## put single faults into clean builds and print what is found of each, and whether its fix repairs it
 	@$(BIN)/python tests/all_faults.py

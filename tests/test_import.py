@@ -303,6 +303,18 @@ def test_ports_with_sessions_over_interfaces_are_uplinks_where_no_cable_is_known
     assert [one for one in found.unlike if one.path.startswith(("links", "bgp"))] == []
 
 
+def test_spines_under_superspines_are_leaves_where_nothing_is_below_them() -> None:
+    whole = bare("two-by-two")
+    up = {"leaf": "spine", "spine": "superspine"}
+    fabric = replace(whole, devices=tuple(replace(one, role=up[str(one.role)]) for one in whole.devices))
+    found = derive(fabric, source="site")
+    assert "ports: {endpoints: 1-3, uplinks: 29-32}}" in found.text
+    assert any(
+        one.startswith("topology.leaves.ids: which switches these are follows from roles") for one in found.guessed
+    )
+    assert {one.path for one in found.unlike} == {"role"}
+
+
 def test_names_of_servers_are_left_and_told() -> None:
     whole = bare("two-by-two")
     fabric = replace(whole, devices=tuple(replace(one, ntp_servers=("pool.ntp.org",)) for one in whole.devices))

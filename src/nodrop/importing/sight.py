@@ -17,6 +17,7 @@ from nodrop.hardware.schema import Switch
 
 LEAF, SPINE = "leaf", "spine"
 ROLES = (LEAF, SPINE)
+_TOP = "superspine"
 KEYS = {LEAF: "leaves", SPINE: "spines"}
 """The intent's key of a tier."""
 
@@ -174,6 +175,9 @@ def _roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
     """Return the role of every switch that is of a tier, and how roles were guessed that nobody states."""
     stated = {one.name: one.role for one in fabric.devices if isinstance(one.role, str) and one.role in ROLES}
     left = [one.name for one in fabric.devices if isinstance(one.role, Unknown)]
+    if not left and (lowered := _one_lower(fabric)):
+        why = "roles that are stated: nothing stands below the spines, and so these are the leaves"
+        return lowered, dict.fromkeys(ROLES, why)
     if not left:
         return {name: str(role) for name, role in stated.items()}, {}
     by_name = {name: role for name in left if (role := _by_name(name))}
@@ -190,6 +194,14 @@ def _roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
         if names or role in by_cable.values():
             guessed[role] = "their names" if names else "their cables"
     return found, guessed
+
+
+def _one_lower(fabric: Fabric) -> dict[str, str]:
+    """Return the roles of a fabric that is stated to have spines and superspines alone; none of any other."""
+    roles = {one.name: str(one.role) for one in fabric.devices}
+    if set(roles.values()) != {SPINE, _TOP}:
+        return {}
+    return {name: SPINE if role == _TOP else LEAF for name, role in roles.items()}
 
 
 def _by_name(name: str) -> str | None:
