@@ -202,6 +202,41 @@ def test_what_stands_in_one_field_with_a_change_and_is_to_stay_stays() -> None:
     assert as_read("sonic", "spine1", dict(patch.result)) == device_in(new, "spine1")
 
 
+def test_what_no_patch_makes_makes_the_rest_no_worse() -> None:
+    """Another HWSKU is for a person; the threshold beside it is one step, which the updater takes."""
+    clean = broken("sonic", [])
+    file = "leaf1/config_db.json"
+    config = json.loads(clean[file])
+    config["DEVICE_METADATA"]["localhost"]["hwsku"] = "Mellanox-SN4700-O32"
+    config["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "160000"
+    old, new = said(clean), said({**clean, file: json.dumps(config)})
+    made = nodrop.plan(old, new)
+    facts = {what(fact): fact.effect for block in made.told for fact in block.facts if not fact.computed}
+    assert {name: (effect.risk, effect.means) for name, effect in facts.items()} == {
+        "HWSKU": ("reboot", "by hand"),
+        "queue 3: ECN minimum (green)": ("none", "patch"),
+    }
+    assert made.together == ()
+    (patch,) = patches(made, old, new)
+    (step,) = json.loads(patch.files[STEPS])
+    assert (step["path"], step["value"]) == ("/WRED_PROFILE/AZURE_LOSSLESS/green_min_threshold", "160000")
+    assert json.loads(patch.files["config_db.json"]) == config
+    assert patch.by_hand[0].startswith("leaf1/@hwsku: ")
+    assert patch.by_hand[-1].startswith("or load config_db.json, which is that of the new tree, whole")
+
+
+def test_what_the_switch_adds_by_itself_follows() -> None:
+    """A port that is shut has no lossless priority group, and so the pools are larger."""
+    clean = broken("sonic", [])
+    file = "leaf1/config_db.json"
+    config = json.loads(clean[file])
+    config["PORT"]["Ethernet0"]["admin_status"] = "down"
+    made = nodrop.plan(said(clean), said({**clean, file: json.dumps(config)}))
+    means = {what(fact): fact.effect.means for block in made.told for fact in block.facts}
+    assert means.pop("enabled") == "patch"
+    assert set(means.values()) == {"follows"}
+
+
 def test_a_switch_of_which_little_is_known_is_told() -> None:
     """Cumulus Linux before NVUE: no file names the release, and lines are typed."""
     folder = HERE.parent / "cumulus"

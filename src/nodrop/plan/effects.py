@@ -3,7 +3,7 @@
 Switches of one make with changes of one shape are tried once, in the files of the first of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nodrop import platforms
@@ -13,7 +13,7 @@ from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import Subject, text
 from nodrop.locate import load
 from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
-from nodrop.plan.telling import make_of, merged, shape_key, template
+from nodrop.plan.telling import make_of, merged, shape_key, template, told
 from nodrop.platforms.changing import Known, effect
 
 _OF_KIND: Mapping[Kind, Effect] = {
@@ -35,6 +35,7 @@ class Effects:
         self._changes = {change.name: change for change in changes}
         self._known: dict[object, Effect] = {}
         self._bundles: dict[str, dict[str, bytes] | None] = {}
+        self._edits: dict[object, Edit | None] = {}
         self._whole: dict[object, Edit | None] = {}
 
     def of_kind(self, kind: Kind) -> Effect:
@@ -61,7 +62,7 @@ class Effects:
         """Return the worst that is known of a change, and that its steps do in a switch's own files."""
         assert change.old is not None
         wanted = list(replace(change, parts=(Part(ports, fact.entries),)).changes())
-        edit = self._edit(change, wanted)
+        edit = self._alone(fact, ports, change)
         known = [effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries]
         known = [Known("none", _IDLE)] if idle else known
         risks: list[Risk] = [one.risk for one in known if one is not None]
@@ -89,12 +90,36 @@ class Effects:
         return Effect(risk=worst(step.disruption for step in whole.steps), reasons=once(_reasons(whole.steps)))
 
     def _all(self, change: DeviceChange) -> Edit:
-        """Return the edit of all changes of a switch, or of another of its make with changes of the same shape."""
+        """Return the edit of all changes of a switch, or of another of its make with changes of the same shape.
+
+        What no patch makes alone, nor with the others, is left out: in its company others are made in worse ways.
+        """
         shapes = ((len(part.ports), tuple(map(shape_key, merged(part.entries)))) for part in change.parts)
         key = (make_of(change), tuple(shapes))
         if key not in self._whole:
-            self._whole[key] = self._edit(change, list(uncomputed(change)))
+            every = uncomputed(change)
+            whole = self._edit(change, every)
+            if whole is not None and whole.by_hand:
+                left = {one.subject for one in self._by_hand(change)}
+                rest = self._edit(change, [one for one in every if one.subject not in left])
+                whole = whole if rest is None else replace(rest, by_hand=(*rest.by_hand, *whole.by_hand))
+            self._whole[key] = whole
         return self._whole[key] or Edit()
+
+    def _by_hand(self, change: DeviceChange) -> Iterator[Change]:
+        """Yield the changes of a switch that no patch makes alone."""
+        for block in told([change]):
+            for fact in block.facts:
+                wanted = list(replace(change, parts=(Part(block.ports, fact.entries),)).changes())
+                edit = None if fact.computed else self._alone(fact, block.ports, change)
+                yield from wanted if edit is not None and edit.by_hand else ()
+
+    def _alone(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Edit | None:
+        """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes."""
+        key = (make_of(change), bool(ports), _idle(change, ports), shape_key(fact, counted=False))
+        if key not in self._edits:
+            self._edits[key] = self._edit(change, list(replace(change, parts=(Part(ports, fact.entries),)).changes()))
+        return self._edits[key]
 
     def _edit(self, change: DeviceChange, wanted: Sequence[Change]) -> Edit | None:
         """Return what changes come to in the files of a switch; None where those cannot be had."""

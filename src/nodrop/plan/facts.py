@@ -13,9 +13,10 @@ from nodrop.fabric.nics import Nic
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.states import UNKNOWN, Unknown
-from nodrop.fabric.subject import natural
+from nodrop.fabric.subject import Subject, natural
 from nodrop.fabric.values import changed
 from nodrop.plan.model import DeviceChange, Entry, Kind, Part
+from nodrop.platforms.editing import same
 
 _ASIDE = frozenset({"name", "interfaces"})
 _OF_PORT = tuple(field.name for field in fields(Interface) if field.name not in ("name", "side"))
@@ -30,7 +31,9 @@ _Found = tuple[tuple[Entry, ...], tuple[Entry, ...]]
 class Comparing:
     """Compares switches; two ports with the same two designs are compared once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *derived: Mapping[Subject, str]) -> None:
+        """Take what each side's switches work out by themselves, by subject."""
+        self._derived = derived
         self._interner = Interner()
         self._profiles: dict[tuple[int, int], tuple[Entry, ...]] = {}
         self._entries: dict[tuple[Entry, ...], tuple[Entry, ...]] = {}
@@ -65,22 +68,29 @@ class Comparing:
             was = were.get(port.name)
             if was is None or was == port:
                 continue
-            changes, silent = sorted_out(self._port(was, port))
+            changes, silent = sorted_out(self._port(old.name, was, port))
             if changes:
                 by_entries.setdefault(changes, []).append(port.name)
             if silent:
                 without.setdefault(silent, []).append(port.name)
         return _together(own, by_entries), _together(unsaid, without)
 
-    def _port(self, old: Interface, new: Interface) -> Iterator[Entry]:
+    def _port(self, device: str, old: Interface, new: Interface) -> Iterator[Entry]:
         for name in _OF_PORT:
             was, now = getattr(old, name), getattr(new, name)
-            if was is now:
+            if same(was, now):
                 continue
             if name == "qos" and isinstance(was, QosProfile) and isinstance(now, QosProfile):
-                yield from self._qos(was, now)
+                yield from (self._marked(device, new.name, entry) for entry in self._qos(was, now))
             else:
                 yield from _within((name,), was, now)
+
+    def _marked(self, device: str, port: str, entry: Entry) -> Entry:
+        """Return an entry about a priority group as computed, where the switch adds that by itself."""
+        if entry.path[1] != "priority_groups" or len(entry.path) != 3:
+            return entry
+        at = (device, port, *entry.path)
+        return entry._replace(computed=any(at in known for known in self._derived))
 
     def _qos(self, old: QosProfile, new: QosProfile) -> tuple[Entry, ...]:
         pair = (id(old), id(new))
@@ -140,6 +150,8 @@ def sorted_out(entries: Iterable[Entry]) -> _Found:
 
 
 def _within(path: tuple[str, ...], old: Any, new: Any) -> Iterator[Entry]:
+    if same(old, new):
+        return
     for found in differences(old, new, whole_lists=True):
         yield Entry((*path, *found.path), found.a, found.b)
 

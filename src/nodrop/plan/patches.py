@@ -129,13 +129,17 @@ def _made(task: _Task) -> Patch:
         then = list(_not_there(left, task, {**result, **besides}))
         if len(then) < len(left):
             left, whole = then, {**whole, **besides}
+    result |= whole
     lines = [*(one.line for one in left), *astray]
     if edit.disruption == "refused" and patched in edit.files:
         whole[patched] = edit.files[patched]
         why = once([step.reason for step in edit.steps if step.disruption == "refused"])
         lines.insert(0, f"refused as a whole, load {patched} instead: {'; '.join(why)}")
     lines = list(dict.fromkeys(lines))
-    return Patch(device=task.name, files=files | whole | _left(lines), result={**result, **whole}, by_hand=tuple(lines))
+    if (left or astray) and task.new is not None and patched in task.new:
+        whole[patched] = task.new[patched]
+        lines.append(f"or load {patched}, which is that of the new tree, whole, and nothing else of this")
+    return Patch(device=task.name, files=files | whole | _left(lines), result=result, by_hand=tuple(lines))
 
 
 def _patched(task: _Task, old: Bundle) -> str:

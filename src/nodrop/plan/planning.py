@@ -17,7 +17,7 @@ def plan(old: Reading, new: Reading) -> Plan:
     What one side does not say is no change; it is among what is `unsaid`. What changes do to switches is judged by the
     old switches' own files, which are opened for that where they are not held.
     """
-    comparing = Comparing()
+    comparing = Comparing(old.derived, new.derived)
     before, after = ({device.name: device for device in one.fabric.devices} for one in (old, new))
     names = sorted({*before, *after}, key=natural)
     compared = (comparing.device(before.get(name), after.get(name)) for name in names)

@@ -155,6 +155,8 @@ def value(part: str, given: Any) -> str:
             return show_speed(int(given))
         case int() if part.endswith("_bytes_per_s"):
             return f"{given * 8 / 10**9:.6g} Gb/s"
+        case int() if part.endswith("mtu_bytes"):
+            return f"{given} B"
         case int() if part.endswith("_bytes"):
             return size(given)
         case int() if part == "dynamic_th":
@@ -182,7 +184,10 @@ def value(part: str, given: Any) -> str:
 
 
 def size(count: int) -> str:
-    """Return bytes exactly: `200 kB`, `1.5 MB`, `152.576 kB`, `999 B`."""
+    """Return bytes exactly: `200 kB`, `1.5 MB`, `149 KiB`, `2 MiB`, `152.577 kB`, `999 B`."""
+    for power, unit in ((20, "MiB"), (10, "KiB")):
+        if count and count % 2**power == 0 and count % 10**3:
+            return f"{count >> power} {unit}"
     if count >= 10**6:
         return f"{_exact(count, 6)} MB"
     return f"{_exact(count, 3)} kB" if count >= 10**3 else f"{count} B"
