@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import nodrop
 from designs import shipped
+from json_text import applied
 from nodrop import platforms
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.compare import differences
@@ -20,8 +21,9 @@ from nodrop.fabric.reading import Assumption, Reading
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse
 from nodrop.fabric.types import fields
+from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import BY_HAND, STEPS, patches
+from nodrop.plan.patches import BY_HAND, STEPS, Patch, patches
 from nodrop.platforms import changing
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.report.plan_words import lines, what
@@ -146,6 +148,19 @@ def test_equal_changes_are_told_once() -> None:
     assert [len(block.ports) for block in made.told] == [7, 4]
 
 
+def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
+    """What the switch's own tool makes of the patch alone is what the patch promises of the file."""
+    file = platforms.reader(platform).FILES[0]
+    had = bundle(old, patch.device)
+    assert had is not None
+    if platform == "sonic":
+        steps = json.loads(patch.files.get(STEPS, b"[]"))
+        assert applied(steps, json.loads(had[file])) == json.loads(patch.result[file])
+    else:
+        laid_over = {**had, file: had[file] + patch.files["changes.yaml"]}
+        assert as_read(platform, patch.device, laid_over) == as_read(platform, patch.device, dict(patch.result))
+
+
 @pytest.mark.parametrize("platform", ["sonic", "nvue"])
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
@@ -158,12 +173,15 @@ def test_a_patch_makes_the_new_fabric_of_the_old_files(platform: str, data: st.D
     except InputProblems:
         return
     made = nodrop.plan(old, new)
+    before = {device.name for device in old.fabric.devices}
     seen = set()
     for patch in patches(made, old, new):
         seen.add(patch.device)
         left = [line for line in patch.by_hand if not line.startswith("refused as a whole")]
         now = as_read(platform, patch.device, dict(patch.result))
         assert (left, list(differences(now, device_in(new, patch.device)))) == ([], []), patch.device
+        if patch.device in before:
+            applied_by_its_tool(platform, patch, old)
     untouched = {device.name for device in new.fabric.devices} - seen
     assert all(device_in(old, name) == device_in(new, name) for name in untouched)
 
