@@ -188,6 +188,15 @@ def test_settings_that_no_fact_of_the_model_is_about_are_told(two_by_two: Path, 
     assert done.code == 1
 
 
+def test_settings_that_go_with_facts_that_are_told_are_counted(two_by_two: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    shutil.copytree(two_by_two, site)
+    shutil.rmtree(site / "leaf2")
+    done = run("import", site)
+    assert done.out.count("settings of its files that go with what is told above") == 2
+    assert "PORT_QOS_MAP" not in done.out
+
+
 def without(device: Device, port: str) -> Device:
     """A switch of which one port has no watchdog."""
 

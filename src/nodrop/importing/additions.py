@@ -38,6 +38,8 @@ class Added:
     settings: Mapping[str, tuple[Extra, ...]]
     lines: Mapping[str, tuple[str, ...]]
     left: tuple[str, ...] = ()
+    unlike: frozenset[str] = frozenset()
+    """Switches of which facts of the model are told already: settings that go with these are counted."""
 
     def without(self, refused: Iterable[Problem], sight: Sight) -> "Added":
         """Return this without what was refused, which is left."""
@@ -50,6 +52,7 @@ class Added:
         settings: dict[str, tuple[Extra, ...]] = {}
         lines: dict[str, tuple[str, ...]] = {}
         told: dict[str, list[str]] = {}
+        counted: dict[str, int] = {}
         for box in sight.boxes:
             name, names = box.device.name, _names(box.device.platform, box.device.name)
             out = set().union(*(gone.get(one, set()) for one in names))
@@ -57,13 +60,18 @@ class Added:
             kept = tuple(one for one in own if not {("tables", *one.path), ("paths", *one.path)} & out)
             for one in own:
                 if one not in kept:
+                    if name in self.unlike:
+                        counted[box.was] = counted.get(box.was, 0) + 1
+                        continue
                     told.setdefault(_spelt(one), []).append(box.was)
             settings[name] = kept
             lines[name] = () if any(keys[:1] == ("lines",) for keys in out) else self.lines.get(name, ())
             for line in self.lines.get(name, ()) if not lines[name] else ():
                 told.setdefault(f"the routing daemon's `{line.strip()}`", []).append(box.was)
         left = (f"{listing(names)}: {what}; nothing of an intent says it" for what, names in told.items())
-        return Added(settings=settings, lines=lines, left=(*self.left, *left))
+        what = "settings of its files that go with what is told above"
+        more = (f"{was}: {number} {what}" for was, number in counted.items())
+        return Added(settings=settings, lines=lines, left=(*self.left, *left, *more), unlike=self.unlike)
 
     def tree(self, sight: Sight) -> Tree:
         """Return the key `extra` of an intent."""

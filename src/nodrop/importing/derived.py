@@ -75,6 +75,7 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
                 added = beside(sight, files, made)
                 unlike_devices = {one.device for one in differing}
                 alike = [box.device.name for box in sight.boxes if box.device.name not in unlike_devices]
+                added = replace(added, unlike=frozenset(unlike_devices))
                 said = otherwise(sight, files, made, alike, added)
                 found, beyond = _with_additions(found, sight, added)
                 beyond = (*beyond, *said)
