@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from command import built, nodrop, unwatched
+from nodrop import judging
+from nodrop.fabric.reading import Reading
+from nodrop.inputs import Inputs, Text
 from nodrop.resources import home
+from nodrop.routing.observation import Flow
+from nodrop.validate.batfish.comparing import Difference
 
 INTENT = home("intents") / "two-by-two.yaml"
 Git = Callable[..., str]
@@ -243,3 +248,52 @@ def test_nothing_to_look_at(git: Git) -> None:
     commit(git)
     done = nodrop("check", "--base", "main")
     assert (done.code, done.err) == (3, "nothing to look at\n")
+
+
+def test_batfish_says_which_packets_fare_differently(configurations: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def difference(old: Reading, new: Reading, service: str, *, progress: object) -> Difference:
+        del progress
+        asked.append((len(old.fabric.devices), len(new.fabric.devices), service))
+        flow = Flow(
+            start="leaf1", port="", prefix="10.0.0.3/32", to="10.0.0.3", before="ACCEPTED", after="NO_ROUTE", lost=True
+        )
+        return Difference(flows=(flow,), told=("as Batfish has it",))
+
+    monkeypatch.setattr("nodrop.validate.batfish.difference", difference)
+    shutil.rmtree("build/spine2")
+    done = nodrop("check", "--base", "main", "--batfish", "127.0.0.1")
+    assert asked == [(4, 3, "127.0.0.1")]
+    assert "  packets of leaf1 to 10.0.0.3 are lost (Batfish: ACCEPTED before, NO_ROUTE now)\n" in done.out
+    assert "  as Batfish has it\n" in done.out
+
+
+def test_only_what_has_changed_is_read(git: Git, two_by_two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        shutil.copytree(two_by_two, f"pod{number}")
+    commit(git)
+    unwatched("Ethernet224", path="pod1/leaf1/config_db.json")
+    read: list[str] = []
+    before = judging.read
+
+    def counted(what: Inputs | Text, *given: object, **named: object) -> Reading:
+        read.append(what.name if isinstance(what, Inputs) else what.display)
+        return before(what, *given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(judging, "read", counted)
+    made = of_json("--base", "main")
+    assert read == ["pod1", "pod1"]
+    assert made["same"] == ["pod0", "pod2"]
+
+
+def test_routing_is_worked_out_where_it_may_matter_and_judged(configurations: Git) -> None:
+    unwatched("Ethernet224")
+    (quiet,) = of_json("--base", "main")["fabrics"]  # type: ignore[misc]
+    assert quiet["routing"]["not_computed"] == "nothing changes that it depends on"
+    written("build/leaf1/frr.conf", "remote-as 4200000000", "remote-as 4200000009")
+    made = of_json("--base", "main")
+    (wrong,) = made["fabrics"]  # type: ignore[misc]
+    assert {one["check"] for one in wrong["routing"]["changes"]} >= {"sessions", "routes"}
+    assert {one["new"] for one in wrong["routing"]["changes"] if one["check"] == "sessions"} == {"down"}
+    assert "session-with-wrong-asn" in {one["rule"] for one in made["findings"]}  # type: ignore[attr-defined]

@@ -15,12 +15,12 @@ _CHECKS = tuple(one for one in CHECKS if one not in ("configuration", "recoverie
 _SILENT = frozenset(
     {
         "arp_reachable_s", "buffer_model", "buffer_pools", "cable_length_m", "counters", "description",
-        "dns_servers", "dynamic_buffers", "gnmi_port", "link_pause", "mac_ageing_s", "nd_reachable_s", "ntp_servers",
-        "otlp_collectors", "qos", "snmp_contact", "snmp_location", "switch_dscp_to_tc", "syslog_servers", "trimming",
-        "utilization_threshold_percent", "watchdog_conditions", "watchdog_polling_ms",
+        "dns_servers", "dynamic_buffers", "gnmi_port", "link_pause", "mac_ageing_s", "mtu_bytes", "nd_reachable_s",
+        "ntp_servers", "otlp_collectors", "qos", "snmp_contact", "snmp_location", "switch_dscp_to_tc",
+        "syslog_servers", "trimming", "utilization_threshold_percent", "watchdog_conditions", "watchdog_polling_ms",
     }
 )  # fmt: skip
-"""Attributes of switches and ports that no session and no route depends on."""
+"""Attributes of switches and ports that no session and no route depends on; lost packets of full size are lint's."""
 
 
 def may_reroute(plan: Plan) -> bool:
