@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,9 +71,8 @@ def written(path: str, old: str, new: str) -> None:
     Path(path).write_text(text.replace(old, new))
 
 
-def of_json(*words: str | Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads(nodrop("check", *words, "--format", "json").out)
-    return found
+def of_json(*words: str | Path) -> Any:
+    return json.loads(nodrop("check", *words, "--format", "json").out)
 
 
 def test_nothing_has_changed(configurations: Git) -> None:
@@ -107,12 +107,12 @@ def test_what_was_found_before_is_counted_and_what_is_mended_is_told(configurati
 
 def test_a_suppressed_finding_is_neither_fixed_nor_told(configurations: Git) -> None:
     unwatched("Ethernet224")
-    (rule,) = {one["rule"] for one in of_json("--base", "main")["findings"]}  # type: ignore[attr-defined]
+    (rule,) = {one["rule"] for one in of_json("--base", "main")["findings"]}
     commit(configurations)
     Path("nodrop.yaml").write_text(f"suppress:\n- {{rule: {rule}, at: '**', reason: tried}}\n")
     written("build/leaf1/config_db.json", '"mtu": "9216"', '"mtu": "9100"')
     made = of_json("--base", "HEAD")
-    assert rule not in {one["rule"] for one in made["findings"]}  # type: ignore[attr-defined]
+    assert rule not in {one["rule"] for one in made["findings"]}
     assert made["notes"] == [
         {
             "kind": "config",
@@ -171,10 +171,10 @@ def test_branches_part_and_the_base_is_where_they_did(configurations: Git) -> No
     commit(configurations)
     configurations("checkout", "-q", "topic")
     since = of_json("--base", "main")
-    assert {one["name"] for one in since["fabrics"][0]["plan"]["devices"]} == {"leaf1"}  # type: ignore[index]
+    assert {one["name"] for one in since["fabrics"][0]["plan"]["devices"]} == {"leaf1"}
     exact = of_json("--base", "main", "--exact")
     whats = [
-        {fact["what"] for change in made["fabrics"][0]["plan"]["changes"] for fact in change["facts"]}  # type: ignore[index]
+        {fact["what"] for change in made["fabrics"][0]["plan"]["changes"] for fact in change["facts"]}
         for made in (since, exact)
     ]
     assert whats[0] < whats[1]
@@ -289,11 +289,19 @@ def test_only_what_has_changed_is_read(git: Git, two_by_two: Path, monkeypatch: 
 
 def test_routing_is_worked_out_where_it_may_matter_and_judged(configurations: Git) -> None:
     unwatched("Ethernet224")
-    (quiet,) = of_json("--base", "main")["fabrics"]  # type: ignore[misc]
+    (quiet,) = of_json("--base", "main")["fabrics"]
     assert quiet["routing"]["not_computed"] == "nothing changes that it depends on"
     written("build/leaf1/frr.conf", "remote-as 4200000000", "remote-as 4200000009")
     made = of_json("--base", "main")
-    (wrong,) = made["fabrics"]  # type: ignore[misc]
+    (wrong,) = made["fabrics"]
     assert {one["check"] for one in wrong["routing"]["changes"]} >= {"sessions", "routes"}
     assert {one["new"] for one in wrong["routing"]["changes"] if one["check"] == "sessions"} == {"down"}
-    assert "session-with-wrong-asn" in {one["rule"] for one in made["findings"]}  # type: ignore[attr-defined]
+    assert "session-with-wrong-asn" in {one["rule"] for one in made["findings"]}
+
+
+def test_the_rules_of_routing_judge_where_it_is_worked_out(configurations: Git) -> None:
+    written("build/leaf1/frr.conf", "  network 10.2.1.0/24\n", "")
+    assert nodrop("lint", "build").code == 0
+    told = {one["rule"] for one in of_json("--base", "main")["findings"]}
+    assert told == {"hosts-not-announced"}
+    assert of_json("--base", "main", "--no-routing")["findings"] == []

@@ -44,7 +44,7 @@ def test_a_shallow_clone_says_how_deep_to_fetch(
     assert "`GIT_DEPTH: 0`" in said
     assert nodrop("check", "--base", "origin/main", "--exact").code == 1
     configurations("fetch", "-q", "--unshallow", "origin")
-    assert len(of_json("--base", "origin/main")["findings"]) == 1  # type: ignore[arg-type]
+    assert len(of_json("--base", "origin/main")["findings"]) == 1
 
 
 def test_no_repository_no_commit_no_work_tree(git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,11 +78,11 @@ def test_where_git_dir_says_and_from_a_folder_inside(configurations: Git, monkey
     whole = of_json("--base", "main", "build")
     top = Path.cwd()
     monkeypatch.chdir("build")
-    assert len(of_json("--base", "main", ".")["findings"]) == len(whole["findings"]) == 1  # type: ignore[arg-type]
+    assert len(of_json("--base", "main", ".")["findings"]) == len(whole["findings"]) == 1
     monkeypatch.chdir("leaf1")
     monkeypatch.setenv("GIT_DIR", str(top / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(top))
-    assert len(of_json("--base", "main", top / "build")["findings"]) == 1  # type: ignore[arg-type]
+    assert len(of_json("--base", "main", top / "build")["findings"]) == 1
 
 
 def test_nothing_is_written_and_nothing_runs_that_the_repository_configures(
@@ -123,9 +123,9 @@ def test_links_lead_where_they_led(configurations: Git) -> None:
     configurations("checkout", "-q", "-b", "after")
     written("build/leaf1/config_db.json", '"mtu": "9216"', '"mtu": "9100"')
     made = of_json("--base", "topic", "other")
-    assert [one["name"] for one in made["fabrics"][0]["plan"]["devices"]] == ["leaf1"]  # type: ignore[index]
+    assert [one["name"] for one in made["fabrics"][0]["plan"]["devices"]] == ["leaf1"]
     through = of_json("--base", "topic", "whole")
-    assert [one["name"] for one in through["fabrics"][0]["plan"]["devices"]] == ["leaf1"]  # type: ignore[index]
+    assert [one["name"] for one in through["fabrics"][0]["plan"]["devices"]] == ["leaf1"]
 
 
 def test_names_that_shells_and_git_quote(configurations: Git) -> None:
@@ -134,8 +134,8 @@ def test_names_that_shells_and_git_quote(configurations: Git) -> None:
     commit(configurations)
     unwatched("Ethernet224", path=f"build/{odd}/config_db.json")
     made = of_json("--base", "HEAD")
-    assert [one["name"] for one in made["fabrics"][0]["plan"]["devices"]] == ["leaf1"]  # type: ignore[index]
-    assert len(made["findings"]) == 1  # type: ignore[arg-type]
+    assert [one["name"] for one in made["fabrics"][0]["plan"]["devices"]] == ["leaf1"]
+    assert len(made["findings"]) == 1
 
 
 def test_submodules_are_what_they_were(configurations: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,8 +150,8 @@ def test_submodules_are_what_they_were(configurations: Git, tmp_path: Path, monk
     configurations("commit", "-q", "-a", "-m", "unwatched")
     monkeypatch.chdir("..")
     made = of_json("--base", "main")
-    assert [one["name"] for one in made["fabrics"][0]["plan"]["devices"]] == ["leaf1"]  # type: ignore[index]
-    assert len(made["findings"]) == 1  # type: ignore[arg-type]
+    assert [one["name"] for one in made["fabrics"][0]["plan"]["devices"]] == ["leaf1"]
+    assert len(made["findings"]) == 1
 
 
 def test_what_a_partial_clone_left_out_is_a_problem_of_the_state_before(configurations: Git) -> None:
@@ -159,7 +159,7 @@ def test_what_a_partial_clone_left_out_is_a_problem_of_the_state_before(configur
     oid = configurations("rev-parse", "main:build/leaf1/config_db.json")
     Path(".git/objects", oid[:2], oid[2:]).unlink()
     made = of_json("--base", "main")
-    (problem,) = made["problems_before"]  # type: ignore[misc]
+    (problem,) = made["problems_before"]
     assert problem["file"] == "build/leaf1/config_db.json"
     assert f"the clone does not have what stood there (blob {oid[:12]})" in problem["message"]
 
@@ -173,4 +173,4 @@ def test_a_repository_of_sha_256(git: Git, two_by_two: Path, tmp_path: Path, mon
     commit(git)
     assert of_json("--base", "main")["same"] == ["build"]
     unwatched("Ethernet224")
-    assert len(of_json("--base", "main")["findings"]) == 1  # type: ignore[arg-type]
+    assert len(of_json("--base", "main")["findings"]) == 1
