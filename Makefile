@@ -6,7 +6,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 	$(name) -c 'import sys; print("$(name)" if sys.version_info >= (3, 11) else "")' 2>/dev/null)))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup demo test test-slow batfish-live check golden faults bench wheelhouse system clean
+.PHONY: help setup demo test test-slow batfish-live check golden faults bench wheelhouse pythons system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -25,7 +25,7 @@ demo: setup ## show, build and lint the reference fabric of two platforms, then 
 test: setup wheelhouse ## the tests, under 10 minutes
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow and not batfish_live"
 
-test-slow: setup ## the longer tests
+test-slow: setup pythons ## the longer tests
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
 
 batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of all that is built today; RECORD=1 records anew what is stale, RECORD=all everything
@@ -53,6 +53,12 @@ wheelhouse: $(VENV)/.wheelhouse
 
 $(VENV)/.wheelhouse: $(STAMP) constraints.txt
 	@$(BIN)/pip download -q -d $(VENV)/wheelhouse -c constraints.txt -r scripts/wheelhouse.txt
+	@touch $@
+
+pythons: $(VENV)/.pythons ## give every other Python of this machine what nodrop needs, for the tests of equal output
+
+$(VENV)/.pythons: $(STAMP) constraints.txt scripts/pythons.sh
+	@sh scripts/pythons.sh "$(VENV)/pythons"
 	@touch $@
 
 system: ## Debian packages that some tests use (as root)

@@ -155,14 +155,21 @@ def scene(two_by_two: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def made_of(scene: Path, folder: Path, locales: Path) -> Mapping[str, Path]:
+    """Make all outputs of a scene under all circumstances, two at a time."""
+    ways = {"plain": Circumstances(), **OTHERS}
+    with ThreadPoolExecutor(2) as two:
+        done = {
+            name: two.submit(outputs, scene, folder / str(number), how, locales)
+            for number, (name, how) in enumerate(ways.items())
+        }
+    return {name: one.result() for name, one in done.items()}
+
+
 @pytest.fixture(scope="module")
 def made(scene: Path, locales: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
-    """All outputs of the scene, by circumstances, two at a time."""
-    ways = {"plain": Circumstances(), **OTHERS}
-    folders = {name: tmp_path_factory.mktemp("outputs") for name in ways}
-    with ThreadPoolExecutor(2) as two:
-        done = {name: two.submit(outputs, scene, folders[name], how, locales) for name, how in ways.items()}
-    return {name: one.result() for name, one in done.items()}
+    """All outputs of the scene, by circumstances."""
+    return made_of(scene, tmp_path_factory.mktemp("outputs"), locales)
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -239,3 +246,66 @@ def test_a_terminal_that_is_not_utf_8(how: tuple[str, ...], tmp_path: Path) -> N
     assert done.returncode == 2, said
     assert "ışık.json:1" in said
     assert "yok-ığ" in said
+
+
+PYTHONS = Path(os.environ.get("NODROP_PYTHONS") or Path(sys.prefix) / "pythons")
+"""Where `make pythons` puts an environment for each Python of the machine, called by its version."""
+NEEDED = (
+    "import importlib.metadata as m; m.version('nodrop'); import _ruamel_yaml, click, jinja2, netaddr, orjson, pydantic"
+)
+
+
+def other_python(version: str) -> str:
+    """Return a Python of a version that has what nodrop needs."""
+    prepared = PYTHONS / version / "bin/python"
+    found = str(prepared) if prepared.exists() else shutil.which(f"python{version}")
+    if found is None or subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
+        pytest.skip(f"no Python {version} on this machine")
+    done = subprocess.run([found, "-c", NEEDED], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"{done.stderr.splitlines()[-1]} in Python {version}: `make pythons` gives it what nodrop needs")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_other_pythons(version: str, made: Mapping[str, Path], scene: Path, locales: Path, tmp_path: Path) -> None:
+    how = Circumstances(python=other_python(version), jobs=2, env={"PYTHONHASHSEED": "5"})
+    assert difference(made["plain"], outputs(scene, tmp_path, how, locales)) == ""
+
+
+LARGE = {
+    "ids: 1-4, model": "ids: 1-32, model",
+    "ids: 1-2, model": "ids: 1-16, model",
+    "per_spine: 8": "per_spine: 1",
+    "ids: 1-32, gpus": "ids: 1-256, gpus",
+}
+"""The reference fabric as 48 switches; with those of the other intents, they are more than a hundred."""
+
+
+@pytest.fixture(scope="module")
+def every_scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All intents and a large one, and all configurations of every platform that tests read."""
+    folder = tmp_path_factory.mktemp("scenes")
+    (folder / "intents").mkdir()
+    for path in home("intents").glob("*.yaml"):
+        shutil.copyfile(path, folder / "intents" / path.name)
+    text = (home("intents") / "reference-256.yaml").read_text("utf-8").replace("\nfabric: ", "\nfabric: large-")
+    for old, new in LARGE.items():
+        assert old in text, old
+        text = text.replace(old, new)
+    (folder / "intents/large.yaml").write_text(text, "utf-8")
+    for name in ("cumulus", "nclu", "nvue", "onyx"):
+        ignored = shutil.ignore_patterns("*.py", "*.findings", "__pycache__", "*.csv")
+        shutil.copytree(Path(__file__).with_name(name), folder / "broken" / name, ignore=ignored)
+    return folder
+
+
+@pytest.mark.slow
+def test_same_bytes_of_everything(every_scene: Path, locales: Path, tmp_path: Path) -> None:
+    made = made_of(every_scene, tmp_path, locales)
+    plain = made["plain"]
+    said = {path.name: path.read_text("utf-8") for path in (plain / "said").iterdir()}
+    assert not [name for name, text in said.items() if "exit 70" in text]
+    assert all((plain / "built" / path.stem / ".nodrop.json").exists() for path in (plain / "intents").iterdir())
+    assert {name: told for name in OTHERS if (told := difference(plain, made[name]))} == {}
