@@ -196,6 +196,7 @@ def test_a_whole_report() -> None:
     }
   ],
   "statistics": null,
+  "validations": null,
   "summary": {
     "devices": 6,
     "interfaces": 192,

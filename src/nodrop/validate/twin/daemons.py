@@ -1,9 +1,7 @@
 """FRR's daemons of one device: started with its frr.conf, asked what of it they refuse, stopped."""
 
-import os
 import re
 import shlex
-import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from nodrop.formats.json import parse as parse_json
 from nodrop.validate.twin.inside import HOME
-from nodrop.validate.twin.vty import Daemon, Silent
+from nodrop.validate.twin.vty import Daemon
 
 FRR: Final = Path("/usr/lib/frr")
 """Where packages of FRR have the daemons."""
@@ -122,30 +120,6 @@ class Daemons:
         """What a daemon has written into its log, of the level `informational` and above."""
         file = self._home / f"{daemon}.log"
         return file.read_text(errors="replace") if file.exists() else ""
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send all of them a signal, by their numbers."""
-        for file in sorted(self._home.glob("*.pid")):
-            try:
-                os.kill(int(file.read_text()), number)
-            except (ProcessLookupError, ValueError):
-                continue
-
-    def stop(self) -> None:
-        """End them at once, as where the power fails."""
-        self.signal(signal.SIGKILL)
-        for one in self._asked.values():
-            one.close()
-        for file in (*self._home.glob("*.pid"), *self._home.glob("*.vty"), *self._home.glob("*.api")):
-            file.unlink()
-
-    @property
-    def alive(self) -> bool:
-        """Whether all of them answer."""
-        try:
-            return all(self.ask("show version", daemon) for daemon in self._boot.daemons)
-        except Silent:
-            return False
 
 
 def refused(told: str, text: str) -> tuple[Said, ...]:

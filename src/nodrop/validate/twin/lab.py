@@ -6,7 +6,6 @@ Nothing is taken away again here: the tree ends, and all of it with it.
 import os
 import re
 import shlex
-import signal
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -114,18 +113,6 @@ class Lab:
             self.dead.pop(name, None)
         except Failed as error:
             self.dead[name] = str(error)
-
-    def kill(self, name: str) -> None:
-        """End the daemons of a device at once; what they told the kernel stays until they start again."""
-        self._daemons[name].stop()
-
-    def freeze(self, name: str) -> None:
-        """Stop the daemons of a device, which then say nothing more."""
-        self._daemons[name].signal(signal.SIGSTOP)
-
-    def thaw(self, name: str) -> None:
-        """Let them go on."""
-        self._daemons[name].signal(signal.SIGCONT)
 
     def cut(self, *ends: End) -> None:
         """Take ports down."""
