@@ -23,7 +23,7 @@ LAYERS = (
     {"fixing", "explaining", "importing", "checking"},
     {"remembering"},
     {"judging", "schemas", "settling"},
-    {"report", "validate"},
+    {"report", "validating"},
     {"export"},
     {"plan", "locate", "config", "rule_tests"},
     {"lint"},

@@ -360,7 +360,8 @@ def test_a_sound_fabric_has_no_findings(platform: str) -> None:
     from nodrop.lint.engine import judge
 
     setting = Setting(platform)
-    ((_, reading, _),) = setting.views(setting.base({}))
+    (view,) = setting.views(setting.base({}))
+    reading = view.reading
     verdict = judge(reading, shipped(), strictness="auditor")
     assert verdict.findings == ()
     assert verdict.unknown == ()

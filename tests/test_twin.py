@@ -11,8 +11,8 @@ from nodrop.fabric.reading import Reading
 from nodrop.fabric.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.fabric.values import changed
 from nodrop.routing.observation import Check, Observation
-from nodrop.validate import computed
-from nodrop.validate.twin import Options, observe
+from nodrop.validating import computed
+from nodrop.validating.twin import Options, observe
 from twins import needed
 
 CHECKS: tuple[Check, ...] = ("configuration", "links", "sessions", "addresses", "routes")

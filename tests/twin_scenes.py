@@ -7,19 +7,19 @@ from nodrop.fabric.index import Index
 from nodrop.platforms import frr
 from nodrop.platforms.running import runs
 from nodrop.routing.prefixes import prefix
-from nodrop.validate import computed
-from nodrop.validate.twin import acts, breaking
-from nodrop.validate.twin.box import Tell
-from nodrop.validate.twin.breaking import Breaking, Patience
-from nodrop.validate.twin.crossing import crossings
-from nodrop.validate.twin.daemons import Boot
-from nodrop.validate.twin.hosts import settle_hosts
-from nodrop.validate.twin.lab import Lab
-from nodrop.validate.twin.packets import Posts
-from nodrop.validate.twin.plan import Space
-from nodrop.validate.twin.reaching import Item, Reaching
-from nodrop.validate.twin.waiting import settle
-from nodrop.validate.twin.work import Options, Work
+from nodrop.validating import computed
+from nodrop.validating.twin import acts, breaking
+from nodrop.validating.twin.box import Tell
+from nodrop.validating.twin.breaking import Breaking, Patience
+from nodrop.validating.twin.crossing import crossings
+from nodrop.validating.twin.daemons import Boot
+from nodrop.validating.twin.hosts import settle_hosts
+from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.packets import Posts
+from nodrop.validating.twin.plan import Space
+from nodrop.validating.twin.reaching import Item, Reaching
+from nodrop.validating.twin.waiting import settle
+from nodrop.validating.twin.work import Options, Work
 
 
 def work(fabric: Fabric) -> Work:

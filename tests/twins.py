@@ -7,9 +7,9 @@ from typing import TypeVar
 from nodrop.errors import ServiceUnavailable
 from nodrop.fabric.fabric import End, Fabric
 from nodrop.fabric.reading import Reading
-from nodrop.validate.twin import available, box, looking
-from nodrop.validate.twin.lab import Lab
-from nodrop.validate.twin.starting import start
+from nodrop.validating.twin import available, box, looking
+from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.starting import start
 from requirements import require
 
 PATIENCE_S = 60

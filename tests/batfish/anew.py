@@ -9,8 +9,8 @@ from recordings import TEMPLATES, Stale, recorded, replayed
 
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
-from nodrop.validate import computed
-from nodrop.validate.batfish import difference, observe
+from nodrop.validating import computed
+from nodrop.validating.batfish import difference, observe
 
 ANSWERS = HERE / "answers"
 AGAINST = {"filter-against": "filter", "static-loop-against": "static-loop"}

@@ -14,7 +14,7 @@ from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
 from nodrop.platforms import frr
 from nodrop.routing.observation import Observation
-from nodrop.validate.batfish.observing import Observing
+from nodrop.validating.batfish.observing import Observing
 
 Rows = list[dict[str, Any]]
 NODES = ("leaf1", "spine1")

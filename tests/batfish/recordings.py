@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 
-from nodrop.validate.batfish.service import Service
+from nodrop.validating.batfish.service import Service
 
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "questions.json"

@@ -14,9 +14,9 @@ from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, Redistribution, 
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
 from nodrop.routing.observation import Check, Observation, address_item, route_item
-from nodrop.validate.batfish import reaching
-from nodrop.validate.batfish.lines import harmless
-from nodrop.validate.batfish.names import specified
+from nodrop.validating.batfish import reaching
+from nodrop.validating.batfish.lines import harmless
+from nodrop.validating.batfish.names import specified
 
 LINK = ("@fabric", "links", "leaf1:Ethernet0--spine1:Ethernet8")
 LEAF, SPINE = ("leaf1", "@neighbors", "10.1.0.0"), ("spine1", "@neighbors", "10.1.0.1")

@@ -5,7 +5,7 @@ from typing import Any
 from frozen import HERE
 from ruamel.yaml import YAML
 
-from nodrop.validate.batfish.service import PORT
+from nodrop.validating.batfish.service import PORT
 
 FILE = HERE.parents[1] / "examples" / "batfish" / "compose.yaml"
 

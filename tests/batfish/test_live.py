@@ -12,8 +12,8 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.resources import home
 from nodrop.routing.observation import CHECKS
-from nodrop.validate import computed
-from nodrop.validate.batfish import difference, observe
+from nodrop.validating import computed
+from nodrop.validating.batfish import difference, observe
 from routing_faults import FAULTS, Fault, edited
 
 SERVICE = os.environ.get("NODROP_BATFISH", "")

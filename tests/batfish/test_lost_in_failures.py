@@ -9,11 +9,11 @@ from designs import build, shipped
 from nodrop.fabric.fabric import End, Fabric
 from nodrop.fabric.index import Index
 from nodrop.routing.observation import Observation, failure_item, route_item
-from nodrop.validate import computed, destinations
-from nodrop.validate.batfish import failures
-from nodrop.validate.batfish.comparing import Flow, Side, differing
-from nodrop.validate.batfish.failures import Called, Tried, tried
-from nodrop.validate.batfish.service import Loaded
+from nodrop.validating import computed, destinations
+from nodrop.validating.batfish import failures
+from nodrop.validating.batfish.comparing import Flow, Side, differing
+from nodrop.validating.batfish.failures import Called, Tried, tried
+from nodrop.validating.batfish.service import Loaded
 
 CABLE = "leaf1:Ethernet224--spine1:Ethernet0"
 FAILED = [failure_item(what) for what in ("leaf1", "spine1", CABLE, "leaf1:Ethernet232--spine1:Ethernet8")]
@@ -251,7 +251,7 @@ def test_what_differs_is_told_apart_by_prefix_and_once_for_a_device(fabric: Fabr
 
 
 def test_what_was_not_told_apart_is_said(fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.validate.batfish.comparing.QUESTIONS", 3)
+    monkeypatch.setattr("nodrop.validating.batfish.comparing.QUESTIONS", 3)
     flows, new, told = compared(fabric, lossy)
     assert len(new.asked) == 3
     assert {(one.prefix, one.lost) for one in flows} == {("10.0.0.2/32", False), ("10.2.2.0/24", True)}

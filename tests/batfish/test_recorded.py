@@ -13,8 +13,8 @@ from recordings import Recording, Stale, parameters, replayed
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.routing.observation import CHECKS, Observation
-from nodrop.validate import computed
-from nodrop.validate.batfish import difference, observe
+from nodrop.validating import computed
+from nodrop.validating.batfish import difference, observe
 
 pytest.importorskip("pybatfish")
 
@@ -108,7 +108,7 @@ def test_other_configurations_than_the_recorded_have_no_answers(tmp_path: Path) 
 
 
 def test_other_questions_than_the_recorded_have_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.validate.batfish.failures.SHOWN_WAYS", 5)
+    monkeypatch.setattr("nodrop.validating.batfish.failures.SHOWN_WAYS", 5)
     with pytest.raises(Stale, match=r'has no answer to .*"maxTraces": 5'):
         seen("two-by-two", sound("two-by-two"))
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.validate.batfish import service
-from nodrop.validate.batfish.service import Service, snapshot_name, zipped
+from nodrop.validating.batfish import service
+from nodrop.validating.batfish.service import Service, snapshot_name, zipped
 
 pytest.importorskip("pybatfish")
 
@@ -283,7 +283,7 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "pybatfish.py").write_text("raise ModuleNotFoundError('no', name='pybatfish')\n")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from nodrop.validate.batfish.service import Service\n"
+        "from nodrop.validating.batfish.service import Service\n"
         "from nodrop.errors import ServiceUnavailable\n"
         "try: Service('127.0.0.1').__enter__()\n"
         "except ServiceUnavailable as error: print(error)\n"

@@ -15,7 +15,7 @@ from nodrop.fabric.reading import Reading
 from nodrop.inputs import Inputs, Text
 from nodrop.resources import home
 from nodrop.routing.observation import Flow
-from nodrop.validate.batfish.comparing import Difference
+from nodrop.validating.batfish.comparing import Difference
 
 INTENT = home("intents") / "two-by-two.yaml"
 Git = Callable[..., str]
@@ -261,7 +261,7 @@ def test_batfish_says_which_packets_fare_differently(configurations: Git, monkey
         )
         return Difference(flows=(flow,), told=("as Batfish has it",))
 
-    monkeypatch.setattr("nodrop.validate.batfish.difference", difference)
+    monkeypatch.setattr("nodrop.validating.batfish.difference", difference)
     shutil.rmtree("build/spine2")
     done = nodrop("check", "--base", "main", "--batfish", "127.0.0.1")
     assert asked == [(4, 3, "127.0.0.1")]

@@ -12,7 +12,7 @@ from nodrop.errors import ServiceUnavailable
 from nodrop.fabric.reading import Reading
 from nodrop.lint.rules import shipped
 from nodrop.routing.observation import Flow, Observation
-from nodrop.validate import batfish, twin
+from nodrop.validating import batfish, twin
 
 SESSION = ("leaf1", "@neighbors", "10.1.1.225")
 

@@ -9,9 +9,9 @@ from designs import build, shipped
 from nodrop.errors import ServiceUnavailable
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.index import Index
-from nodrop.validate import computed
-from nodrop.validate.twin import observing
-from nodrop.validate.twin.box import call
+from nodrop.validating import computed
+from nodrop.validating.twin import observing
+from nodrop.validating.twin.box import call
 from requirements import require
 
 pytestmark = pytest.mark.slow

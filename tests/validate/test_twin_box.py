@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.validate.twin import box
+from nodrop.validating.twin import box
 from twins import needed
 
 HERE = Path(__file__)
@@ -105,7 +105,7 @@ def sleep(tell: box.Tell) -> None:
 
 _SLEEPING = textwrap.dedent(
     """
-    from nodrop.validate.twin import box
+    from nodrop.validating.twin import box
     import test_twin_box
     box.call(test_twin_box.sleep, progress=lambda line: print(line, flush=True))
     """

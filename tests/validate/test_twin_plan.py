@@ -5,11 +5,11 @@ import time
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.validate.twin.daemons import Said, refused
-from nodrop.validate.twin.lab import Lab
-from nodrop.validate.twin.observing import matters
-from nodrop.validate.twin.plan import Plan, Space, plan
-from nodrop.validate.twin.waiting import COALESCE_S, QUIET_S, settle
+from nodrop.validating.twin.daemons import Said, refused
+from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.observing import matters
+from nodrop.validating.twin.plan import Plan, Space, plan
+from nodrop.validating.twin.waiting import COALESCE_S, QUIET_S, settle
 
 TWO = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
 

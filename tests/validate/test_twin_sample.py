@@ -7,10 +7,10 @@ from designs import build, shipped
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Link
 from nodrop.fabric.index import Index
 from nodrop.routing.observation import Observation
-from nodrop.validate import computed
-from nodrop.validate.twin import Options, observe, sampling
-from nodrop.validate.twin.sampling import Sample, computed_of, of_the_whole, sample
-from nodrop.validate.twin.work import Part
+from nodrop.validating import computed
+from nodrop.validating.twin import Options, observe, sampling
+from nodrop.validating.twin.sampling import Sample, computed_of, of_the_whole, sample
+from nodrop.validating.twin.work import Part
 from twins import needed
 
 

@@ -9,8 +9,8 @@ from designs import build, shipped
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
-from nodrop.validate import computed
-from nodrop.validate.twin import observe
+from nodrop.validating import computed
+from nodrop.validating.twin import observe
 from twins import needed
 
 pytestmark = pytest.mark.slow

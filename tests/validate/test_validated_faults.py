@@ -10,7 +10,7 @@ from fault_columns import DIFFER, Observe, caught_by, caught_here, explained, re
 
 from nodrop.fabric.reading import Reading
 from nodrop.routing.observation import CHECKS, Observation
-from nodrop.validate import batfish, twin
+from nodrop.validating import batfish, twin
 from routing_faults import FAULTS
 from twins import needed
 

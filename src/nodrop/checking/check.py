@@ -209,7 +209,7 @@ def _routing(made: Plan, old: Reading, new: Reading, indices: tuple[Index, Index
     changes = tuple(rerouted(*indices))
     if run.ask.batfish is None:
         return Routing(changes=changes)
-    from nodrop.validate.batfish import difference
+    from nodrop.validating.batfish import difference
 
     found = difference(old, new, run.ask.batfish, progress=run.progress)
     return Routing(changes=changes, flows=found.flows, told=found.told)

@@ -24,6 +24,6 @@ def command(paths: tuple[str, ...], devices: int | None, no_cache: bool, choices
     and iproute2, and to be root or a user who may make user namespaces; nothing of it is left behind, however it ends.
     """
     from nodrop.cli.validate import Ask, validated
-    from nodrop.validate.twin import Options
+    from nodrop.validating.twin import Options
 
     return validated(paths, choices, Ask(twin=Options(devices=devices)), no_cache=no_cache)

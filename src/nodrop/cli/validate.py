@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nodrop.judging import Settings
     from nodrop.lint.rule import Rule
     from nodrop.report.outcome import Outcome
-    from nodrop.validate.twin import Options
+    from nodrop.validating.twin import Options
 
 VALIDATORS = "Validators"
 HERE = "127.0.0.1"
@@ -65,7 +65,7 @@ def command(
         raise click.UsageError("--against compares one PATH with another build, and asks Batfish: give --batfish HOST")
     options = None
     if twin or every:
-        from nodrop.validate.twin import Options
+        from nodrop.validating.twin import Options
 
         options = Options()
     return validated(paths, choices, Ask(batfish=service, against=against, twin=options), no_cache=no_cache)
@@ -120,7 +120,7 @@ def _outcome(
     from nodrop.judging import judged, reading_at
     from nodrop.report.agreement import validation
     from nodrop.report.routes import summary
-    from nodrop.validate import observations
+    from nodrop.validating import observations
 
     progress(f"reading {path}")
     reading = reading_at(path, settings)

@@ -1,5 +1,0 @@
-"""A fabric in real FRR daemons: each device in a network namespace of its own, a veth for each cable."""
-
-from nodrop.validate.twin.observing import available as available
-from nodrop.validate.twin.observing import observe as observe
-from nodrop.validate.twin.work import Options as Options

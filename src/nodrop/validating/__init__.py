@@ -1,0 +1,42 @@
+"""Fabrics validated by what nobody here wrote, beside the built-in computation: Batfish, and a twin of real daemons."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nodrop.analyses._computed import computed as computed
+from nodrop.analyses._computed import destinations as destinations
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.routing.observation import Observation
+
+if TYPE_CHECKING:
+    from nodrop.validating.twin import Options
+
+
+def observations(
+    reading: Reading,
+    index: Index,
+    *,
+    batfish: str | None = None,
+    against: Reading | None = None,
+    twin: "Options | None" = None,
+    progress: Callable[[str], None],
+) -> Iterator[Observation]:
+    """Yield what each validator that is asked sees of a fabric: the service at `batfish`, a twin as its options say.
+
+    The service also says which packets another build of the fabric, `against`, delivers and this one does not, or the
+    other way round. ServiceUnavailable where a validator cannot be had.
+    """
+    if batfish is not None:
+        from nodrop.validating.batfish import difference, observe
+
+        found = observe(reading, computed(index), batfish, progress=progress)
+        if against is not None:
+            other = difference(against, reading, batfish, progress=progress)
+            found = replace(found, flows=other.flows, told=(*found.told, *other.told))
+        yield found
+    if twin is not None:
+        from nodrop.validating.twin import observe as run
+
+        yield run(reading, computed(index), options=twin, progress=progress)

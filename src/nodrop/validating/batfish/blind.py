@@ -1,0 +1,324 @@
+"""Where Batfish's answer cannot be what a switch does: commands that it skips, or reads and does not follow.
+
+The routing is computed twice, from what the switches hold and from what Batfish takes of it. An item that comes out
+otherwise the second time hangs on what Batfish lacks, and is not seen by it; every other one is.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple
+
+from nodrop.analyses._computed import computed
+from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.fabric.values import changed
+from nodrop.platforms import frr
+from nodrop.platforms.frr_reader import Routing
+from nodrop.routing.observation import Check, Observation
+from nodrop.routing.prefixes import Address, address
+from nodrop.validating.batfish.lines import Skipped, harmless
+from nodrop.validating.batfish.names import Exported, Names
+
+_IGNORED: Final[tuple[tuple[str, str, int | bool], ...]] = (
+    ("Batfish follows all equal paths, whatever maximum-paths says", "maximum_paths", 1 << 16),
+    ("Batfish does not model ebgp-requires-policy", "requires_policy", False),
+    ("Batfish announces networks that no route leads to", "import_check", False),
+    ("Batfish compares MEDs of different neighboring ASes", "always_compare_med", True),
+)
+"""What it reads and does not follow: what is said of it, the field of BGP, and what it takes that for."""
+UNSEEN_IPV6: Final = "Batfish drops addresses, sessions and routes of IPv6"
+UNSEEN_NEIGHBOR: Final = "Batfish has ports without an address as neighbors only where both have BGP over them"
+FIRST_COME: Final = "which of equally good routes is used hangs on which came first"
+_HIGHEST: Final = (1 << 32) - 1
+_HANGING: Final[tuple[Check, ...]] = ("sessions", "routes", "reach")
+_POLICIES: Final = ("import_policy", "export_policy")
+_ALONE: Final = 12
+"""So many things that it lacks are tried one by one, to say which of them it is; the others are named together."""
+_START: Final = "frr "
+
+
+class Part(NamedTuple):
+    """FRR's part of a file of a snapshot: its text, and how many lines of the file stand above it."""
+
+    text: str
+    above: int
+
+
+def part(text: str) -> Part:
+    """What FRR reads of a file; all of it, but for one that has the interfaces before it."""
+    lines = text.splitlines(keepends=True)
+    above = next((number for number, line in enumerate(lines) if line.startswith(_START)), 0)
+    return Part("".join(lines[above:]), above)
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Routing:
+    return frr.read(text)
+
+
+class Followed:
+    """Which lines nodrop reads, so that it is known what hangs on them."""
+
+    def __init__(self, exported: Exported) -> None:
+        self._exported = exported
+        self._unread: dict[str, frozenset[int]] = {}
+
+    def __call__(self, file: str, line: int) -> bool:
+        """Whether a line of a file of the snapshot is among FRR's, and nodrop reads it."""
+        found = part(self._exported.files[file])
+        if line <= found.above:
+            return False
+        if file not in self._unread:
+            unread = _read(found.text).not_understood
+            self._unread[file] = frozenset(one.line + found.above for one in unread)
+        return line not in self._unread[file]
+
+
+def unseen(
+    reading: Reading, seen: Observation, exported: Exported, lines: Skipped, followed: Callable[[str, int], bool]
+) -> Mapping[Check, Mapping[Subject, str]]:
+    """The items that come out otherwise from what Batfish takes of the configurations, with what it lacks."""
+    changes = dict(_changes(reading, exported, lines, followed))
+    later = changes.pop(FIRST_COME)
+    found: dict[Check, dict[Subject, str]] = {check: {} for check in _HANGING}
+    for group in ([later], changes.values(), (*changes.values(), later)):
+        _add(found, _differing(seen, _made(reading.fabric, group)), "")
+    if any(found.values()):
+        for reason, change in (*list(changes.items())[:_ALONE], (FIRST_COME, later)):
+            _add(found, _differing(seen, _made(reading.fabric, [change])), reason)
+    rest = _told((*list(changes)[_ALONE:],) or (*changes, FIRST_COME))
+    return {check: {item: said or rest for item, said in items.items()} for check, items in found.items()}
+
+
+def _add(found: dict[Check, dict[Subject, str]], more: Mapping[Check, Iterable[Subject]], reason: str) -> None:
+    """Add items with a reason, which one that has none yet takes."""
+    for check, items in more.items():
+        for item in items:
+            found[check][item] = found[check].get(item) or reason
+
+
+def left_out(exported: Exported, seen: Observation) -> Mapping[Check, Mapping[Subject, str]]:
+    """The items of what is not in the snapshot; all routes where a device or its BGP is not: they may lead there."""
+    found: dict[Check, dict[Subject, str]] = {check: {} for check in seen.seen}
+    for part, reason in exported.unseen.items():
+        for check, items in found.items():
+            own = seen.seen[check]
+            if part in own:
+                items[part] = reason
+            elif len(part) == 1 or part[1:] == ("@bgp",):
+                if check in ("routes", "reach", "failures"):
+                    items[()] = f"{part[0]}: {reason}"
+                elif check == "sessions" or len(part) == 1:
+                    items.update((item, reason) for item in own if item[0] == part[0] or _ends_at(item, *part))
+            elif check == "packets" and part[-1] == "mtu_bytes":
+                items.update((item, reason) for item in own if f"{part[0]}:{part[1]}" in item[-1].split("--"))
+    return found
+
+
+def _ends_at(item: Subject, device: str, *_: str) -> bool:
+    """Whether an item is a link of a device."""
+    return item[:2] == (FABRIC, "links") and any(end.startswith(f"{device}:") for end in item[-1].split("--"))
+
+
+_Change = Mapping[str, Callable[[Device], Device]]
+"""What Batfish lacks of devices, by their names."""
+
+
+def _changes(
+    reading: Reading, exported: Exported, lines: Skipped, followed: Callable[[str, int], bool]
+) -> Iterator[tuple[str, _Change]]:
+    """Yield what Batfish lacks, with what is said of it, where that changes what is held of a device."""
+    names = Names(exported)
+    devices = {device.name: device for device in reading.fabric.devices}
+    skips: dict[str, dict[str, tuple[Part, list[int]]]] = {}
+    for file, comments in lines.items():
+        name, _ = names.place(file, None)
+        for line in sorted(comments) if name in devices else ():
+            text = " ".join(names.line(file, line).split())
+            if name is not None and followed(file, line) and not harmless(text):
+                found = skips.setdefault(text, {}).setdefault(name, (part(exported.files[file]), []))
+                found[1].append(line)
+    for text, rows in skips.items():
+        change = {name: partial(_without, found=found, lines=told) for name, (found, told) in rows.items()}
+        change = {name: made for name, made in change.items() if made(devices[name]) is not devices[name]}
+        if change:
+            whose = next(iter(change)) if len(change) == 1 else f"{len(change)} devices"
+            yield f"Batfish skips `{text}` of {whose}", change
+    undefined = {name: _permissive for name, device in devices.items() if _permissive(device) is not device}
+    if undefined:
+        yield "Batfish lets everything pass where a route map is not there", undefined
+    if numbered := {name: _of_ipv4 for name, device in devices.items() if _of_ipv4(device) is not device}:
+        yield UNSEEN_IPV6, numbered
+    if literal := {name: _literal for name, device in devices.items() if _literal(device) is not device}:
+        yield "Batfish takes _ in an AS path's regular expression for that very character", literal
+    yield FIRST_COME, dict.fromkeys(devices, _later)
+    for reason, field, value in _IGNORED:
+        taken = partial(_set, field=field, value=value)
+        if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
+            yield reason, any_of
+
+
+def _made(fabric: Fabric, changes: Iterable[_Change]) -> Fabric:
+    devices = {device.name: device for device in fabric.devices}
+    for change in changes:
+        devices |= {name: made(devices[name]) for name, made in change.items()}
+    return changed(fabric, devices=tuple(devices.values()))
+
+
+def _told(reasons: Iterable[str]) -> str:
+    """The reasons as one: the first few, each once."""
+    once = list(dict.fromkeys(reasons))
+    more = f", and {len(once) - 3} more" if len(once) > 3 else ""
+    return "; ".join(once[:3]) + more
+
+
+def _without(device: Device, found: Part, lines: Iterable[int]) -> Device:
+    """A device as it is without some lines of FRR's configuration: what they say is taken from it, field by field."""
+    texts = found.text.splitlines()
+    for line in lines:
+        texts[line - found.above - 1] = "!"
+    before, after = _read(found.text), _read("\n".join(texts) + "\n")
+    changes: dict[str, Any] = {}
+    if before.static_routes != after.static_routes and not isinstance(device.static_routes, Unknown):
+        gone = set(before.static_routes) - set(after.static_routes)
+        left_over = (None if one in gone else one for one in device.static_routes)
+        changes |= _others("static_routes", device.static_routes, left_over)
+    if isinstance(device.bgp, Bgp) and before.bgp is not None:
+        changes |= _other("bgp", device.bgp, _merged(device.bgp, before.bgp, after.bgp))
+    if not isinstance(device.vrf_bgp, Unknown):
+        read = {one.vrf: one for one in before.vrf_bgp}
+        left = {one.vrf: one for one in after.vrf_bgp}
+        merged = (
+            one if one.vrf not in read else _merged(one, read[one.vrf], left.get(one.vrf)) for one in device.vrf_bgp
+        )
+        changes |= _others("vrf_bgp", device.vrf_bgp, merged)
+    return changed(device, **changes) if changes else device
+
+
+def _other(name: str, own: object, made: object) -> dict[str, Any]:
+    """A change of a field, where there is one."""
+    return {} if made is own else {name: made}
+
+
+def _others(name: str, own: tuple[Any, ...], made: Iterable[Any]) -> dict[str, Any]:
+    """The same of a field of several rows, of which some may be gone."""
+    rows = tuple(one for one in made if one is not None)
+    alike = len(rows) == len(own) and all(one is other for one, other in zip(rows, own, strict=True))
+    return {} if alike else {name: rows}
+
+
+def _merged(own: Bgp, before: Bgp, after: Bgp | None) -> Bgp | None:
+    """A process in which what differs between two readings of its text is as in the second."""
+    if after is None:
+        return None
+    changes = _differences(before, after, without=("neighbors",))
+    read = {one.key: one for one in those_known(before.neighbors)}
+    left = {one.key: one for one in those_known(after.neighbors)}
+    neighbors: list[BgpNeighbor] = []
+    for one in those_known(own.neighbors):
+        if one.key not in read:
+            neighbors.append(one)
+        elif one.key in left:
+            other = _differences(read[one.key], left[one.key])
+            neighbors.append(changed(one, **other) if other else one)
+    changes |= {} if isinstance(own.neighbors, Unknown) else _others("neighbors", own.neighbors, neighbors)
+    return changed(own, **changes) if changes else own
+
+
+def _differences(before: Any, after: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    names = (field.name for field in dataclasses.fields(before) if field.name not in without)
+    return {name: getattr(after, name) for name in names if not _same(getattr(before, name), getattr(after, name))}
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or (not isinstance(one, Unknown) and not isinstance(other, Unknown) and one == other)
+
+
+def _permissive(device: Device) -> Device:
+    """A device whose sessions have none of the route maps that are not there."""
+
+    def process(bgp: Bgp) -> Bgp:
+        there = {one.name for one in bgp.route_maps}
+
+        def session(one: BgpNeighbor) -> BgpNeighbor:
+            absent = [side for side in _POLICIES if getattr(one, side) is not None and getattr(one, side) not in there]
+            return changed(one, **dict.fromkeys(absent)) if absent else one
+
+        told = (changed(one, policy=None) if one.policy not in (None, *there) else one for one in bgp.redistributions)
+        changes = _others("redistributions", bgp.redistributions, told)
+        if not isinstance(bgp.neighbors, Unknown):
+            changes |= _others("neighbors", bgp.neighbors, map(session, bgp.neighbors))
+        return changed(bgp, **changes) if changes else bgp
+
+    return _processes(device, process)
+
+
+def _processes(device: Device, process: Callable[[Bgp], Bgp]) -> Device:
+    """A device of whose known processes something is made."""
+    changes = _other("bgp", device.bgp, process(device.bgp)) if isinstance(device.bgp, Bgp) else {}
+    if not isinstance(device.vrf_bgp, Unknown):
+        changes |= _others("vrf_bgp", device.vrf_bgp, map(process, device.vrf_bgp))
+    return changed(device, **changes) if changes else device
+
+
+def _of_ipv4(device: Device) -> Device:
+    """A device without the sessions to addresses of IPv6, which may carry routes of IPv4."""
+
+    def process(bgp: Bgp) -> Bgp:
+        if isinstance(bgp.neighbors, Unknown):
+            return bgp
+        left = (one for one in bgp.neighbors if ":" not in (one.address or ""))
+        changes = _others("neighbors", bgp.neighbors, left)
+        return changed(bgp, **changes) if changes else bgp
+
+    return _processes(device, process)
+
+
+def _literal(device: Device) -> Device:
+    """A device without the lines of AS path lists that have a _, which no AS path has."""
+
+    def listed(one: AsPathList) -> AsPathList:
+        rules = tuple(rule for rule in one.rules if "_" not in rule[1])
+        return one if len(rules) == len(one.rules) else changed(one, rules=rules)
+
+    def process(bgp: Bgp) -> Bgp:
+        changes = _others("as_path_lists", bgp.as_path_lists, map(listed, bgp.as_path_lists))
+        return changed(bgp, **changes) if changes else bgp
+
+    return _processes(device, process)
+
+
+def _later(device: Device) -> Device:
+    """A device whose neighbors prefer others to it, as those do that heard of the others first."""
+
+    def process(bgp: Bgp) -> Bgp:
+        own = address(bgp.router_id or "0.0.0.0")  # noqa: S104, a router id
+        return bgp if own is None else changed(bgp, router_id=str(Address("ipv4", _HIGHEST - own.number)))
+
+    return _processes(device, process)
+
+
+def _set(device: Device, field: str, value: int | bool) -> Device:
+    """A device whose BGP has a field set as Batfish takes it, where it is not left to the daemon."""
+
+    def process(bgp: Bgp) -> Bgp:
+        own = getattr(bgp, field)
+        return bgp if own is None or _same(own, value) else changed(bgp, **{field: value})
+
+    return _processes(device, process)
+
+
+def _differing(seen: Observation, made: Fabric) -> Mapping[Check, Sequence[Subject]]:
+    """The items that come out otherwise in another fabric."""
+    other = computed(Index(made))
+    return {check: list(_items(seen, other, check)) for check in _HANGING}
+
+
+def _items(seen: Observation, other: Observation, check: Check) -> Iterator[Subject]:
+    mine, there = seen.seen.get(check, {}), other.seen.get(check, {})
+    return (item for item in {**mine, **there} if mine.get(item) != there.get(item))

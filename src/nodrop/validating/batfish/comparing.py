@@ -1,0 +1,180 @@
+"""Which packets get through in one build and not in another, as Batfish proves it for all of them at once.
+
+Batfish gives one packet for each place where packets start, so destinations are halved until each that differs stands
+alone. Packets start at the leaves, and at the cables to hosts of those leaves that are not written alike in both: what
+happens to packets that come in, such as filters, is written there and nowhere else.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Network, ip_address, ip_network
+from typing import Final
+
+from nodrop.export.batfish import snapshot
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import natural
+from nodrop.routing.observation import Flow
+from nodrop.validating import computed, destinations
+from nodrop.validating.batfish.failures import SHOWN_WAYS, Called, Witness
+from nodrop.validating.batfish.names import Exported, specified
+from nodrop.validating.batfish.service import Loaded, Service
+
+QUESTIONS: Final = 200
+"""So many questions are asked at most, of half a second each in a small fabric and of some seconds for 50 switches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of two builds, as Batfish has it."""
+
+    loaded: Loaded
+    called: Called
+    fabric: Fabric
+    leaves: frozenset[str]
+    texts: Mapping[str, str]
+    """What each device is in the snapshot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What packets gain and lose from one build to another."""
+
+    flows: tuple[Flow, ...]
+    told: tuple[str, ...] = ()
+    """What a reader should know of how it was done."""
+
+
+def difference(
+    old: Reading, new: Reading, service: str, *, progress: Callable[[str], None] | None = None
+) -> Difference:
+    """Compare two builds in the service at HOST or HOST:PORT.
+
+    ServiceUnavailable where there is none or it stops in the middle; InputProblems where a file has changed since it
+    was read.
+    """
+    made = [snapshot(old), snapshot(new)]
+    prefixes: set[str] = set()
+    with Service(service) as opened:
+        sides = []
+        for reading, exported in zip((old, new), made, strict=True):
+            if progress is not None:
+                progress(f"Batfish reads {len(exported.files)} files")
+            loaded, index = opened.load(exported.files), Index(reading.fabric)
+            leaves = frozenset(item[0] for item in computed(index).seen.get("reach", {}))
+            called = Called.of(exported, loaded)
+            texts = _texts(exported)
+            sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
+            prefixes |= destinations(index).keys()
+        found = differing(sides[0], sides[1], prefixes, progress)
+    return replace(found, told=(opened.told, *found.told))
+
+
+def differing(
+    old: Side, new: Side, prefixes: Iterable[str], progress: Callable[[str], None] | None = None
+) -> Difference:
+    """Return what becomes of packets to some prefixes, from every leaf that both builds have."""
+    told = []
+    wanted = sorted(set(prefixes), key=natural)
+    ipv4 = {prefix: network for prefix in wanted if isinstance(network := ip_network(prefix), IPv4Network)}
+    if len(ipv4) < len(wanted):
+        told.append("the builds are compared for IPv4 alone: Batfish reads no IPv6 routes")
+    single = sorted(old.leaves ^ new.leaves, key=natural)
+    told += [f"packets from {leaf} are not compared: only one of the builds has it" for leaf in single]
+    starts = list(_starts(old, new))
+    if not starts or not ipv4 or old.loaded.name == new.loaded.name:
+        return Difference(flows=(), told=tuple(told))
+    search = _Search(old, new, ipv4, starts, progress)
+    flows = tuple(sorted(search.flows(), key=lambda one: (natural(one.start), natural(one.prefix), one.lost, one.port)))
+    if search.left:
+        told.append(f"{len(search.left)} prefixes differ together and were not told apart: {', '.join(search.left)}")
+    return Difference(flows=flows, told=tuple(told))
+
+
+def _texts(exported: Exported) -> dict[str, str]:
+    """The text of each device's files."""
+    found: dict[str, str] = {}
+    for file, (device, _) in sorted(exported.where.items()):
+        found[device] = found.get(device, "") + exported.files[file]
+    return found
+
+
+def _starts(old: Side, new: Side) -> Iterator[str]:
+    """Yield the places where packets start: leaves, and ports of changed leaves at which both builds have a host."""
+    nodes = old.called.nodes.keys() & new.called.nodes.keys()
+    ports: dict[str, list[str]] = {}
+    for end in sorted(_host_ports(old) & _host_ports(new)):
+        ports.setdefault(end[0], []).append(end[1])
+    for leaf in sorted(old.leaves & new.leaves & nodes, key=natural):
+        node = new.called.nodes[leaf]
+        yield (name := specified([node]))
+        if node in ports and old.texts.get(leaf) != new.texts.get(leaf):
+            yield f"@enter({name}[{specified(ports[node])}])"
+
+
+def _host_ports(side: Side) -> set[tuple[str, str]]:
+    devices = {device.name for device in side.fabric.devices}
+    links = [link for link in side.fabric.links if not {link.a.node, link.b.node} <= devices]
+    ends = {end for link in links for end in (link.a, link.b)}
+    return {(there.node, there.port) for end in ends if (there := side.called.ports.get(end)) is not None}
+
+
+class _Search:
+    """The questions by which differing prefixes are told apart."""
+
+    def __init__(
+        self,
+        old: Side,
+        new: Side,
+        prefixes: Mapping[str, IPv4Network],
+        starts: Sequence[str],
+        progress: Callable[[str], None] | None,
+    ) -> None:
+        self._old, self._new, self._prefixes, self._progress = old, new, prefixes, progress
+        self._start = ", ".join(starts)
+        self._devices = {node: device for side in (old, new) for device, node in side.called.nodes.items()}
+        self._asked = 0
+        self.left: list[str] = []
+        """Prefixes that were not looked at one by one when the questions were used up."""
+
+    def flows(self) -> Iterator[Flow]:
+        """Yield what differs, once for each start and prefix; of a device's ports only where it delivers itself."""
+        found: dict[tuple[str, str, bool, str], Flow] = {}
+        sets = [tuple(self._prefixes)]
+        while sets:
+            prefixes = sets.pop(0)
+            witnesses = list(self._ask(prefixes))
+            if witnesses and len(prefixes) > 1:
+                if self._asked + len(sets) + 2 <= QUESTIONS:
+                    half = len(prefixes) // 2
+                    sets += [prefixes[:half], prefixes[half:]]
+                    continue
+                self.left += prefixes
+            for one in witnesses:
+                flow = self._flow(one, prefixes)
+                found.setdefault((flow.start, flow.prefix, flow.lost, flow.port), flow)
+        for start, prefix, lost, port in found:
+            if not port or (start, prefix, lost, "") not in found:
+                yield found[start, prefix, lost, port]
+
+    def _ask(self, prefixes: Sequence[str]) -> Iterator[Witness]:
+        self._asked += 1
+        if self._progress is not None:
+            self._progress(f"comparing builds: question {self._asked}")
+        rows = self._new.loaded.ask(
+            "differentialReachability",
+            reference=self._old.loaded,
+            pathConstraints={"startLocation": self._start},
+            headers={"dstIps": ", ".join(prefixes), "srcIps": ", ".join(self._prefixes)},
+            maxTraces=SHOWN_WAYS,
+        )
+        return (Witness.of(row, self._devices) for row in rows)
+
+    def _flow(self, one: Witness, prefixes: Sequence[str]) -> Flow:
+        to = ip_address(one.to)
+        within = [prefix for prefix in prefixes if to in self._prefixes[prefix]]
+        prefix = max(within, key=lambda each: self._prefixes[each].prefixlen)
+        return Flow(
+            start=one.start, port=one.port, prefix=prefix, to=one.to, before=one.before, after=one.after, lost=one.lost
+        )

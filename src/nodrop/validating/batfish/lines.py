@@ -1,0 +1,116 @@
+"""What Batfish says of lines that it does not read, and which of them change nothing of what is asked here.
+
+A line that neither Batfish nor nodrop reads makes an answer worthless. One that nodrop reads is followed: what comes
+of the routing without it is compared with what comes of it with it (blind.py). What is left is listed here, each with
+the reason why it changes neither a session, nor a route, nor where packets go.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from nodrop.routing.observation import Refused
+from nodrop.validating.batfish.names import Names
+from nodrop.validating.batfish.service import Row
+
+
+class Harmless(NamedTuple):
+    """Lines that do not matter, as a regular expression, and why."""
+
+    line: str
+    because: str
+
+
+HARMLESS: Final = (
+    Harmless(r"exit|end|exit-.*|line .*|!.*", "it ends a block, which Batfish knows by what follows"),
+    Harmless(r"frr .*|hostname .*|log .*|service .*|debug .*|banner .*|password .*|agentx|username .*",
+             "it is about the daemon and its log, not about routes"),
+    Harmless(r"(no )?(zebra|fpm|ip nht|ipv6 nht|ip forwarding|ipv6 forwarding) ?.*",
+             "it is about how routes come to the kernel, or next hops that no link leads to"),
+    Harmless(r"bgp session-dscp .*", "it marks the packets of the sessions"),
+    Harmless(r"no bgp ebgp-requires-policy", "Batfish never asks for policies"),
+    Harmless(r"no bgp network import-check", "Batfish announces networks without asking for a route"),
+    Harmless(r"bgp graceful-restart.*|bgp (select-defer-time|rib-stale-time).*|.*graceful-restart(-helper|-disable)?",
+             "it is about a daemon that comes back, not about a fabric at rest"),
+    Harmless(r"(no )?bgp (fast-external-failover|fast-convergence|conditional-advertisement .*|coalesce-time .*"
+             r"|update-delay .*|minimum-holdtime .*|default-originate timer .*|tcp-keepalive .*)",
+             "it is about how soon, not about what"),
+    Harmless(r"(no )?bgp suppress-(duplicates|fib-pending)( .*)?", "it is about when an update is sent"),
+    Harmless(r"(no )?bgp (default show-.*|log-neighbor-changes|snmp .*)", "it is about what is shown"),
+    Harmless(r"(no )?bgp (input|output)-queue-limit .*|(read|write)-quanta .*", "it is about queues of the daemon"),
+    Harmless(r"(no )?bgp lu-vpn-.*|(no )?bgp retain route-target.*", "it is about VPN routes, which are not asked for"),
+    Harmless(r"neighbor \S+ (capability (dynamic|extended-nexthop|fqdn|software-version).*|tcp-mss .*)",
+             "it is about how the session is opened"),
+    Harmless(r"neighbor \S+ (soft-reconfiguration .*|send-community (both|all|large|extended)|maximum-prefix-out .*)",
+             "standard communities are passed on with it or without it"),
+    Harmless(r"ipv6 (route|prefix-list|nd|protocol) .*|(no )?ipv6 .*|v6only.*", "IPv6 is not asked of Batfish"),
+    Harmless(r"bfd|profile \S+|peer \S+.*|(no )?(detect-multiplier|receive-interval|transmit-interval|echo-mode|"
+             r"minimum-ttl|passive-mode|echo .*interval).*", "BFD only tells a failure sooner"),
+)  # fmt: skip
+"""FRR's commands that Batfish 0.36 does not know (its parser `frr`, which SONiC and Cumulus share)."""
+
+_HARMLESS = [(re.compile(one.line), one.because) for one in HARMLESS]
+_NOISE: Final = ("Parse warning", "Parse warning (unimplemented)", "Convert warning (unimplemented)")
+"""Kinds of issues that are told line by line elsewhere, or of tables that are handed over on no account."""
+
+Skipped = Mapping[str, Mapping[int, str]]
+"""By file of the snapshot, the lines that Batfish did not read."""
+Followed = Callable[[str, int], bool]
+"""Whether nodrop reads a line of a file of the snapshot, so that it is known what hangs on it."""
+
+
+def harmless(line: str) -> str:
+    """Why a line does not matter; "" where it may."""
+    text = " ".join(line.split())
+    return next((because for pattern, because in _HARMLESS if pattern.fullmatch(text)), "")
+
+
+def skipped(warnings: Iterable[Row]) -> Skipped:
+    """The lines that were not read (`parseWarning`)."""
+    found: dict[str, dict[int, str]] = {}
+    for row in warnings:
+        found.setdefault(str(row["Filename"]), {})[int(row["Line"])] = str(row["Comment"])
+    return found
+
+
+def refused_lines(lines: Skipped, names: Names, followed: Followed) -> Iterator[Refused]:
+    """Yield what was not read, line by line; what matters, and what does not."""
+    for file, comments in lines.items():
+        for line, comment in sorted(comments.items()):
+            device, place = names.place(file, line)
+            text = names.line(file, line)
+            matters = not harmless(text) and not followed(file, line)
+            if device is not None:
+                yield Refused(device=device, text=text, said=comment, place=place, matters=matters)
+
+
+def refused_files(issues: Iterable[Row], names: Names) -> Iterator[Refused]:
+    """Yield what went wrong with whole files and tables (`initIssues`): what is not read, or is lost in converting."""
+    for row in issues:
+        kind, said = str(row["Type"]), str(row["Details"])
+        if kind in _NOISE:
+            continue
+        places = [(str(one["filename"]), line) for one in row["Source_Lines"] or () for line in one["lines"] or [None]]
+        for file, line in places:
+            device, place = names.place(file, line)
+            if device is not None:
+                text = str(row["Line_Text"] or names.line(file, line))
+                yield Refused(device=device, text=text, said=f"{kind}: {said}", place=place)
+        if not places:
+            for node in row["Nodes"] or ():
+                device = names.device(node)
+                if device is not None:
+                    yield Refused(device=device, text="", said=f"{kind}: {said}")
+
+
+def undefined(rows: Iterable[Row], lines: Skipped, names: Names) -> Iterator[Refused]:
+    """Yield references to what is not there (`undefinedReferences`); what a skipped line defines is there."""
+    for row in rows:
+        file, name = str(row["File_Name"]), str(row["Ref_Name"])
+        defined = any(name in names.line(file, line).split() for line in lines.get(file, ()))
+        for line in row["Lines"]["lines"] or [None]:
+            device, place = names.place(file, line)
+            if device is not None:
+                said = f"{row['Struct_Type']} {name} is not defined ({row['Context']})"
+                text = names.line(file, line)
+                yield Refused(device=device, text=text, said=said, place=place, matters=not defined)

@@ -1,0 +1,117 @@
+"""Between Batfish's names and the model's: nodes and devices, interfaces and legs, VRFs, lines and places."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final, Protocol
+
+from nodrop.fabric.fabric import End
+from nodrop.fabric.reading import Place
+from nodrop.fabric.subject import Subject
+from nodrop.routing.prefixes import Prefix, address, prefix
+from nodrop.validating.batfish.service import Row
+
+_WORD: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]*")
+
+
+class Exported(Protocol):
+    """A snapshot as it was made from a fabric."""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The text of its files."""
+
+    @property
+    def where(self) -> Mapping[str, tuple[str, Callable[[int], Place | None]]]:
+        """The device that a file describes, and where its lines stand in that device's own files."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The devices and hosts by the names of Batfish's nodes."""
+
+    @property
+    def ports(self) -> Mapping[tuple[str, str], str]:
+        """The names of legs by device and Batfish's name of the interface."""
+
+    @property
+    def unseen(self) -> Mapping[Subject, str]:
+        """The parts of the fabric that are not in the files, or not as they are, and why."""
+
+
+class Names:
+    """What Batfish calls the parts of a fabric's devices; its own spelling does not tell capitals apart."""
+
+    def __init__(self, exported: Exported) -> None:
+        self._exported = exported
+        devices = {device for device, _ in exported.where.values()}
+        self._devices = {node.lower(): device for node, device in exported.names.items() if device in devices}
+        self._legs = {(device, name.lower()): leg for (device, name), leg in exported.ports.items()}
+
+    @cached_property
+    def nodes(self) -> Mapping[str, str]:
+        """Batfish's names of the devices."""
+        return {device: node for node, device in self._devices.items()}
+
+    def device(self, node: object) -> str | None:
+        """The device that a node is, from its name or its cell in a row; None for hosts and what is nobody's."""
+        name = node.get("name") if isinstance(node, dict) else node
+        return self._devices.get(str(name).lower())
+
+    def end(self, interface: object) -> End | None:
+        """The device and leg of an interface's cell in a row; None where it is none of a device."""
+        if not isinstance(interface, dict):
+            return None
+        return self.leg(self.device(interface.get("hostname")), interface.get("interface"))
+
+    def leg(self, device: str | None, interface: object) -> End | None:
+        """The same of a device and the name of an interface; one without a name in the model keeps Batfish's."""
+        if device is None or interface is None:
+            return None
+        return End(device, self._legs.get((device, str(interface).lower()), str(interface)))
+
+    def place(self, file: str, line: int | None) -> tuple[str | None, Place | None]:
+        """The device of a file of the snapshot, and where a line of it stands in the device's own files."""
+        found = self._exported.where.get(file)
+        if found is None:
+            return None, None
+        return found[0], None if line is None else found[1](line)
+
+    def line(self, file: str, line: int | None) -> str:
+        """A line of the snapshot."""
+        lines = self._exported.files.get(file, "").splitlines()
+        return lines[line - 1].strip() if line is not None and 0 < line <= len(lines) else ""
+
+
+def vrf(row: Row) -> str | None:
+    """The VRF of a row; None is the default one."""
+    name = row.get("VRF")
+    return None if name in (None, "default") else str(name)
+
+
+class Owners:
+    """The addresses of a fabric as Batfish has them (`ipOwners`): who has one, and which leg its subnet is at."""
+
+    def __init__(self, rows: Iterable[Row], names: Names) -> None:
+        self.of: dict[tuple[str | None, str], set[End]] = {}
+        self._subnets: dict[tuple[str, str | None], dict[Prefix, End]] = {}
+        for row in rows:
+            end = names.leg(names.device(row["Node"]), row["Interface"])
+            own = address(str(row["IP"]))
+            if end is None or own is None:
+                continue
+            self.of.setdefault((vrf(row), str(own)), set()).add(end)
+            subnet = prefix(f"{own}/{row['Mask']}")
+            if subnet is not None:
+                self._subnets.setdefault((end.node, vrf(row)), {})[subnet] = end
+
+    def towards(self, device: str, where: str | None, far: str) -> str | None:
+        """The leg in whose subnet an address is, the longest first."""
+        found = address(far)
+        subnets = self._subnets.get((device, where), {})
+        matching = [one for one in subnets if found is not None and one.has(found)]
+        return subnets[max(matching, key=lambda one: one.length)].port if matching else None
+
+
+def specified(nodes: Sequence[str]) -> str:
+    """Nodes as Batfish wants them named: a union, odd names in quotes (its grammar of node specifiers)."""
+    return ", ".join(node if _WORD.fullmatch(node) else f'"{node}"' for node in nodes)

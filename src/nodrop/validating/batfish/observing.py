@@ -1,0 +1,215 @@
+"""Batfish's view of a fabric, check by check, in the shape in which every validator tells what it sees.
+
+Items come from the built-in computation, values from Batfish's answers alone. What an answer lacks is left out, never
+explained away: only facts about Batfish make an item unseen.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from nodrop.analyses._computed import aims, leaf
+from nodrop.analyses._plane import of
+from nodrop.fabric.fabric import End
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.states import Unknown
+from nodrop.fabric.subject import Subject, natural
+from nodrop.fabric.subject import link as link_subject
+from nodrop.routing.observation import CHECKS, Check, Observation, Refused, route_item
+from nodrop.validating.batfish import lines, questions
+from nodrop.validating.batfish.blind import FIRST_COME, UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
+from nodrop.validating.batfish.names import Exported, Names, Owners, specified
+from nodrop.validating.batfish.reaching import Reaching
+from nodrop.validating.batfish.service import Loaded, Row
+
+BY: Final = "Batfish"
+BATCH: Final = 25
+"""Nodes whose routes are asked for at once: the answer for 25 switches of a fabric of 200 is 10 MB."""
+_OF_ADDRESSES: Final[tuple[Check, ...]] = ("sessions", "addresses", "routes", "reach")
+RDMA_DSCP: Final = 26
+"""What RoCE packets are marked with where no class says it."""
+
+
+class Observing:
+    """One snapshot in a service, and the fabric that it was made of."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        computed: Observation,
+        exported: Exported,
+        loaded: Loaded,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self.reading, self.computed, self.exported, self.loaded = reading, computed, exported, loaded
+        self.index, self.names = Index(reading.fabric), Names(exported)
+        self.progress = progress
+        self.seen: dict[Check, dict[Subject, Hashable]] = {check: {} for check in CHECKS[:-2]}
+        self.said: dict[tuple[Check, Subject], str] = {}
+        self.unseen: dict[Check, dict[Subject, str]] = {check: {} for check in CHECKS}
+        self.refused: list[Refused] = []
+
+    def observation(self, *told: str) -> Observation:
+        """All that Batfish sees; failures and recoveries aside, which are snapshots of their own."""
+        started = time.monotonic()
+        for step in (self._configuration, self._addresses, self._links, self._sessions, self._routes, self._reach):
+            step()
+        self._blind()
+        seconds = f"answers of {len(self.names.nodes)} devices in {time.monotonic() - started:.1f} s"
+        return Observation(
+            by=BY,
+            seen={check: items for check, items in self.seen.items() if items},
+            said=self.said,
+            unseen={check: items for check, items in self.unseen.items() if items},
+            refused=tuple(self.refused),
+            told=(*told, seconds),
+        )
+
+    def _ask(self, question: str, **parameters: Any) -> Sequence[Row]:
+        if self.progress is not None:
+            self.progress(f"asking Batfish: {question}")
+        return self.loaded.ask(question, **parameters)
+
+    def _wanted(self, check: Check) -> Iterator[Subject]:
+        """The items that there are of a check."""
+        yield from self.computed.seen.get(check, {})
+
+    @cached_property
+    def _skipped(self) -> lines.Skipped:
+        return lines.skipped(self._ask("parseWarning", aggregateDuplicates=False))
+
+    @cached_property
+    def _followed(self) -> Followed:
+        return Followed(self.exported)
+
+    def _configuration(self) -> None:
+        issues = self._ask("initIssues")
+        self.refused += lines.refused_files(issues, self.names)
+        self.refused += lines.refused_lines(self._skipped, self.names, self._followed)
+        self.refused += lines.undefined(self._ask("undefinedReferences"), self._skipped, self.names)
+        there = self._ask("nodeProperties", properties="Configuration_Format")
+        loaded = {self.names.device(row["Node"]) for row in there}
+        harmed = {one.device for one in self.refused if one.matters}
+        for name in self.names.nodes:
+            state = "refused" if name not in loaded else "in part" if name in harmed else "whole"
+            self.seen["configuration"][name,] = state
+        for row in self._ask("fileParseStatus"):
+            device, status = self.names.place(str(row["File_Name"]), None)[0], str(row["Status"])
+            if device is not None and status != "PASSED":
+                self.said["configuration", (device,)] = status
+
+    @cached_property
+    def _owners(self) -> Owners:
+        return Owners(self._ask("ipOwners"), self.names)
+
+    def _addresses(self) -> None:
+        plain = {
+            End(router.device.name, leg.name)
+            for router in of(self.index).routers
+            for leg in router.legs
+            if not leg.ports or leg.ports == (leg.name,)
+        }
+        self.seen["addresses"].update(questions.owned(self._owners, plain))
+        wanted = set(self._wanted("addresses"))
+        for item, devices in questions.router_ids(self._ask("bgpProcessConfiguration"), self.names).items():
+            if item in wanted or len(devices) > 1:
+                self.seen["addresses"][item] = devices
+
+    def _links(self) -> None:
+        joined = questions.joined(self._ask("layer3Edges"), self.names)
+        cables = questions.joined(self._ask("layer1Edges"), self.names)
+        rows = self._ask("interfaceProperties", properties="MTU, Active, All_Prefixes")
+        ports = questions.ports(rows, self.names)
+        ends = {link_subject(link.a, link.b): (link.a, link.b) for link in self.reading.fabric.links}
+        for item in self._wanted("links"):
+            a, b = (ports.get(end) for end in ends[item])
+            if a is None or b is None:
+                continue
+            up = item in joined and item in cables
+            self.seen["links"][item] = "up" if up else "down"
+            if item not in cables:
+                self.said["links", item] = "not in layer1Edges"
+            elif not up and a.active and b.active and not (a.addressed or b.addressed):
+                self.unseen["links"][item] = UNSEEN_NEIGHBOR
+                up = True
+            self.seen["packets"][item] = "crosses" if up and a.mtu_bytes == b.mtu_bytes else "lost"
+            self.said["packets", item] = f"MTU {a.mtu_bytes} and {b.mtu_bytes}"
+
+    @cached_property
+    def _peers(self) -> Mapping[Subject, questions.Peer]:
+        plane = of(self.index)
+        found = {
+            down.router.at(down.neighbor): questions.Peer("" if down.leg is None else down.leg.name, None)
+            for down in plane.down
+        }
+        for session in plane.sessions:
+            for side, far in ((session.a, session.b), (session.b, session.a)):
+                item = plane.routers[side.router].at(side.neighbor)
+                found[item] = questions.Peer(side.leg.name, plane.routers[far.router].device.name)
+        return found
+
+    def _sessions(self) -> None:
+        compatibility = self._ask("bgpSessionCompatibility")
+        status = self._ask("bgpSessionStatus")
+        for one in questions.sessions(status, compatibility, self.names, self._owners, self._peers):
+            self.seen["sessions"][one.item] = "up" if one.up else "down"
+            self.said["sessions", one.item] = one.said
+
+    def _routes(self) -> None:
+        nodes = sorted(self.names.nodes.values(), key=natural)
+        for start in range(0, len(nodes), BATCH):
+            rows = self._ask("routes", nodes=specified(nodes[start : start + BATCH]), protocols="bgp, static")
+            self.seen["routes"].update(questions.routes(rows, self.names, self._owners))
+
+    def _reach(self) -> None:
+        plane, fates = of(self.index), self.seen["reach"]
+        starts = {(one.device.name, one.vrf) for one in plane.routers if leaf(one)}
+        known = {device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]}
+        reaching = Reaching(self._ask, self.names, known, self._dscp)
+        aimed = [aim for aim in aims(self.index) if aim.to.family == "ipv4"]
+        found = reaching.fates(starts, {aim.to for aim in aimed})
+        for router in plane.routers:
+            for aim in aimed if (router.device.name, router.vrf) in starts else ():
+                item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
+                result = found.get((router.device.name, router.vrf, aim.to))
+                if item not in self.computed.seen.get("reach", {}) or result is None:
+                    continue
+                fates[item], self.said["reach", item] = result
+        for device, vrf, to in reaching.left:
+            for aim in (one for one in aimed if one.to == to):
+                item = route_item(device, str(aim.prefix), vrf, "reach")
+                self.unseen["reach"][item] = reaching.why_left
+        looped = {to for (_, _, to), (fate, _) in found.items() if fate == "loop"}
+        for one in sorted(reaching.loops(), key=lambda one: (one.to, natural(one.device))):
+            if one.to not in looped:
+                looped.add(one.to)
+                item = route_item(one.device, f"{one.to}/32", one.vrf, "reach")
+                fates[item], self.said["reach", item] = "loop", one.said
+
+    @cached_property
+    def _dscp(self) -> int:
+        marks = (one.dscp for one in self.reading.fabric.classes if one.purpose == "rdma" and one.dscp)
+        return next((found[0] for found in marks if not isinstance(found, Unknown)), RDMA_DSCP)
+
+    def _blind(self) -> None:
+        """Add what Batfish drops, skips or does not follow; an item that is not seen has no value.
+
+        What hangs on which route came first is seen as it is, and only not compared.
+        """
+        for check in _OF_ADDRESSES:
+            for item in self._wanted(check):
+                if ":" in item[-1]:
+                    self.unseen[check][item] = UNSEEN_IPV6
+        for check, items in left_out(self.exported, self.computed).items():
+            self.unseen[check].update(items)
+        hanging = unseen(self.reading, self.computed, self.exported, self._skipped, self._followed)
+        for check, items in hanging.items():
+            for item, reason in items.items():
+                self.unseen[check].setdefault(item, reason)
+        for check, blind in self.unseen.items():
+            gone = [item for item, reason in blind.items() if reason != FIRST_COME]
+            for item in gone if () not in blind else (*gone, *self.seen.get(check, {})):
+                self.seen.get(check, {}).pop(item, None)
+                self.said.pop((check, item), None)

@@ -1,0 +1,195 @@
+"""What Batfish's answers say of the items of each check, in the values that others see them in.
+
+Each function takes rows as they came; the questions are named beside it. What an answer lacks stays out, so that the
+comparison finds it missing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from nodrop.fabric.fabric import End
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import link as link_subject
+from nodrop.routing.observation import address_item, route_item
+from nodrop.routing.prefixes import Address, address
+from nodrop.validating.batfish.names import Names, Owners, vrf
+from nodrop.validating.batfish.service import Row
+
+ESTABLISHED: Final = "ESTABLISHED"
+
+FATES: Final[Mapping[str, str]] = {
+    "LOOP": "loop",
+    "NO_ROUTE": "no route",
+    "NULL_ROUTED": "no route",
+    "NEIGHBOR_UNREACHABLE": "no route",
+    "INSUFFICIENT_INFO": "no route",
+    "DENIED_IN": "denied",
+    "DENIED_OUT": "denied",
+    "ACCEPTED": "delivered",
+    "DELIVERED_TO_SUBNET": "delivered",
+    "EXITS_NETWORK": "delivered",
+}
+"""Where packets end in Batfish's words, the worst first."""
+
+
+def joined(edges: Iterable[Row], names: Names) -> set[Subject]:
+    """The links between legs that are each other's next router (`layer3Edges`), or that a cable joins (`layer1Edges`).
+
+    Of cables Batfish leaves out without a word those to nodes and ports that it does not have.
+    """
+    found = set()
+    for row in edges:
+        a, b = names.end(row["Interface"]), names.end(row["Remote_Interface"])
+        if a is not None and b is not None:
+            found.add(link_subject(a, b))
+    return found
+
+
+class Port(NamedTuple):
+    """What Batfish holds of a leg: its MTU in bytes, whether it works, and whether it has an address."""
+
+    mtu_bytes: int
+    active: bool
+    addressed: bool
+
+
+def ports(properties: Iterable[Row], names: Names) -> dict[End, Port]:
+    """All legs (`interfaceProperties`)."""
+    found = {}
+    for row in properties:
+        end = names.end(row["Interface"])
+        if end is not None and row["MTU"] is not None:
+            found[end] = Port(int(row["MTU"]), bool(row["Active"]), bool(row["All_Prefixes"]))
+    return found
+
+
+class Peer(NamedTuple):
+    """What a session should be between: the leg that it goes over, and the device at the other end."""
+
+    leg: str
+    device: str | None
+
+
+class SessionRow(NamedTuple):
+    """What Batfish says of a session."""
+
+    item: Subject
+    up: bool
+    said: str
+
+
+def sessions(
+    status: Iterable[Row],
+    compatibility: Iterable[Row],
+    names: Names,
+    owners: Owners,
+    expected: Mapping[Subject, Peer],
+) -> Iterator[SessionRow]:
+    """Yield the sessions (`bgpSessionStatus`) with the reason why one cannot be (`bgpSessionCompatibility`)."""
+    reasons = {_session_key(row, names): str(row["Configured_Status"]) for row in compatibility}
+    for row in status:
+        device = names.device(row["Node"])
+        if device is None:
+            continue
+        item = _session_item(row, device, names, owners, expected)
+        word = str(row["Established_Status"])
+        if word != ESTABLISHED:
+            reason = reasons.get(_session_key(row, names), "")
+            yield SessionRow(item, up=False, said=reason if reason not in ("", "UNIQUE_MATCH") else word)
+        elif not row["Address_Families"]:
+            yield SessionRow(item, up=False, said=f"{word} without an address family")
+        else:
+            peer, far = expected.get(item), names.device(row["Remote_Node"])
+            strange = peer is not None and peer.device is not None and far != peer.device
+            yield SessionRow(item, up=not strange, said=f"{word} with {far}" if strange else word)
+
+
+def _session_key(row: Row, names: Names) -> tuple[object, ...]:
+    return names.device(row["Node"]), vrf(row), names.end(row["Local_Interface"]), str(row["Remote_IP"])
+
+
+def _session_item(row: Row, device: str, names: Names, owners: Owners, expected: Mapping[Subject, Peer]) -> Subject:
+    """The item of a session: by its interface, or its address; one over a numbered interface goes by the interface."""
+    where = vrf(row)
+    kind: Subject = (device, "@neighbors") if where is None else (device, "@vrf_bgp", where, "neighbors")
+    local = names.end(row["Local_Interface"])
+    if local is not None:
+        return (*kind, local.port)
+    far = row["Remote_IP"]
+    key = str(far.get("value", "") if isinstance(far, dict) else far).removesuffix("/32")
+    leg = None if (*kind, key) in expected else owners.towards(device, where, key)
+    return (*kind, leg) if leg is not None and (*kind, leg) in expected else (*kind, key)
+
+
+def owned(owners: Owners, plain: Iterable[End]) -> dict[Subject, tuple[str, ...]]:
+    """Who has each address of the default VRF (`ipOwners`), of ports and loopbacks."""
+    counted = set(plain)
+    found = {}
+    for (where, text), ends in owners.of.items():
+        names = tuple(sorted(str(end) for end in ends if end in counted))
+        if where is None and names:
+            found[address_item(text)] = names
+    return found
+
+
+def router_ids(processes: Iterable[Row], names: Names) -> dict[Subject, tuple[str, ...]]:
+    """The router ids of the default VRF (`bgpProcessConfiguration`), each with the devices that have it."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for row in processes:
+        device = names.device(row["Node"])
+        if device is not None and vrf(row) is None and row["Router_ID"] is not None:
+            found[str(row["Router_ID"])].add(device)
+    return {address_item(f"router id {one}"): tuple(sorted(devices)) for one, devices in found.items()}
+
+
+def routes(rows: Iterable[Row], names: Names, owners: Owners) -> dict[Subject, frozenset[str]]:
+    """The ports of the next hops of routes of BGP and static ones (`routes`), by item."""
+    found: defaultdict[Subject, set[str]] = defaultdict(set)
+    known: dict[tuple[str, str | None, str], str] = {}
+    for row in rows:
+        device = names.device(row["Node"])
+        if device is None or row["Protocol"] in ("connected", "local"):
+            continue
+        where, hop = vrf(row), row["Next_Hop"]
+        key = (device, where, f"{hop.get('type')} {hop.get('interface')} {hop.get('ip')}")
+        if key not in known:
+            known[key] = _port(device, where, hop, names, owners)
+        found[route_item(device, str(row["Network"]), where)].add(known[key])
+    return {item: frozenset(ports) for item, ports in found.items()}
+
+
+def _port(device: str, where: str | None, hop: Mapping[str, Any], names: Names, owners: Owners) -> str:
+    match hop.get("type"):
+        case "discard":
+            return "discard"
+        case "interface":
+            end = names.leg(device, hop["interface"])
+            return end.port if end is not None else str(hop["interface"])
+        case "ip":
+            return owners.towards(device, where, str(hop["ip"])) or f"to {hop['ip']}"
+        case other:
+            return f"{other} {hop.get('vrf', '')}".strip()
+
+
+class Witness(NamedTuple):
+    """A packet that does not arrive, and what becomes of it at worst; `said` is Batfish's word."""
+
+    device: str
+    vrf: str | None
+    to: Address
+    fate: str
+    said: str
+
+
+def witnesses(rows: Iterable[Row], names: Names) -> Iterator[Witness]:
+    """Yield the packets of an answer about reachability or loops, each with the worst of its traces."""
+    for row in rows:
+        flow = row["Flow"]
+        device, to = names.device(flow["ingressNode"]), address(str(flow["dstIp"]))
+        if device is None or to is None:
+            continue
+        ends = {str(trace["disposition"]) for trace in row["Traces"]}
+        word = next((one for one in FATES if one in ends), min(ends, default="nothing"))
+        where = flow.get("ingressVrf")
+        yield Witness(device, None if where in (None, "default") else str(where), to, FATES.get(word, "no route"), word)

@@ -1,0 +1,102 @@
+"""Where RoCE packets end: from every leaf to every destination, in few questions.
+
+Batfish's answer about reachability has one witness per start. That none is lost of many destinations takes one
+question; which of them are lost takes halving, with one question per half.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from nodrop.fabric.subject import natural
+from nodrop.routing.prefixes import Address
+from nodrop.validating.batfish import questions
+from nodrop.validating.batfish.names import Names, specified
+from nodrop.validating.batfish.service import Row
+
+MOST: Final = 200
+"""Questions about reachability, at half a second each in a fabric of 200 switches."""
+ROCE_PORT: Final = 4791
+"""The UDP port of RoCEv2 (InfiniBand Architecture Specification, annex A17)."""
+
+Start = tuple[str, str | None]
+"""A device and a VRF."""
+Fate = tuple[str, str]
+"""What becomes of packets, and Batfish's word for it."""
+_SUCCESS: Final = "SUCCESS"
+_FAILURE: Final = "FAILURE"
+_DELIVERED: Final = ("delivered", "")
+
+
+class Reaching:
+    """Questions about packets of RDMA. `left` are starts and destinations for which there were too many to ask."""
+
+    def __init__(self, ask: Callable[..., Sequence[Row]], names: Names, nodes: Mapping[str, str], dscp: int) -> None:
+        self._ask, self._names, self._nodes, self._dscp, self._most = ask, names, nodes, dscp, MOST
+        self._asked = 0
+        self.left: list[tuple[str, str | None, Address]] = []
+
+    @property
+    def why_left(self) -> str:
+        """Why there are some left."""
+        return f"Batfish shows one lost packet per switch and question, and {self._most} questions did not tell all"
+
+    def fates(
+        self, starts: Collection[Start], destinations: Collection[Address]
+    ) -> dict[tuple[str, str | None, Address], Fate]:
+        """What becomes of packets from each start to each destination; none of starts that send nothing anywhere."""
+        able = {one for one in starts if one[0] in self._nodes}
+        everywhere = sorted(destinations)
+        if not able or not everywhere:
+            return {}
+        sending = set(self._witnesses(able, everywhere, _SUCCESS))
+        lost = self._witnesses(able, everywhere, _FAILURE)
+        found = {(*start, to): _DELIVERED for start in sending - set(lost) for to in everywhere}
+        found.update(self._lost(lost, everywhere, sending))
+        return found
+
+    def _lost(
+        self, lost: Mapping[Start, Fate], to: Sequence[Address], sending: Collection[Start]
+    ) -> Iterator[tuple[tuple[str, str | None, Address], Fate]]:
+        """Yield what becomes of each pair of starts that lose something, of which some are `sending` something too."""
+        if len(to) == 1:
+            yield from (((*start, to[0]), fate) for start, fate in lost.items())
+            return
+        alike = set(self._alike({start: fate for start, fate in lost.items() if start not in sending}, to))
+        yield from (((*start, one), lost[start]) for start in alike for one in to)
+        rest = set(lost) - alike
+        if rest and self._asked >= self._most:
+            self.left += [(*start, one) for start in rest for one in to]
+            return
+        middle = (len(to) + 1) // 2
+        for half in (to[:middle], to[middle:]) if rest else ():
+            losing = self._witnesses(rest, half, _FAILURE)
+            yield from (((*start, one), _DELIVERED) for start in rest - set(losing) for one in half)
+            if losing:
+                delivering = self._witnesses(losing, half, _SUCCESS) if len(half) > 1 else {}
+                yield from self._lost(losing, half, set(delivering))
+
+    def _alike(self, lost: Mapping[Start, Fate], to: Sequence[Address]) -> Iterator[Start]:
+        """Yield the starts from which nothing arrives, where all of it ends as the one packet did that was shown."""
+        for fate in sorted({one[0] for one in lost.values()}):
+            starts = {start for start, one in lost.items() if one[0] == fate}
+            others = ", ".join(word for word, other in questions.FATES.items() if other not in (fate, "delivered"))
+            yield from starts - set(self._witnesses(starts, to, others))
+
+    def _witnesses(self, starts: Collection[Start], to: Sequence[Address], actions: str) -> dict[Start, Fate]:
+        """The starts that send a packet which ends as is asked, with its fate."""
+        self._asked += 1
+        headers = {
+            "dstIps": ", ".join(map(str, to)),
+            "ipProtocols": ["UDP"],
+            "dstPorts": str(ROCE_PORT),
+            "dscps": str(self._dscp),
+        }
+        nodes = sorted({self._nodes[device] for device, _ in starts}, key=natural)
+        where = {"startLocation": specified(nodes)}
+        rows = self._ask("reachability", pathConstraints=where, headers=headers, actions=actions)
+        found = {(one.device, one.vrf): (one.fate, one.said) for one in questions.witnesses(rows, self._names)}
+        return {start: fate for start, fate in found.items() if start in starts}
+
+    def loops(self) -> Iterator[questions.Witness]:
+        """Packets that go round, from anywhere to anywhere."""
+        return questions.witnesses(self._ask("detectLoops"), self._names)

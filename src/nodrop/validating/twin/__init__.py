@@ -1,0 +1,5 @@
+"""A fabric in real FRR daemons: each device in a network namespace of its own, a veth for each cable."""
+
+from nodrop.validating.twin.observing import available as available
+from nodrop.validating.twin.observing import observe as observe
+from nodrop.validating.twin.work import Options as Options

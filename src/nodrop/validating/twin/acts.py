@@ -1,0 +1,105 @@
+"""What is done to a twin that has settled, as parts of what is seen: packets over every cable and to every prefix."""
+
+import time
+from collections.abc import Hashable, Mapping
+from contextlib import closing
+
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import link as link_subject
+from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.validating import destinations
+from nodrop.validating.twin.box import Tell
+from nodrop.validating.twin.breaking import Breaking
+from nodrop.validating.twin.crossing import crossings
+from nodrop.validating.twin.hosts import settle_hosts
+from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.packets import Posts
+from nodrop.validating.twin.plan import Space
+from nodrop.validating.twin.reaching import Item, Reaching
+from nodrop.validating.twin.work import Part, Work
+
+
+def act(lab: Lab, work: Work, tell: Tell) -> Part:
+    """Give hosts their ways out, send packets over every cable and path, let things fail and come back."""
+    settle_hosts(lab)
+    part, asked = Part(), work.options.checks
+    with closing(Posts(lab.plan)) as sockets:
+        if "packets" in asked:
+            tell(f"packets over {sum(bool(wire.links) for wire in lab.plan.wires)} cables")
+            part.take(packets(lab, work, sockets))
+        if "reach" in asked:
+            part.take(reach(lab, work, sockets))
+        if {"failures", "recoveries"} & asked:
+            part.take(failures(lab, work, sockets, part.seen.get("reach", {}), tell))
+    return part
+
+
+def packets(lab: Lab, work: Work, sockets: Posts) -> Part:
+    """Send the largest packets over every cable, both ways: check `packets`, also of cables of hosts."""
+    found = crossings(sockets, lab.plan)
+    part = Part(seen={"packets": {}}, unseen={"packets": {}})
+    for link, crossing in found.items():
+        item = link_subject(link.a, link.b)
+        part.seen["packets"][item] = "crosses" if crossing.crosses else "lost"
+        part.said["packets", item] = crossing.said
+    for item in work.computed.get("packets", {}):
+        if item not in part.seen["packets"]:
+            part.unseen["packets"][item] = "the twin has no such cable"
+    crossed = sum(one.crosses for one in found.values())
+    part.told.append(f"packets of the largest size crossed {crossed} of {len(found)} cables, both ways")
+    return part
+
+
+def reach(lab: Lab, work: Work, sockets: Posts) -> Part:
+    """Send packets to every prefix by every equal path, from routers and hosts: check `reach`."""
+    items: dict[Item, Subject] = {}
+    part = Part(seen={"reach": {}}, unseen={"reach": {}})
+    for subject in work.computed.get("reach", {}):
+        item = Item(Space(subject[0], subject[2] or None), _prefix(subject[3]))
+        if item.space.node in lab.devices:
+            items[item] = subject
+        else:
+            part.unseen["reach"][subject] = f"{item.space.node} runs no daemons"
+    sent = Reaching(sockets, lab.plan, [host.name for host in lab.fabric.hosts])
+    for item, reached in sent.of(items).items():
+        if reached.fate is None:
+            part.unseen["reach"][items[item]] = reached.said
+        else:
+            part.seen["reach"][items[item]] = reached.fate
+            part.said["reach", items[item]] = reached.said
+    part.told.append(f"{sent.packets} packets were followed from router to router")
+    return part
+
+
+def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Hashable], tell: Tell) -> Part:
+    """Let one of everything fail that fails alike, one at a time: checks `failures` and `recoveries`.
+
+    What packets have not `reached` before anything failed is not lost by a failure.
+    """
+    part = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
+    counted = destinations(Index(work.fabric))
+    wanted = {
+        (Space(device, vrf or None), _prefix(to)): counted[to]
+        for (device, _, vrf, to), fate in {**work.computed.get("reach", {}), **reached}.items()
+        if to in counted and fate == "delivered"
+    }
+    breaking = Breaking(lab, sockets, wanted)
+    items = list(work.computed.get("failures", {}))
+    begun = time.monotonic()
+    for number, item in enumerate(items, 1):
+        tell(f"failure {number} of {len(items)}: {item[-1].replace('--', ' to ')}")
+        broken = breaking.break_(item[-1])
+        back = breaking.mend(item[-1])
+        part.seen["failures"][item], part.said["failures", item] = broken.lost, broken.said
+        part.seen["recoveries"][item] = "not as before" if back else "as before"
+        part.said["recoveries", item] = back
+    part.told.append(f"{len(items)} failures came and went in {time.monotonic() - begun:.0f} s")
+    return part
+
+
+def _prefix(text: str) -> Prefix:
+    found = prefix(text)
+    if found is None:
+        raise ValueError(text)
+    return found

@@ -1,0 +1,206 @@
+"""Cables and switches of a twin that fail and come back: checks `failures` and `recoveries`.
+
+A cable fails as one that is pulled: both ends lose their carrier. A switch fails as one without power does, for its
+neighbors: all its cables do. What should come of it is computed for that very failure, so the twin has settled as soon
+as its kernels have those routes; only one that does not get there is waited for.
+"""
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from nodrop.fabric.fabric import End
+from nodrop.fabric.index import Index
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import Subject
+from nodrop.routing import compute
+from nodrop.routing.prefixes import Prefix
+from nodrop.validating.twin.kernel import Table
+from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.packets import Posts
+from nodrop.validating.twin.plan import Space
+from nodrop.validating.twin.reaching import Item, Reaching
+from nodrop.validating.twin.vty import Silent
+
+Ways = dict[tuple[Space, Prefix], frozenset[str]]
+"""Routes of BGP and static ones: the interfaces of the next hops as the kernel calls them, none where it drops."""
+_AT_ONCE_S: Final = 15.0
+"""For how long routes may take to be as computed where a neighbor is seen to be gone by the carrier."""
+_POLL_S: Final = 0.1
+
+
+class Patience(NamedTuple):
+    """How long, in seconds, a failure may take to be noticed everywhere, and a mended session to be up again."""
+
+    broken_s: float
+    mended_s: float
+
+
+class Breaking:
+    """Failures of one twin, one after the other.
+
+    `wanted` is what each router should reach, with the devices that announce it; what only a device that fails does is
+    not missed.
+    """
+
+    def __init__(
+        self,
+        lab: Lab,
+        sockets: Posts,
+        wanted: Mapping[tuple[Space, Prefix], Collection[str]],
+        waits: Patience | None = None,
+    ) -> None:
+        self._lab, self._sockets, self._wanted = lab, sockets, wanted
+        self._index = Index(lab.fabric)
+        self._names = {(space, leg): name for (space, name), leg in lab.plan.legs.items()}
+        self._patience = waits or patience(lab)
+        self.before = self._seen()
+        self._up = self._sessions()
+        self._else = self._different(self._computed(frozenset()), self.before)
+
+    def break_(self, what: str) -> "Broken":
+        """Let something fail, and return what is lost when routes are as they will be, before it is mended."""
+        ends = self._ends(what)
+        gone = "" if "--" in what else what
+        self._lab.cut(*(ends[:1] if not gone else ends))
+        far = [end for one in ends if (end := self._index.far_end(*one)) is not None]
+        expected = self._computed(frozenset((*ends, *far)))
+        now = self._settle(expected, self._patience.broken_s, gone)
+        wrong = [key for key in self._different(expected, now) - self._else if key[0].node != gone]
+        left = {key for key, own in self._wanted.items() if key[0].node != gone and {*own} != {gone}}
+        lost = {key for key in left if key in self.before and key not in now}
+        said = [f"{key[0].node} has no route to {key[1]}" for key in sorted(lost, key=str)]
+        said += [f"{key[0].node} sends otherwise to {key[1]} than is computed" for key in sorted(wrong, key=str)]
+        still = [Item(*key) for key in sorted(left - lost, key=str)]
+        hosts = [host.name for host in self._lab.fabric.hosts]
+        sent = Reaching(self._sockets, self._lab.plan, hosts, without=gone)
+        for item, reached in sent.of(still).items():
+            if reached.fate not in ("delivered", None):
+                lost.add((item.space, item.prefix))
+                said.append(f"{reached.fate}: {reached.said}")
+        return Broken(frozenset((space.node, str(to)) for space, to in lost), "; ".join(said[:3]))
+
+    def mend(self, what: str) -> str:
+        """Mend it, and return what is not as before when the time for it is over; "" where all is."""
+        ends = self._ends(what)
+        self._lab.mend(*ends)
+        end = time.monotonic() + self._patience.mended_s
+        while True:
+            missing = [item for item, up in self._up.items() if up and not self._sessions().get(item)]
+            if not missing or time.monotonic() > end:
+                break
+            time.sleep(_POLL_S)
+        if missing:
+            return f"{len(missing)} sessions stay down"
+        now = self._settle(self.before, max(end - time.monotonic(), 0.0), "")
+        different = self._different(self.before, now)
+        return "; ".join(f"{space.node} sends otherwise to {to}" for space, to in sorted(different, key=str)[:3])
+
+    def _ends(self, what: str) -> tuple[End, ...]:
+        """The ports at what fails: the ends of a cable, or all ports of a device."""
+        if "--" not in what:
+            return self._lab.ends(what)
+        return tuple(End(*one.split(":", 1)) for one in what.split("--"))
+
+    def _seen(self) -> Ways:
+        return _ways({space: self._sockets.posts[space].kernel.routes() for space in self._routers()})
+
+    def _routers(self) -> Iterator[Space]:
+        alive = frozenset(self._lab.devices)
+        return (space for space in self._lab.plan.spaces if space.node in alive)
+
+    def _computed(self, failed: frozenset[End]) -> Ways:
+        """What nodrop computes for the fabric with some ports failed."""
+        plane = compute(self._index, failed)
+        found: Ways = {}
+        for family in plane.families:
+            for router in plane.routers:
+                space = Space(router.device.name, router.vrf)
+                for route in plane.of(family).routes(router.number):
+                    if route.source != "connected":
+                        legs = () if route.discard else [hop.leg for hop in route.hops]
+                        found[space, route.prefix] = frozenset(self._names.get((space, leg), leg) for leg in legs)
+        return found
+
+    def _different(self, one: Ways, other: Ways) -> set[tuple[Space, Prefix]]:
+        """Where two differ, of the namespaces that run."""
+        spaces = set(self._routers())
+        return {key for key in one.keys() | other.keys() if one.get(key) != other.get(key) and key[0] in spaces}
+
+    def _settle(self, expected: Ways, patience_s: float, gone: str) -> Ways:
+        """Wait until the routes are as expected, those aside that never were, and return them; or for so long."""
+        end = time.monotonic() + patience_s
+        while True:
+            now = self._seen()
+            different = self._different(expected, now) - self._else
+            if not any(key[0].node != gone for key in different) or time.monotonic() > end:
+                return now
+            time.sleep(_POLL_S)
+
+    def _sessions(self) -> dict[Subject, bool]:
+        found: dict[Subject, bool] = {}
+        asked = [name for name in self._lab.devices if self._lab.runs(name, "bgpd")]
+        for rows in self._lab.each(lambda name: sessions_up(self._lab, name), asked):
+            found |= rows
+        return found
+
+
+class Broken(NamedTuple):
+    """What a failure loses: pairs of a device and a prefix; and the words for it."""
+
+    lost: frozenset[tuple[str, str]]
+    said: str
+
+
+def sessions_up(lab: Lab, node: str) -> dict[Subject, bool]:
+    """The sessions of a device in each family, and whether each is up; none of one whose bgpd does not answer."""
+    try:
+        said: Mapping[str, Any] = lab.json(node, "show bgp vrf all summary")
+    except Silent:
+        return {}
+    return {
+        (node, vrf, family, peer): row.get("state") == "Established"
+        for vrf, families in said.items()
+        for family, rows in families.items()
+        if isinstance(rows, dict)
+        for peer, row in rows.get("peers", {}).items()
+    }
+
+
+def patience(lab: Lab) -> Patience:
+    """How long the timers that the daemons run with let things take.
+
+    A lost carrier ends a session with a direct neighbor at once (RFC 4271, 8.2.1: the TCP connection fails; FRR's
+    fast-external-failover). Elsewhere the hold timer has to run out. A session that ended is opened again by either
+    end when its connect retry timer runs out, at the latest.
+    """
+    hold_s = retry_s = 0.0
+    for name in lab.devices:
+        try:
+            vrfs = lab.json(name, "show bgp vrf all neighbors") if lab.runs(name, "bgpd") else {}
+        except Silent:
+            continue
+        for rows in vrfs.values():
+            for row in rows.values() if isinstance(rows, dict) else ():
+                if isinstance(row, dict) and "bgpState" in row:
+                    hold_s = max(hold_s, row.get("bgpTimerHoldTimeMsecs", 0) / 1000)
+                    retry_s = max(retry_s, row.get("connectRetryTimer", 0))
+    slow = any(_by_hold_timer(lab, name) for name in lab.devices)
+    return Patience(_AT_ONCE_S + (hold_s if slow else 0), _AT_ONCE_S + 2 * retry_s)
+
+
+def _by_hold_timer(lab: Lab, name: str) -> bool:
+    """Whether a device notices that a neighbor is gone by silence alone."""
+    device = lab.fabric.device(name)
+    processes = [one for one in (device.bgp, *those_known(device.vrf_bgp)) if one and not isinstance(one, Unknown)]
+    far = any(neighbor.ebgp_multihop for one in processes for neighbor in those_known(one.neighbors))
+    return far or "no bgp fast-external-failover" in lab.vtysh(name, "show running-config")
+
+
+def _ways(tables: Mapping[Space, Table]) -> Ways:
+    return {
+        (space, to): frozenset(row.hops)
+        for space, table in tables.items()
+        for to, row in table.rows.items()
+        if row.source in ("bgp", "static")
+    }

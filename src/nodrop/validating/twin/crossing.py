@@ -1,0 +1,115 @@
+"""Whether the largest packet that either end of a cable may send gets to the other: check `packets`."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from nodrop.fabric.fabric import Link
+from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address, prefix
+from nodrop.validating.twin.packets import At, Packet, Posts
+from nodrop.validating.twin.plan import Nic, Plan
+
+_LOOSE: Final[Mapping[Family, Address]] = {
+    "ipv4": Address("ipv4", 0xA9FE0001),
+    "ipv6": Address("ipv6", 0xFE80 << 112 | 1),
+}
+"""Addresses of one link (RFC 3927, RFC 4291) for frames between ports that have none of their own."""
+
+
+class Crossing(NamedTuple):
+    """What is seen of a cable, and the words for it."""
+
+    crosses: bool
+    said: str
+
+
+class _Way(NamedTuple):
+    """A cable in one direction."""
+
+    links: tuple[Link, ...]
+    near: Nic
+    far: Nic
+
+
+def crossings(posts: Posts, plan: Plan) -> dict[Link, Crossing]:
+    """Send over each cable, both ways and in each family, the largest packet that the sending port may.
+
+    It goes to the MAC address at the other end, as IP would send it that has found it: a kernel keeps about a thousand
+    neighbors for all of its namespaces (`net.ipv4.neigh.default.gc_thresh3`). Ports that route have to be in
+    each other's subnet; those without addresses, or in a VLAN, send from and to addresses of the link.
+    """
+    packets: list[Packet] = []
+    ways: list[_Way] = []
+    lost: dict[Link, dict[str, set[Family]]] = {}
+    tried: dict[Link, set[tuple[Family, int]]] = {}
+    for wire in plan.wires:
+        if wire.b is not None:
+            for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
+                way = _Way(wire.links, near, far)
+                made = list(_packets(posts, way))
+                packets += made
+                ways += [way] * len(made)
+            if not made:
+                for link in wire.links:
+                    lost[link] = {f"{link.a} and {link.b} have no addresses in one subnet": set()}
+                    tried[link] = set()
+    to: dict[int, At] = {place: (way.far.space, way.far.name) for place, way in enumerate(ways)}
+    for place, flight in enumerate(posts.fly(packets, to=to)):
+        packet, way = packets[place], ways[place]
+        for link in way.links:
+            tried.setdefault(link, set()).add((packet.target.family, packet.size_bytes))
+            if to[place] not in flight.arrivals:
+                here, there = (link.a, link.b) if link.a in way.near.ends else (link.b, link.a)
+                why = f" ({flight.refused})" if flight.refused else ""
+                what = f"{packet.size_bytes} B from {here} do not arrive at {there}{why}"
+                lost.setdefault(link, {}).setdefault(what, set()).add(packet.target.family)
+    return {
+        link: Crossing(False, _lost(lost[link], found)) if link in lost else Crossing(True, _sizes(found))
+        for link, found in tried.items()
+    }
+
+
+def _packets(posts: Posts, way: _Way) -> Iterable[Packet]:
+    """Yield the largest packets of one end of a cable, in each family in which it can send any."""
+    sender = posts.posts[way.near.space].devices[way.near.name]
+    receiver = posts.posts[way.far.space].devices[way.far.name]
+    loose = bool(way.near.bridge or way.far.bridge) or not (way.near.addresses or way.far.addresses)
+    near, far = _subnets(way.near), _subnets(way.far)
+    for family in FAMILIES:
+        source, target = (_LOOSE[family],) * 2 if loose else _pair(family, near, far)
+        if source is not None and target is not None:
+            yield Packet(
+                way.near.space,
+                target,
+                source,
+                sender.name,
+                size_bytes=sender.mtu_bytes,
+                frame=receiver.mac,
+            )
+
+
+def _subnets(nic: Nic) -> list[tuple[Address, Prefix]]:
+    rows = ((address(text), prefix(text)) for text in nic.addresses)
+    return [(own, subnet) for own, subnet in rows if own is not None and subnet is not None]
+
+
+def _pair(
+    family: Family, near: Iterable[tuple[Address, Prefix]], far: Iterable[tuple[Address, Prefix]]
+) -> tuple[Address, Address] | tuple[None, None]:
+    """Addresses of both ends of a cable of which each is in the other's subnet; None where there are none."""
+    for there, subnet in far:
+        for here, own in near:
+            if here != there and here.family == family and own.has(there) and subnet.has(here):
+                return here, there
+    return None, None
+
+
+def _lost(rows: Mapping[str, set[Family]], tried: Iterable[tuple[Family, int]]) -> str:
+    """What is lost, with the family where packets of the other get through."""
+    families = {family for family, _ in tried}
+    return "; ".join(
+        what if found == families else f"{min(found).replace('ip', 'IP')}: {what}" for what, found in rows.items()
+    )
+
+
+def _sizes(tried: Iterable[tuple[Family, int]]) -> str:
+    return " and ".join(f"{size} B" for size in sorted({size for _, size in tried}))

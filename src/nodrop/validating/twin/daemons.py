@@ -1,0 +1,160 @@
+"""FRR's daemons of one device: started with its frr.conf, asked what of it they refuse, stopped."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from nodrop.formats.json import parse as parse_json
+from nodrop.validating.twin.inside import HOME
+from nodrop.validating.twin.vty import Daemon
+
+FRR: Final = Path("/usr/lib/frr")
+"""Where packages of FRR have the daemons."""
+
+_LINE = re.compile(r"line (\d+): (.*)")
+"""How vtysh names a line that it or a daemon does not take (FRR, vtysh/vtysh.c, vtysh_config_from_file)."""
+_UNKNOWN = re.compile(r"% Unknown command\[\d+\]:.*|\[\w+\] Unknown command:.*")
+_FAILED = "% Configuration failed."
+"""How a daemon refuses lines that it takes together (FRR, lib/northbound_cli.c, nb_cli_apply_changes_internal)."""
+_START_S = 60
+_OWN: Final[Mapping[str, str]] = {"zebra": "no zebra nexthop kernel enable\n"}
+"""With what a daemon starts before it reads frr.conf.
+
+zebra tells the kernel of each route with its next hops, not of groups of next hops by number: before FRR 9 it loses
+those of an interface that went down and came back (FRRouting/frr, pull request 13413). Switches have their routes from
+zebra another way, into the ASIC.
+"""
+
+
+class Said(NamedTuple):
+    """A line of frr.conf that is refused, from 1, or None where it is not said which; and what is said of it."""
+
+    line: int | None
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boot:
+    """What a device starts with."""
+
+    text: str
+    """Its frr.conf."""
+    daemons: tuple[str, ...]
+    profile: str
+    vrfs: Mapping[str, str] = field(default_factory=dict)
+    """Its VRFs, each with the name of the namespace that it is."""
+
+
+class Failed(Exception):
+    """Daemons that did not start."""
+
+
+class Daemons:
+    """The daemons of one device, in the namespace of its default VRF."""
+
+    def __init__(self, number: str, space: str, boot: Boot) -> None:
+        self._home, self._space, self._boot = HOME / number, space, boot
+        self._asked: dict[str, Daemon] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The daemons that it is started with."""
+        return self._boot.daemons
+
+    def start(self) -> tuple[Said, ...]:
+        """Start them, let them read frr.conf, and return what they refuse; Failed where one does not start."""
+        home = self._home
+        home.mkdir(exist_ok=True)
+        for daemon in self._boot.daemons:
+            (home / f"{daemon}.conf").write_text(_OWN.get(daemon, ""))
+        (home / "frr.conf").write_text(self._boot.text)
+        (home / "vtysh.conf").write_text("service integrated-vtysh-config\n")
+        for daemon in self._boot.daemons:
+            done = self._run(self._command(daemon))
+            if done.returncode:
+                raise Failed(f"{daemon}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
+        done = self._run(f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
+        return refused(done.stdout, self._boot.text)
+
+    def _command(self, daemon: str) -> str:
+        home = self._home
+        words = [
+            *(FRR / daemon, "-d", "-u", "root", "-g", "root", "-F", self._boot.profile, "-A", "127.0.0.1", "-P", "0"),
+            *("--log", f"file:{home / daemon}.log", "--log-level", "info", "-f", home / f"{daemon}.conf"),
+            *("-i", home / f"{daemon}.pid", "--vty_socket", home, "-z", home / "zserv.api"),
+        ]
+        if not self._boot.vrfs:
+            return "exec " + shlex.join(map(str, words))
+        own = home / "netns"
+        lines = [f"mkdir -p {own}"]
+        for vrf, space in sorted(self._boot.vrfs.items()):
+            file = shlex.quote(str(own / vrf))
+            lines += [f"touch {file}", f"mount --bind /run/netns/{space} {file}"]
+        lines += [f"mount --rbind {own} /run/netns"]
+        words += ["--vrfwnetns"] if daemon == "zebra" else []
+        return " && ".join((*lines, "exec " + shlex.join(map(str, words))))
+
+    def _run(self, script: str) -> subprocess.CompletedProcess[str]:
+        words = ["nsenter", f"--net=/run/netns/{self._space}", "--"]
+        words += ["unshare", "--mount", "--"] if self._boot.vrfs else []
+        return subprocess.run(
+            [*words, "sh", "-c", script], capture_output=True, text=True, check=False, timeout=_START_S
+        )
+
+    def ask(self, command: str, daemon: str) -> str:
+        """Return what a daemon answers to a command of vtysh; Silent where it does not."""
+        if daemon not in self._asked:
+            self._asked[daemon] = Daemon(self._home / f"{daemon}.vty")
+        return self._asked[daemon].ask(command)
+
+    def json(self, command: str, daemon: str) -> Any:
+        """Return such an answer as what it says in JSON; {} where it says nothing."""
+        said = self.ask(f"{command} json", daemon).strip()
+        return parse_json(said.encode(), f"{daemon}: {command}") if said.startswith(("{", "[")) else {}
+
+    def log(self, daemon: str) -> str:
+        """What a daemon has written into its log, of the level `informational` and above."""
+        file = self._home / f"{daemon}.log"
+        return file.read_text(errors="replace") if file.exists() else ""
+
+
+def refused(told: str, text: str) -> tuple[Said, ...]:
+    """Return what is refused of a frr.conf, from what vtysh and the daemons say while they read it.
+
+    A daemon's own words come before vtysh's line that names the number. Of lines that a daemon takes together or not at
+    all no number is said, but their words are.
+    """
+    found: list[Said] = []
+    words: list[str] = []
+    for line in filter(None, map(str.strip, told.splitlines())):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            words.append(line)
+            continue
+        _together(words, text, found)
+        own = match[2] if match[2].startswith("%") else " ".join(words).removeprefix("% ") or match[2]
+        found.append(Said(int(match[1]), _UNKNOWN.sub("unknown command", own)))
+        words.clear()
+    _together(words, text, found)
+    found += [Said(None, one.removeprefix("% ")) for one in words if one.startswith("%")]
+    return tuple(found)
+
+
+def _together(words: list[str], text: str, found: list[Said]) -> None:
+    """Take out of the words what is said of lines that are refused together."""
+    while _FAILED in words:
+        first = words.index(_FAILED)
+        last = first + 1
+        while last < len(words) and not words[last].startswith("%"):
+            last += 1
+        rows, block = words[first:last], {row[1:].strip() for row in words[first:last] if row.startswith("-")}
+        said = "; ".join(row for row in rows[1:] if row.startswith("Error")) or _FAILED
+        told = {one.line for one in found}
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip() in block and number not in told:
+                found.append(Said(number, said))
+        del words[first:last]

@@ -1,0 +1,72 @@
+"""The hosts of a twin: which way packets leave them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from nodrop.fabric.fabric import Fabric
+from nodrop.routing.prefixes import FAMILIES, Address, Prefix, address, prefix
+from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.plan import Nic, Plan, Space
+
+_ALL = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
+
+
+def settle_hosts(lab: Lab) -> None:
+    """Give every host of a lab its default routes, and tell it and its switches of each other's MAC addresses.
+
+    Neighbors that are told do not count among those that the kernel keeps at most for all of its namespaces.
+    """
+    lines: defaultdict[Space, list[str]] = defaultdict(list)
+    for space, rows in gateways(lab.fabric, lab.plan).items():
+        lines[space] += rows
+    for space, row in _neighbors(lab):
+        lines[space].append(row)
+    for _ in lab.each(lambda space: lab.batch(space.node, lines[space], vrf=space.vrf), lines):
+        continue
+
+
+def _neighbors(lab: Lab) -> Iterator[tuple[Space, str]]:
+    """Yield what tells the ends of cables of hosts of each other."""
+    hosts = {host.name for host in lab.fabric.hosts}
+    wires = [wire for wire in lab.plan.wires if wire.b and {wire.a.space.node, wire.b.space.node} & hosts]
+    spaces = {nic.space for wire in wires for nic in (wire.a, wire.b) if nic is not None}
+    rows = lab.each(lambda space: (space, lab.addresses(space.node, space.vrf)), spaces)
+    mac = {(space, row["ifname"]): row.get("address", "") for space, found in rows for row in found}
+    for wire in wires:
+        if wire.b is not None and not (wire.a.bridge or wire.b.bridge):
+            for here, there in ((wire.a, wire.b), (wire.b, wire.a)):
+                for _, far in _subnets(there):
+                    told = f"lladdr {mac[there.space, there.name]} dev {here.name} nud permanent"
+                    yield here.space, f"neighbor replace {far} {told}"
+
+
+def gateways(fabric: Fabric, plan: Plan) -> Mapping[Space, tuple[str, ...]]:
+    """Return what gives each host its default routes, as the words for `ip`.
+
+    The gateway of a port is the address that a switch has in the port's subnet; of several ports all are equal paths.
+    """
+    hosts = {host.name for host in fabric.hosts}
+    held: dict[Prefix, Address] = {}
+    for nic in plan.nics:
+        if nic.space.node not in hosts:
+            for subnet, own in _subnets(nic):
+                held.setdefault(subnet, own)
+    found: dict[Space, dict[str, list[str]]] = {}
+    for nic in plan.nics:
+        if nic.space.node in hosts:
+            for subnet, own in _subnets(nic):
+                gateway = held.get(subnet)
+                if gateway is not None and gateway != own:
+                    hops = found.setdefault(nic.space, {}).setdefault(subnet.family, [])
+                    hops.append(f"nexthop via {gateway} dev {nic.name}")
+    return {
+        space: tuple(f"route replace {_ALL[family]} {' '.join(hops[family])}" for family in FAMILIES if family in hops)
+        for space, hops in found.items()
+    }
+
+
+def _subnets(nic: Nic) -> Iterator[tuple[Prefix, Address]]:
+    for text in nic.addresses:
+        subnet, own = prefix(text), address(text)
+        if subnet is not None and own is not None:
+            yield subnet, own

@@ -1,0 +1,254 @@
+"""A fabric that runs: a namespace for each routing table, veth for cables, FRR's daemons; inside the tree of `box`.
+
+Nothing is taken away again here: the tree ends, and all of it with it.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+from nodrop.fabric.fabric import End, Fabric
+from nodrop.fabric.states import surely_off, those_known
+from nodrop.formats.json import parse
+from nodrop.routing.prefixes import Address
+from nodrop.validating.twin import neighbors
+from nodrop.validating.twin.daemons import Boot, Daemons, Failed, Said
+from nodrop.validating.twin.plan import Nic, Plan, Space, plan, settings
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+THREADS: Final = min(8, 2 * (os.cpu_count() or 1))
+"""How many devices are made or asked at a time: what takes the time are other processes."""
+_HOST: Final[Mapping[str, int]] = {
+    "net.ipv6.conf.all.disable_ipv6": 0,
+    "net.ipv6.conf.default.accept_dad": 0,
+    "net.ipv6.conf.all.keep_addr_on_down": 1,
+    "net.ipv4.conf.all.rp_filter": 0,
+    "net.ipv4.conf.default.rp_filter": 0,
+}
+_RUN_S = 60
+_MANY: Final = 100
+"""From how many cables on neighbors are held, and how many ends look for each other at a time."""
+
+
+class Lab:
+    """The devices and hosts of a fabric, running. `boots` says with what each device starts.
+
+    Nodes are named as in the fabric; where a VRF is asked for, None is the default one.
+    """
+
+    def __init__(self, fabric: Fabric, boots: Mapping[str, Boot], failed: Iterable[End] = ()) -> None:
+        self.fabric = fabric
+        self.plan: Plan = plan(fabric)
+        self.refused: dict[str, tuple[Said, ...]] = {}
+        """Of each device the lines of its frr.conf that are refused."""
+        self.dead: dict[str, str] = {}
+        """Devices whose daemons do not start, and what they say."""
+        self._cut = {*failed, *_shut(fabric)}
+        self._up: dict[tuple[Space, str], bool] = {}
+        self._daemons = {name: self._daemon(name, boot) for name, boot in boots.items()}
+
+    def _daemon(self, name: str, boot: Boot) -> Daemons:
+        vrfs = {space.vrf: made for space, made in self.plan.spaces.items() if space.node == name and space.vrf}
+        text = boot.text
+        for long, short in self.plan.names.get(name, {}).items():
+            text = re.sub(rf"(?<!\S){re.escape(long)}(?!\S)", short, text)
+        space = self.plan.spaces[Space(name)]
+        return Daemons(space, space, Boot(text=text, daemons=boot.daemons, profile=boot.profile, vrfs=vrfs))
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices that run daemons."""
+        return tuple(name for name in self._daemons if name not in self.dead)
+
+    def start(self) -> None:
+        """Make all of it, and start the daemons."""
+        made, of = self.plan, self.plan.spaces
+        _ip([f"netns add {space}" for space in of.values()])
+        _ip(self._cables())
+        sysctls = dict(settings(self.fabric))
+        lines: dict[Space, list[str]] = {space: ["link set lo up"] for space in of}
+        for space, addresses in made.loopbacks:
+            lines[space] += [f"address add {one} dev lo" for one in addresses]
+        for nic in made.nics:
+            lines[nic.space] += list(_settle(nic))
+            self._up[nic.space, nic.name] = up = self._works(nic)
+            lines[nic.space] += [f"link set {nic.name} up"] if up else []
+
+        def ready(space: Space) -> None:
+            rows = sysctls.get(space.node, _HOST)
+            words = [f"{name}={value}" for name, value in rows.items()]
+            self.run(space.node, ["sysctl", "-qew", *words], vrf=space.vrf)
+            _ip(lines[space], of[space], force=True)
+
+        for _ in self.each(ready, of):
+            continue
+        self._meet()
+        for _ in self.each(self.boot, self._daemons):
+            continue
+
+    def _cables(self) -> Iterator[str]:
+        """Yield what makes bridges and cables; an end that nobody looks at is here, outside of all nodes."""
+        of = self.plan.spaces
+        for number, wire in enumerate(self.plan.wires):
+            a, b = wire.a, wire.b
+            far = f"peer name {b.name} netns {of[b.space]}" if b else f"peer name void{number}"
+            size = f" mtu {b.mtu_bytes}" if b and b.mtu_bytes else ""
+            near = f" mtu {a.mtu_bytes}" if a.mtu_bytes else ""
+            far = far.replace("peer ", f"peer{size} ", 1)
+            yield f"link add name {a.name} netns {of[a.space]}{near} type veth {far}"
+            if b is None:
+                yield f"link set void{number} up"
+
+    def boot(self, name: str) -> None:
+        """Start the daemons of a device with its frr.conf; they are `dead` if they do not start."""
+        try:
+            self.refused[name] = self._daemons[name].start()
+            self.dead.pop(name, None)
+        except Failed as error:
+            self.dead[name] = str(error)
+
+    def cut(self, *ends: End) -> None:
+        """Take ports down."""
+        self._cut.update(ends)
+        self._settle_ports(ends)
+
+    def mend(self, *ends: End) -> None:
+        """Take ports up again, as far as their devices have them up."""
+        self._cut.difference_update(ends)
+        self._cut.update(_shut(self.fabric))
+        self._settle_ports(ends)
+
+    def ends(self, node: str) -> tuple[End, ...]:
+        """The ports of a node at which there is anything."""
+        return tuple(end for end in self.plan.at if end.node == node)
+
+    def _settle_ports(self, ends: Iterable[End]) -> None:
+        touched = {nic for end in ends for nic in self.plan.at.get(end, ())}
+        for nic in tuple(touched):
+            if wire := self.plan.wire_at.get((nic.space, nic.name)):
+                touched |= {wire.a} | ({wire.b} if wire.b else set())
+        for nic in touched:
+            up = self._works(nic)
+            if up != self._up[nic.space, nic.name]:
+                self._up[nic.space, nic.name] = up
+                _ip([f"link set {nic.name} {'up' if up else 'down'}"], self.plan.spaces[nic.space])
+
+    def _works(self, nic: Nic) -> bool:
+        """Whether an interface is to be up: of a bundle, that is while enough of its cables work at both ends."""
+        wire = self.plan.wire_at.get((nic.space, nic.name))
+        if not nic.enabled:
+            return False
+        if wire is None or not nic.ends:
+            return True
+        if not wire.links or (nic.least == 1 and len(wire.links) == 1):
+            return len(set(nic.ends) - self._cut) >= nic.least
+        return sum(not {link.a, link.b} & self._cut for link in wire.links) >= nic.least
+
+    def run(
+        self, node: str, words: Sequence[str], *, vrf: str | None = None, timeout_s: float = _RUN_S
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program in a node; what becomes of it is for the caller to see."""
+        return subprocess.run(
+            [*self.entering(node, vrf), *words], capture_output=True, text=True, check=False, timeout=timeout_s
+        )
+
+    def entering(self, node: str, vrf: str | None = None) -> tuple[str, ...]:
+        """The words that a program runs behind to be in a node."""
+        return "nsenter", f"--net=/run/netns/{self.plan.spaces[Space(node, vrf)]}", "--"
+
+    def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
+        """What `ip` says in a node; RuntimeError where it fails."""
+        return _checked(["ip", "-n", self.plan.spaces[Space(node, vrf)], *words])
+
+    def batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
+        """Have `ip` do many things in a node, one after the other, also past what fails."""
+        _ip(lines, self.plan.spaces[Space(node, vrf)], force=True)
+
+    def addresses(self, node: str, vrf: str | None = None) -> Any:
+        """The interfaces of a node with their addresses, as `ip -json address` has them."""
+        return parse(self.ip(node, "-json", "address", vrf=vrf).encode(), "ip address")
+
+    def json(self, node: str, command: str, daemon: str = "bgpd") -> Any:
+        """What a daemon of a device answers, as what it says in JSON (`show bgp summary`, without ` json`).
+
+        Silent where it does not answer.
+        """
+        return self._daemons[node].json(command, daemon)
+
+    def vtysh(self, node: str, command: str, daemon: str = "bgpd") -> str:
+        """What a daemon of a device answers, in words; Silent where it does not."""
+        return self._daemons[node].ask(command, daemon)
+
+    def log(self, node: str, daemon: str = "bgpd") -> str:
+        """What a daemon of a device has logged."""
+        return self._daemons[node].log(daemon)
+
+    def runs(self, node: str, daemon: str) -> bool:
+        """Whether a device is started with a daemon."""
+        return node in self._daemons and daemon in self._daemons[node].names
+
+    def hold_neighbors(self) -> None:
+        """Keep the neighbors that ARP and ND have found, where there are many; to be called again for new ones."""
+        if len(self.plan.wires) > _MANY:
+            for _ in self.each(neighbors.hold, self.plan.spaces.values()):
+                continue
+
+    def _meet(self) -> None:
+        """Have the ends of cables find each other, where there are many: some at a time, which then are held."""
+        ends = [
+            (one, other) for wire in self.plan.wires if wire.b for one, other in ((wire.a, wire.b), (wire.b, wire.a))
+        ]
+        for at in range(0, len(ends) if len(self.plan.wires) > _MANY else 0, _MANY):
+            asked: defaultdict[str, list[tuple[str, Address]]] = defaultdict(list)
+            for one, other in ends[at : at + _MANY]:
+                asked[self.plan.spaces[one.space]] += [(one.name, far) for far in neighbors.beside(one, other)]
+            for _ in self.each(lambda row: neighbors.meet(*row), asked.items()):
+                continue
+
+    def each(self, function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
+        """Call a function for many devices or namespaces at a time; yield what it returns, in their order."""
+        with ThreadPoolExecutor(THREADS) as threads:
+            yield from threads.map(function, items)
+
+
+def _shut(fabric: Fabric) -> Iterator[End]:
+    """Yield the ports that are shut in bundles and VLANs; those that route are interfaces of their own."""
+    for device in fabric.devices:
+        bundled = {name for channel in those_known(device.port_channels) for name in channel.members}
+        for port in device.interfaces:
+            if port.name in bundled and surely_off(port.enabled):
+                yield End(device.name, port.name)
+
+
+def _settle(nic: Nic) -> Iterator[str]:
+    """Yield what gives an interface what it has; a bridge is made, too."""
+    if nic.leg.startswith("VLAN ") and not nic.ends:
+        yield f"link add name {nic.name} type bridge forward_delay 0"
+        yield f"link set {nic.name} mtu {nic.mtu_bytes}" if nic.mtu_bytes else f"link set {nic.name} down"
+    if nic.bridge:
+        yield f"link set {nic.name} master {nic.bridge}"
+    for address in nic.addresses:
+        yield f"address add {address} dev {nic.name}"
+
+
+def _ip(lines: Iterable[str], space: str = "", *, force: bool = False) -> None:
+    """Have `ip` do many things at once, in a namespace; one after the other, also past what fails if that is asked."""
+    text = "".join(f"{line}\n" for line in lines)
+    words = ["ip", *(["-n", space] if space else []), *(["-force"] if force else []), "-batch", "-"]
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    if done.returncode and not force:
+        raise RuntimeError(f"{shlex.join(words)}: {done.stderr.strip()}")
+
+
+def _checked(words: Sequence[str]) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{shlex.join(words)}: {done.stderr.strip()}")
+    return done.stdout

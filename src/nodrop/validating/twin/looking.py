@@ -1,0 +1,151 @@
+"""What the daemons and the kernel of a device say of themselves, in the words in which nodrop's items are named."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from nodrop.fabric.routing import Bgp
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import Subject
+from nodrop.routing.observation import route_item
+from nodrop.routing.prefixes import address
+from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.plan import Space
+
+UP: Final = "Established"
+
+
+class Session(NamedTuple):
+    """How a session is: in FRR's word for its state, and why it ended last, "" where that is not said."""
+
+    state: str
+    why: str
+
+    @property
+    def words(self) -> str:
+        """What a message says of it."""
+        return f"{self.state} ({self.why})" if self.why else self.state
+
+
+def names(lab: Lab, node: str) -> Mapping[str, str]:
+    """The model's names of the interfaces whose names the kernel does not take, by the names that it has."""
+    return {short: long for long, short in lab.plan.names.get(node, {}).items()}
+
+
+Stated = dict[tuple[str | None, str], Subject]
+"""The items of the sessions that a device states, by VRF, and by address as FRR writes it or by interface."""
+Pulse = dict[tuple[str, str, str], tuple[Any, ...]]
+
+
+def stated(lab: Lab, node: str) -> Stated:
+    """The sessions that a device states."""
+    found: Stated = {}
+    device = lab.fabric.device(node)
+    processes: list[Bgp] = [] if isinstance(device.bgp, Unknown) or device.bgp is None else [device.bgp]
+    for process in (*processes, *those_known(device.vrf_bgp)):
+        for neighbor in those_known(process.neighbors):
+            inside = (node, "@neighbors") if process.vrf is None else (node, "@vrf_bgp", process.vrf, "neighbors")
+            key = str(address(neighbor.key) or neighbor.key)
+            found[process.vrf, key] = (*inside, neighbor.key)
+    return found
+
+
+def sessions(lab: Lab, node: str) -> dict[Subject, Session]:
+    """The sessions that bgpd has, by their items; those that no statement of the model is for have FRR's names."""
+    known, own = stated(lab, node), names(lab, node)
+    told = {match["peer"]: f"{match['way']}: {match['what']}" for match in _NOTIFICATION.finditer(lab.log(node))}
+    found: dict[Subject, Session] = {}
+    for name, rows in lab.json(node, "show bgp vrf all neighbors").items():
+        vrf = None if name == "default" else name
+        for peer, row in rows.items():
+            if isinstance(row, dict) and "bgpState" in row:
+                key = own.get(peer, peer)
+                at = (node, "@neighbors") if vrf is None else (node, "@vrf_bgp", vrf, "neighbors")
+                found[known.get((vrf, key), (*at, key))] = Session(row["bgpState"], _why(row, told.get(peer, "")))
+    return found
+
+
+_NOTIFICATION: Final = re.compile(
+    r"%NOTIFICATION: (?P<way>sent|received)\b.* neighbor (?P<peer>\S+) \S+ \((?P<what>[^)]*)\)"
+)
+"""How bgpd logs what ended a session (FRR, bgpd/bgp_debug.c, bgp_notify_print), where it logs changes of neighbors."""
+
+
+def _why(row: Mapping[str, Any], logged: str) -> str:
+    """Why a session is down, in bgpd's words: the last notification that it sent or got, else why it was reset last."""
+    if row["bgpState"] == UP:
+        return ""
+    reset = str(row.get("lastResetDueTo", ""))
+    told = str(row.get("lastNotificationReason", "")) if "otification" in reset else ""
+    return logged or ", ".join(filter(None, (reset, told)))
+
+
+def router_id(lab: Lab, node: str) -> str:
+    """The router id of a device's default VRF, as bgpd has it; "" where it has no BGP there."""
+    process = lab.json(node, "show bgp vrfs").get("vrfs", {}).get("default", {})
+    return str(process.get("routerId", ""))
+
+
+def pulse(lab: Lab, node: str) -> Pulse:
+    """What changes while routes do: of each VRF, family and session its state, and how much came and went."""
+    found: Pulse = {}
+    for vrf, families in lab.json(node, "show bgp vrf all summary").items():
+        for family, rows in families.items():
+            if not isinstance(rows, dict) or "peers" not in rows:
+                continue
+            found[vrf, family, ""] = (rows.get("tableVersion"), rows.get("ribCount"))
+            for peer, row in rows["peers"].items():
+                counts = (row.get("pfxRcd"), row.get("pfxSnt"), row.get("outq"), row.get("inq"))
+                found[vrf, family, peer] = (row.get("state"), *counts)
+    return found
+
+
+Routes = dict[Subject, tuple[str, frozenset[str]]]
+"""Routes in use by their items: the protocol, and the ports of the next hops as the model calls them, or `discard`."""
+
+
+def routes(lab: Lab, node: str, sources: frozenset[str] = frozenset({"bgp", "static"})) -> Routes:
+    """The routes that zebra has put into the kernel, of some protocols; those of links themselves are left out."""
+    found: Routes = {}
+    for space in lab.plan.spaces:
+        if space.node != node:
+            continue
+        of = f" vrf {space.vrf}" if space.vrf else ""
+        for family in ("ip", "ipv6"):
+            for prefix, rows in lab.json(node, f"show {family} route{of}", "zebra").items():
+                for row in rows:
+                    if row.get("selected") and row.get("protocol") in sources and not prefix.startswith("fe80:"):
+                        hops = frozenset(_ports(lab, space, row.get("nexthops", ())))
+                        found[route_item(node, prefix, space.vrf)] = row["protocol"], hops
+    return found
+
+
+def reason(lab: Lab, node: str, prefix: str, vrf: str = "") -> str:
+    """Why bgpd uses the path to a prefix that it uses, in its words (`Older Path`); "" where it says nothing."""
+    of = f"vrf {vrf} " if vrf else ""
+    family = "ipv6" if ":" in prefix else "ipv4"
+    paths = lab.json(node, f"show bgp {of}{family} unicast {prefix}").get("paths", ())
+    best = (path.get("bestpath", {}) for path in paths)
+    return next((str(one["selectionReason"]) for one in best if one.get("overall") and "selectionReason" in one), "")
+
+
+def _ports(lab: Lab, space: Space, hops: Any) -> Iterator[str]:
+    for hop in hops:
+        if hop.get("blackhole") or hop.get("reject"):
+            yield "discard"
+        elif "interfaceName" in hop and (hop.get("fib") or hop.get("active")):
+            name = hop["interfaceName"]
+            yield lab.plan.legs.get((space, name), name)
+
+
+def addresses(lab: Lab, node: str) -> Iterator[tuple[str, str]]:
+    """Yield the addresses that the kernel has in a device's default VRF, with the interface of each in the model."""
+    space = Space(node)
+    own = {one for at, rows in lab.plan.loopbacks if at == space for one in rows}
+    for row in lab.addresses(node):
+        for one in row.get("addr_info", ()):
+            text = f"{one['local']}/{one['prefixlen']}"
+            if one.get("scope") == "link" or one.get("dadfailed"):
+                continue
+            if row["ifname"] != "lo" or text in own or not one["local"].startswith(("127.", "::1")):
+                yield one["local"], lab.plan.legs.get((space, row["ifname"]), row["ifname"])

@@ -1,0 +1,85 @@
+"""The neighbors that ARP and ND find over a cable: asked for, and held where there are many.
+
+All namespaces of a machine, its own too, share one table of 1024 neighbors for each family (net/ipv4/arp.c and
+net/ipv6/ndisc.c, gc_thresh3; no namespace of one's own can have more). Those that are held do not count.
+"""
+
+import contextlib
+import socket
+import subprocess
+import time
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from nodrop.formats.json import parse
+from nodrop.routing.prefixes import Address, address, prefix
+from nodrop.validating.twin.entering import within
+from nodrop.validating.twin.plan import Nic
+
+_DISCARD: Final = 9
+"""UDP port to which what is sent is for nobody (RFC 863); what counts is that the far end has to be found for it."""
+_LOOKS, _PAUSE_S = 5, 0.05
+"""How often it is looked whether neighbors are found: it takes less than a millisecond where there are any."""
+_UNFOUND: Final = frozenset({"FAILED", "INCOMPLETE", "NOARP"})
+
+
+class Neighbor(NamedTuple):
+    """What a namespace knows of a neighbor: over which interface, its address and its MAC."""
+
+    port: str
+    address: str
+    mac: str
+    held: bool
+
+
+def beside(a: Nic, b: Nic) -> Iterator[Address]:
+    """Yield the addresses of one end that are in a subnet of the other."""
+    own = {one for text in a.addresses if (one := address(text)) is not None}
+    subnets = [found for text in a.addresses if (found := prefix(text)) is not None]
+    for text in b.addresses:
+        far = address(text)
+        if far is not None and far not in own and any(subnet.has(far) for subnet in subnets):
+            yield far
+
+
+def knock(space: str, rows: Iterable[tuple[str, Address]]) -> None:
+    """Send a datagram to each far end over an interface of a namespace, so that the kernel has to find it."""
+    with within(space):
+        for port, far in rows:
+            family = socket.AF_INET if far.family == "ipv4" else socket.AF_INET6
+            with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as out:
+                out.setblocking(False)
+                out.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, port.encode())
+                out.sendto(b"", (str(far), _DISCARD))
+
+
+def found(space: str) -> list[Neighbor]:
+    """The neighbors that a namespace has found."""
+    words = ["ip", "-n", space, "-json", "neighbor"]
+    said = subprocess.run(words, capture_output=True, check=True).stdout
+    rows: list[dict[str, Any]] = parse(said, "ip neighbor") if said.strip() else []
+    return [
+        Neighbor(row["dev"], str(address(row["dst"])), row["lladdr"], "PERMANENT" in row["state"])
+        for row in rows
+        if "lladdr" in row and not _UNFOUND & set(row.get("state", ()))
+    ]
+
+
+def meet(space: str, rows: Collection[tuple[str, Address]]) -> None:
+    """Have a namespace find far ends over its interfaces, and hold those that are found within a while."""
+    wanted = {(port, str(far)) for port, far in rows}
+    knock(space, rows)
+    for _ in range(_LOOKS):
+        hold(space)
+        if wanted <= {(one.port, one.address) for one in found(space)}:
+            return
+        time.sleep(_PAUSE_S)
+
+
+def hold(space: str) -> None:
+    """Keep the neighbors that a namespace has found, until their interface goes down."""
+    loose = [one for one in found(space) if not one.held]
+    if loose:
+        lines = [f"neighbor replace {one.address} lladdr {one.mac} dev {one.port} nud permanent\n" for one in loose]
+        words = ["ip", "-n", space, "-force", "-batch", "-"]
+        subprocess.run(words, input="".join(lines), capture_output=True, text=True, check=False)

@@ -1,0 +1,250 @@
+"""What a twin of a fabric shows, held in the shape in which all validators tell what they see."""
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from nodrop.errors import ServiceUnavailable
+from nodrop.fabric.reading import Place, Reading
+from nodrop.routing.legs import unsaid
+from nodrop.routing.observation import CHECKS, Check, Observation, Refused, address_item
+from nodrop.validating.twin import box, looking
+from nodrop.validating.twin.acts import act
+from nodrop.validating.twin.daemons import FRR, Said
+from nodrop.validating.twin.lab import Lab
+from nodrop.validating.twin.links import links
+from nodrop.validating.twin.sampling import computed_of, of_the_whole, room, sample
+from nodrop.validating.twin.starting import Start, start
+from nodrop.validating.twin.waiting import FIRST_S, settle
+from nodrop.validating.twin.work import NOT_ASKED, Options, Part, Work
+
+BY: Final = "real FRR"
+
+Act = Callable[[Lab, Work, box.Tell], Part]
+"""Something that is done with a twin that has come to rest, and leaves it as it was; what is seen of it is returned."""
+
+ACTS: Final[tuple[Act, ...]] = (act,)
+"""What is done with it, in this order."""
+
+_THROUGHOUT: Final[tuple[Check, ...]] = ("routes", "reach", "failures", "recoveries")
+"""What hangs on every interface and route of a fabric."""
+
+_PAUSE_S: Final = 0.5
+"""Between two looks at the routes of all devices."""
+
+_OLDER: Final = "Older Path"
+"""FRR's word for why it prefers one of two paths that are equal in all else (bgpd/bgp_route.c, bgp_path_info_cmp)."""
+BY_AGE: Final = "of equal paths the one that came first is used, which is another each time"
+
+_HARMLESS = re.compile(
+    r"\s*(?:no )?(?:fpm |log |hostname |domainname |password |enable password |service |agentx|username |line vty|"
+    r"zebra nexthop-group |zebra route-map |mgmt |debug |banner |frr version|frr defaults|bgp no-rib|"
+    r"neighbor \S+ capability software-version|bgp suppress-fib-pending|ip nht resolve-via-default|"
+    r"ipv6 nht resolve-via-default|exec-timeout|netns)"
+)
+"""Lines about logs, names, the ASIC and who may log in, which decide no session and no route. Releases of SONiC and of
+Cumulus Linux have such lines that Debian's FRR does not take."""
+
+
+_NEEDED: Final = {
+    **dict.fromkeys(("vtysh", *(str(FRR / daemon) for daemon in ("zebra", "staticd", "bgpd", "bfdd"))), "frr"),
+    "ip": "iproute2",
+    "sysctl": "procps",
+    "stdbuf": "coreutils",
+}
+
+
+def available() -> None:
+    """See that a twin can be run here; ServiceUnavailable where FRR, `ip` or namespaces of one's own are missing."""
+    box.programs(_NEEDED)
+    box.spaces()
+
+
+def observe(
+    reading: Reading, computed: Observation, *, options: Options | None = None, progress: box.Tell | None = None
+) -> Observation:
+    """Run a fabric in real FRR daemons, and return what of the items that are computed is seen there.
+
+    ServiceUnavailable where no twin can be run here; InputProblems where a file has changed since it was read.
+    """
+    available()
+    begun, chosen = time.monotonic(), options or Options()
+    taken = sample(reading.fabric, chosen.devices or room())
+    own = computed if taken.whole else computed_of(taken, computed)
+    if not taken.whole and progress is not None:
+        progress(taken.why)
+    what = start(replace(reading, fabric=taken.fabric))
+    work = Work(
+        fabric=taken.fabric,
+        boots=what.boots,
+        without=what.without,
+        computed={check: dict(found) for check, found in own.seen.items()},
+        options=chosen,
+    )
+    part, refused, version = box.call(perform, work, progress=progress)
+    for device in taken.fabric.devices:
+        if path := unsaid(device):
+            for check in _THROUGHOUT:
+                part.unseen.setdefault(check, {})[()] = (
+                    f"{path} of {device.name} is not known, and the twin is without it"
+                )
+    for item, why in own.unseen.get("sessions", {}).items():
+        part.seen.get("sessions", {}).pop(item, None)
+        part.unseen.setdefault("sessions", {})[item] = why
+    if not taken.whole:
+        part = of_the_whole(part, taken, own, computed)
+    seconds = time.monotonic() - begun
+    told = (f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s", *what.told, *part.told)
+    return Observation(
+        by=BY,
+        seen=part.seen,
+        said=part.said,
+        unseen=part.unseen,
+        refused=tuple(_refused(what, refused)),
+        told=told,
+    )
+
+
+def perform(tell: box.Tell, work: Work) -> tuple[Part, dict[str, tuple[Said, ...]], str]:
+    """Start the twin and look at it; inside its own process tree. With it come the lines refused, and FRR's version."""
+    lab = Lab(work.fabric, work.boots)
+    tell(f"starting {len(work.boots)} devices")
+    lab.start()
+    if not lab.devices and work.boots:
+        raise ServiceUnavailable(f"no daemon of FRR starts: {next(iter(lab.dead.values()))}")
+    wanted = work.wanted
+    settle(
+        lab,
+        wanted,
+        patience_s=work.options.patience_s,
+        told=lambda up: tell(f"{up} of {len(wanted)} sessions are up"),
+    )
+    _follow(lab, work)
+    part = Part(told=list(lab.plan.told))
+    for check, look in _LOOKS.items():
+        if check in work.options.checks:
+            part.take(look(lab, work))
+    for one in ACTS:
+        part.take(one(lab, work, tell))
+    _rest(part, work, lab.dead)
+    return part, lab.refused, _version(lab)
+
+
+def _follow(lab: Lab, work: Work) -> None:
+    """Wait until routes are as computed, or until none changes any more: a busy machine tells of sessions first."""
+    wanted, before = work.computed.get("routes", {}), None
+    end = time.monotonic() + FIRST_S
+    while (now := _routes(lab, work).seen["routes"]) != wanted and time.monotonic() < end:
+        if now != before:
+            before, end = now, time.monotonic() + FIRST_S
+        time.sleep(_PAUSE_S)
+
+
+def _version(lab: Lab) -> str:
+    for name in lab.devices:
+        found = re.search(r"FRRouting (\S+)", lab.vtysh(name, "show version", "zebra"))
+        if found:
+            return found[1]
+    return "of unknown version"
+
+
+def _configuration(lab: Lab, work: Work) -> Part:
+    part = Part(seen={"configuration": {}}, unseen={"configuration": {}})
+    for device in work.fabric.devices:
+        name = device.name
+        if name in work.without:
+            part.unseen["configuration"][name,] = work.without[name]
+        elif name in lab.dead:
+            part.seen["configuration"][name,] = "refused"
+            part.said["configuration", (name,)] = lab.dead[name]
+        else:
+            bad = [one for one in lab.refused[name] if matters(one, work.boots[name].text)]
+            part.seen["configuration"][name,] = "in part" if bad else "whole"
+            if bad:
+                part.said["configuration", (name,)] = bad[0].said
+    return part
+
+
+def _sessions(lab: Lab, work: Work) -> Part:
+    part = Part(seen={"sessions": {}})
+    for name in lab.devices:
+        for item, session in looking.sessions(lab, name).items():
+            part.seen["sessions"][item] = "up" if session.state == looking.UP else "down"
+            part.said["sessions", item] = session.words
+        for item in looking.stated(lab, name).values():
+            if item not in part.seen["sessions"]:
+                part.seen["sessions"][item] = "down"
+                part.said["sessions", item] = "bgpd has no such neighbor"
+    return part
+
+
+def _routes(lab: Lab, work: Work) -> Part:
+    part = Part(seen={"routes": {}})
+    for found in lab.each(lambda name: looking.routes(lab, name), lab.devices):
+        part.seen["routes"].update({item: hops for item, (_, hops) in found.items()})
+    for item, hops in work.computed.get("routes", {}).items():
+        other = part.seen["routes"].get(item)
+        if isinstance(hops, frozenset) and isinstance(other, frozenset) and other != hops and len(other) == len(hops):
+            name, _, vrf, prefix = item
+            why = looking.reason(lab, name, prefix, vrf) if name in lab.devices else ""
+            part.said["routes", item] = f"{', '.join(sorted(other))} ({why})" if why else ", ".join(sorted(other))
+            if why == _OLDER:
+                part.unseen.setdefault("routes", {})[item] = BY_AGE
+    return part
+
+
+def _addresses(lab: Lab, work: Work) -> Part:
+    owners: defaultdict[str, set[str]] = defaultdict(set)
+    for name in (device.name for device in work.fabric.devices):
+        for one, leg in looking.addresses(lab, name):
+            owners[one].add(f"{name}:{leg}")
+    for name in lab.devices:
+        owners[f"router id {looking.router_id(lab, name)}"].add(name)
+    items = work.computed.get("addresses", {})
+    seen = {item: tuple(sorted(owners[one])) for one in owners if (item := address_item(one)) in items}
+    return Part(seen={"addresses": dict(seen)})
+
+
+def _links(lab: Lab, work: Work) -> Part:
+    return links(lab, work.computed.get("links", {}))
+
+
+_LOOKS: Final[Mapping[Check, Callable[[Lab, Work], Part]]] = {
+    "configuration": _configuration,
+    "sessions": _sessions,
+    "routes": _routes,
+    "addresses": _addresses,
+    "links": _links,
+}
+"""What is looked at without anything being done, one check each."""
+
+
+def matters(said: Said, text: str) -> bool:
+    """Whether a refused line may change what is checked."""
+    lines = text.splitlines()
+    return said.line is None or not _HARMLESS.match(lines[said.line - 1])
+
+
+def _refused(what: Start, rows: dict[str, tuple[Said, ...]]) -> Iterator[Refused]:
+    for device, found in sorted(rows.items()):
+        conf = what.confs[device]
+        lines = conf.text.splitlines()
+        for one in found:
+            place: Place | None = conf.place(one.line) if one.line else None
+            text = lines[one.line - 1].strip() if one.line else ""
+            yield Refused(device=device, text=text, said=one.said, place=place, matters=matters(one, conf.text))
+
+
+def _rest(part: Part, work: Work, dead: Mapping[str, str]) -> None:
+    """Say why nothing is seen of what devices that run no daemons would have, and of checks that nobody made."""
+    silent = {**work.without, **dead}
+    for check in ("sessions", "routes"):
+        for item in work.computed.get(check, {}):
+            if item[0] in silent:
+                part.unseen.setdefault(check, {})[item] = f"{item[0]} runs no daemons: {silent[item[0]]}"
+    for check in CHECKS:
+        if check not in part.seen and () not in part.unseen.get(check, {}):
+            part.unseen.setdefault(check, {})[()] = NOT_ASKED

@@ -1,0 +1,311 @@
+"""Packets that are sent in the namespaces of a twin, and where each of them is seen.
+
+They look like RoCEv2: UDP to port 4791, DSCP 26 and ECN-capable, never to be fragmented; source ports vary. One process
+has sockets in all namespaces: no process is started for a packet.
+"""
+
+import ctypes
+import errno
+import selectors
+import socket
+import struct
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from nodrop.routing.prefixes import Address
+from nodrop.validating.twin.entering import within
+from nodrop.validating.twin.kernel import Kernel
+from nodrop.validating.twin.plan import Plan, Space
+
+ROCE_PORT: Final = 4791
+TRAFFIC_CLASS: Final = 26 << 2 | 2
+HEADERS_BYTES: Final = {"ipv4": 28, "ipv6": 48}
+"""IP without options, and UDP."""
+HOPS: Final = 32
+_MARK: Final = b"nodrop\x00\x01"
+_BODY: Final = struct.Struct(">8sI")
+_WINDOW: Final = 128
+_PATIENCES_S: Final = (0.15, 0.5, 1.0)
+"""How long each try to get a packet through waits after the last that was seen of any."""
+_ETH_P_ALL, _PACKET_IGNORE_OUTGOING, _SOL_PACKET = 3, 23, 263
+_SO_ATTACH_FILTER, _SO_RCVBUFFORCE = 26, 33
+_IP_PKTINFO, _IP_MTU_DISCOVER, _IPV6_MTU_DISCOVER, _IPV6_DONTFRAG, _IPV6_TCLASS, _PROBE = 8, 10, 23, 62, 67, 3
+_ANY: Final = "0.0.0.0"  # noqa: S104 -- in a namespace that nobody else can reach
+_KEPT_BYTES: Final = 128
+_ETHERTYPES: Final = {"ipv4": 0x0800, "ipv6": 0x86DD}
+_FILTER: Final = (
+    *((0x30, 0, 0, 0), (0x54, 0, 0, 0xF0), (0x15, 0, 7, 0x40)),  # the version of IP
+    *((0x30, 0, 0, 9), (0x15, 0, 11, 17), (0x28, 0, 0, 6), (0x45, 9, 0, 0x1FFF)),  # UDP, the first fragment
+    *((0xB1, 0, 0, 0), (0x48, 0, 0, 2), (0x15, 5, 6, ROCE_PORT)),  # its port, behind the options
+    *((0x15, 0, 5, 0x60), (0x30, 0, 0, 6), (0x15, 0, 3, 17), (0x28, 0, 0, 42), (0x15, 0, 1, ROCE_PORT)),  # IPv6
+    *((0x06, 0, 0, _KEPT_BYTES), (0x06, 0, 0, 0)),
+)
+"""A program for the kernel (BPF, as of linux/filter.h) that lets RoCEv2 pass, cut to what has to be looked at."""
+
+
+At = tuple[Space, str]
+"""An interface: its namespace, and what the kernel calls it."""
+
+
+class Packet(NamedTuple):
+    """A packet to send from a namespace: to an address, or out of a device to whoever is at the other end of its cable.
+
+    `source` None leaves its address to the kernel; `device` makes it leave there, as one of the next hops. A `frame`
+    goes to that MAC address without the node's IP having a say.
+    """
+
+    space: Space
+    target: Address
+    source: Address | None = None
+    device: str = ""
+    port: int = 49152
+    size_bytes: int = 64
+    frame: bytes = b""
+
+
+@dataclass(slots=True)
+class Flight:
+    """What became of a packet: the ports at which it came in, in order, and who has it in the end."""
+
+    arrivals: list[At] = field(default_factory=list)
+    taken_by: Space | None = None
+    """Where it was for the node itself."""
+    refused: str = ""
+    """Why the sender's kernel did not take it."""
+
+    @property
+    def loops(self) -> bool:
+        """Whether it came in by one port twice."""
+        return len(set(self.arrivals)) < len(self.arrivals)
+
+
+class Post:
+    """The sockets of one namespace: one sees every packet that comes in, others receive those that are for the node."""
+
+    def __init__(self, space: str) -> None:
+        self._space = space
+        with within(space):
+            self.kernel, self.tap, self.inboxes = Kernel(), _tap(), tuple(_inboxes())
+        self.devices = self.kernel.devices()
+
+    def close(self) -> None:
+        """Close all of it."""
+        self.kernel.close()
+        for one in (self.tap, *self.inboxes):
+            one.close()
+
+    def send(self, rows: Sequence[tuple[int, Packet]]) -> list[tuple[int, str]]:
+        """Send packets under their numbers; return those that the kernel refuses, and why."""
+        senders: dict[tuple[object, ...], socket.socket] = {}
+        refused = []
+        with within(self._space):
+            for number, packet in rows:
+                try:
+                    self._send(number, packet, senders)
+                except OSError as error:
+                    if error.errno != errno.ENOBUFS:  # so a device says that its frame got lost, too
+                        refused.append((number, error.strerror or str(error)))
+        for one in senders.values():
+            one.close()
+        return refused
+
+    def _send(self, number: int, packet: Packet, senders: dict[tuple[object, ...], socket.socket]) -> None:
+        family = packet.target.family
+        body = _BODY.pack(_MARK, number)
+        if packet.frame:
+            key: tuple[object, ...] = ("frame",)
+            if key not in senders:
+                senders[key] = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
+            whole = _whole(packet, body)
+            senders[key].sendto(whole, (packet.device, _ETHERTYPES[family], 0, 0, packet.frame))
+            return
+        key = (family, packet.port, packet.device)
+        if key not in senders:
+            senders[key] = _sender(packet)
+        index = self.devices[packet.device].number if packet.device else 0
+        body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
+        if family == "ipv4":
+            source = _raw(packet.source) if packet.source else bytes(4)
+            said = (socket.IPPROTO_IP, _IP_PKTINFO, struct.pack("=i4s4s", index, source, bytes(4)))
+            senders[key].sendmsg([body], [said], 0, (str(packet.target), ROCE_PORT))
+        else:
+            source = _raw(packet.source) if packet.source else bytes(16)
+            said = (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, struct.pack("=16si", source, index))
+            scope = index if packet.target.link_local else 0
+            senders[key].sendmsg([body], [said], 0, (str(packet.target), ROCE_PORT, 0, scope))
+
+
+def _tap() -> socket.socket:
+    """A socket that sees what comes in by any interface, as far as the filter lets it pass."""
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
+    program = b"".join(struct.pack("=HBBI", *step) for step in _FILTER)
+    kept = ctypes.create_string_buffer(program, len(program))
+    made.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_FILTER), ctypes.addressof(kept)))
+    made.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
+    return _listening(made)
+
+
+def _inboxes() -> Iterator[socket.socket]:
+    """Yield sockets that receive what is for the node itself, one of each family."""
+    for family, everywhere in ((socket.AF_INET, _ANY), (socket.AF_INET6, "::")):
+        made = socket.socket(family, socket.SOCK_DGRAM)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind((everywhere, ROCE_PORT))
+        yield _listening(made)
+
+
+def _listening(one: socket.socket) -> socket.socket:
+    _widen(one)
+    one.setblocking(False)
+    return one
+
+
+def _sender(packet: Packet) -> socket.socket:
+    """A socket that sends from a port, with the marks of RoCEv2."""
+    made = socket.socket(socket.AF_INET if packet.target.family == "ipv4" else socket.AF_INET6, socket.SOCK_DGRAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if packet.device:  # IPv6 takes a device for more than a wish of a socket that is bound to it
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, packet.device.encode())
+        if packet.target.family == "ipv4":
+            made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, TRAFFIC_CLASS)
+            made.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _PROBE)
+            made.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, HOPS)
+            made.bind((_ANY, packet.port))
+        else:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            made.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, TRAFFIC_CLASS)
+            made.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _PROBE)
+            made.setsockopt(socket.IPPROTO_IPV6, _IPV6_DONTFRAG, 1)
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, HOPS)
+            made.bind(("::", packet.port))
+        _widen(made)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _whole(packet: Packet, body: bytes) -> bytes:
+    """A packet with its headers, of the size that is asked for."""
+    family = packet.target.family
+    body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
+    datagram = struct.pack(">HHHH", packet.port, ROCE_PORT, 8 + len(body), 0) + body
+    source = _raw(packet.source or packet.target)
+    if family == "ipv6":
+        head = struct.pack(">IHBB", 6 << 28 | TRAFFIC_CLASS << 20, len(datagram), 17, 1)
+        return head + source + _raw(packet.target) + datagram
+    head = struct.pack(">BBHHHBBH", 0x45, TRAFFIC_CLASS, packet.size_bytes, 0, 0x4000, 1, 17, 0)
+    return head + source + _raw(packet.target) + datagram
+
+
+def _raw(address: Address) -> bytes:
+    return address.number.to_bytes(4 if address.family == "ipv4" else 16, "big")
+
+
+def _widen(one: socket.socket) -> None:
+    """Let a socket hold many packets: more than the system's limit where the kernel lets root of a namespace."""
+    for way in (_SO_RCVBUFFORCE, socket.SO_RCVBUF):
+        try:
+            one.setsockopt(socket.SOL_SOCKET, way, 8 << 20)
+        except PermissionError:
+            continue
+        return
+
+
+class Posts:
+    """The sockets of all namespaces of a twin, and packets between them."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.posts = {space: Post(name) for space, name in plan.spaces.items()}
+        self.watched: frozenset[At] = frozenset((nic.space, nic.name) for nic in plan.nics)
+        """The interfaces at which it counts that a packet comes in."""
+        self._selector = selectors.DefaultSelector()
+        self._number = 0
+        for space, post in self.posts.items():
+            self._selector.register(post.tap, selectors.EVENT_READ, (space, True))
+            for inbox in post.inboxes:
+                self._selector.register(inbox, selectors.EVENT_READ, (space, False))
+
+    def close(self) -> None:
+        """Close all of them."""
+        self._selector.close()
+        for post in self.posts.values():
+            post.close()
+
+    def fly(self, packets: Sequence[Packet], *, to: Mapping[int, At] | None = None) -> list[Flight]:
+        """Send packets and follow them; one that does not get through is sent again, twice at most.
+
+        A packet is through when a node takes it, or, of those that are in `to` by their place, when it comes in there.
+        """
+        flights, to = [Flight() for _ in packets], to or {}
+        rest = list(range(len(packets)))
+        for patience_s in _PATIENCES_S:
+            for start in range(0, len(rest), _WINDOW):
+                self._fly(packets, rest[start : start + _WINDOW], flights, to, patience_s)
+            rest = [number for number in rest if not _through(flights[number], to.get(number))]
+            if not rest:
+                break
+        return flights
+
+    def _fly(
+        self,
+        packets: Sequence[Packet],
+        which: Sequence[int],
+        flights: list[Flight],
+        to: Mapping[int, At],
+        patience_s: float,
+    ) -> None:
+        """Send some packets, and look until all are through, or none has come in anywhere for so long."""
+        numbers = {self._number + place: number for place, number in enumerate(which)}
+        self._number += len(which)
+        by_space: dict[Space, list[tuple[int, Packet]]] = {}
+        for mark, number in numbers.items():
+            flights[number] = Flight()
+            by_space.setdefault(packets[number].space, []).append((mark, packets[number]))
+        waiting = set(which)
+        for space, rows in by_space.items():
+            for mark, why in self.posts[space].send(rows):
+                flights[numbers[mark]].refused = why
+                waiting.discard(numbers[mark])
+        end = time.monotonic() + patience_s
+        while True:
+            events = self._selector.select(max(0.0, end - time.monotonic()) if waiting else 0.0)
+            if not events:
+                return
+            for key, _ in events:
+                space, seen_only = key.data
+                for mark, device in _received(key.fileobj, seen_only=seen_only):  # type: ignore[arg-type]
+                    if mark not in numbers:
+                        continue
+                    number = numbers[mark]
+                    end = time.monotonic() + patience_s
+                    if not seen_only:
+                        flights[number].taken_by = space
+                    elif (space, device) in self.watched:
+                        flights[number].arrivals.append((space, device))
+                    if flights[number].loops or _through(flights[number], to.get(number)):
+                        waiting.discard(number)
+
+
+def _through(flight: Flight, to: At | None) -> bool:
+    return to in flight.arrivals if to is not None else flight.taken_by is not None
+
+
+def _received(one: socket.socket, *, seen_only: bool) -> Iterator[tuple[int, str]]:
+    """Yield what a socket has: the number in a packet, and the device by which it came in, where that is seen."""
+    while True:
+        try:
+            data, where = one.recvfrom(_KEPT_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:  # a packet of this port was refused by its receiver, or a device went down
+            continue
+        if seen_only and where[2] != socket.PACKET_HOST:
+            continue
+        place = data.find(_MARK)
+        if place >= 0 and len(data) >= place + _BODY.size:
+            yield _BODY.unpack_from(data, place)[1], where[0] if seen_only else ""

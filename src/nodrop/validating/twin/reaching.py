@@ -1,0 +1,227 @@
+"""What becomes of packets to each prefix, from every router and host, over every equal path: check `reach`.
+
+A router's choice depends on its own routes alone. So every path is shown once a packet has left every router by every
+one of its next hops, and got there: packets are made to leave by each, and others find their own way.
+"""
+
+import errno
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, NamedTuple
+
+from nodrop.routing.prefixes import Address, Prefix, address
+from nodrop.validating.twin.kernel import Row
+from nodrop.validating.twin.packets import Flight, Packet, Posts
+from nodrop.validating.twin.plan import Nic, Plan, Space
+
+Fate = Literal["delivered", "no route", "loop", "denied"]
+_WORST: Final[tuple[Fate, ...]] = ("loop", "no route", "denied", "delivered")
+_FORBIDDEN: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
+"""How a kernel refuses a packet that a rule or a filter forbids."""
+FLOWS: Final = 4
+"""How many packets, of different source ports, find their own way from each router to each address."""
+_FIRST_PORT: Final = 49152
+_TARGETS: Final = 2
+"""To how many addresses of a prefix packets go: the first that somebody has, and the last."""
+
+
+class Item(NamedTuple):
+    """Packets from a device, in one of its VRFs, to a prefix."""
+
+    space: Space
+    prefix: Prefix
+
+
+class Reached(NamedTuple):
+    """What became of the packets of an item, and the words for it; no fate where nobody has an address to send to."""
+
+    fate: Fate | None
+    said: str
+
+
+class _Place(NamedTuple):
+    """A packet to an address that is at a router."""
+
+    space: Space
+    target: Address
+
+
+class _Edge(NamedTuple):
+    fate: Fate
+    said: str
+    onward: tuple[_Place, ...]
+
+
+class Reaching:
+    """Packets between the nodes of a twin, by the routes that they have when it is made; `without` one that is gone."""
+
+    def __init__(self, posts: Posts, plan: Plan, hosts: Iterable[str], without: str = "") -> None:
+        self._posts, self._plan, self._hosts = posts, plan, frozenset(hosts)
+        self._without = without
+        self._tables = {space: post.kernel.routes() for space, post in posts.posts.items()}
+        self._owned = {space: list(self._addresses(space)) for space in posts.posts}
+        self._edges: dict[_Place, list[_Edge]] = {}
+        self.packets = 0
+        """How many packets were sent."""
+
+    def of(self, items: Iterable[Item]) -> dict[Item, Reached]:
+        """Send what shows the fate of each item, and return it."""
+        items = list(items)
+        targets = {item: self._targets(item) for item in items}
+        places = {_Place(item.space, one) for item in items for one in targets[item]}
+        asked = set(places)
+        while places:
+            self._probe(sorted(places, key=str))
+            onward = {place for start in places for edge in self._edges[start] for place in edge.onward}
+            places = onward - asked
+            asked |= places
+        from_hosts = self._from_hosts(items, targets)
+        return {item: self._reached(item, targets[item], from_hosts.get(item, [])) for item in items}
+
+    def _addresses(self, space: Space) -> Iterator[tuple[bool, Address]]:
+        """Yield the addresses of a namespace, and whether each is that of a cable."""
+        post = self._posts.posts[space]
+        names = {device.number: name for name, device in post.devices.items()}
+        cabled = {name for at, name in self._plan.wire_at if at == space and self._plan.wire_at[at, name].b}
+        for index, one, _ in post.kernel.addresses():
+            if not one.link_local and not _loopback(one):
+                yield names.get(index, "") in cabled, one
+
+    def _targets(self, item: Item) -> list[Address]:
+        """Addresses in a prefix that others have, best those to which no longer prefix leads."""
+        own = {address for _, address in self._owned.get(item.space, ())}
+        found = sorted(
+            {
+                address
+                for space, rows in self._owned.items()
+                for _, address in rows
+                if (space.vrf == item.space.vrf or space.node in self._hosts) and space.node != self._without
+                if item.prefix.has(address) and address not in own
+            }
+        )
+        table = self._tables[item.space]
+        exact = [one for one in found if (row := table.way(one)) is None or row.prefix == item.prefix]
+        best = exact or found
+        return best if len(best) <= _TARGETS else [best[0], *best[1 - _TARGETS :]]
+
+    def _source(self, place: _Place) -> Address | None:
+        """The address from which a router sends: one of a loopback, where it has one."""
+        rows = [row for row in self._owned[place.space] if row[1].family == place.target.family]
+        return min(rows)[1] if rows else None
+
+    def _probe(self, places: Iterable[_Place]) -> None:
+        """Send from routers by each of their next hops, and as they choose."""
+        packets: list[Packet] = []
+        whose: list[_Place] = []
+        for place in places:
+            self._edges[place] = []
+            row = self._tables[place.space].way(place.target)
+            ways = row.hops if row is not None and len(row.hops) > 1 else ()
+            source = self._source(place)
+            made = [Packet(place.space, place.target, source, way, _FIRST_PORT) for way in ways]
+            made += [Packet(place.space, place.target, source, port=_FIRST_PORT + flow) for flow in range(FLOWS)]
+            packets += made
+            whose += [place] * len(made)
+        self.packets += len(packets)
+        for place, packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
+            self._edges[place].append(self._edge(packet, flight))
+
+    def _edge(self, packet: Packet, flight: Flight) -> _Edge:
+        fate, said = self._fate(packet, flight)
+        onward = tuple(
+            _Place(space, packet.target)
+            for space, _ in flight.arrivals[:1]
+            if space != flight.taken_by and space.node not in self._hosts
+        )
+        return _Edge(fate, said, onward)
+
+    def _fate(self, packet: Packet, flight: Flight) -> tuple[Fate, str]:
+        if flight.taken_by:
+            return "delivered", ""
+        by = f" by {packet.device}" if packet.device else ""
+        what = f"from {packet.space.node}{by} to {packet.target}"
+        if flight.refused:
+            return "denied" if flight.refused in _FORBIDDEN else "no route", f"{what}: {flight.refused}"
+        if flight.loops:
+            again = next(one for one in flight.arrivals if flight.arrivals.count(one) > 1)
+            return "loop", f"{what}: comes to {again[0].node}:{again[1]} again"
+        if not flight.arrivals:
+            return "denied", f"{what}: seen nowhere"
+        space, device = flight.arrivals[-1]
+        row = self._tables[space].way(packet.target)
+        return ("no route" if _drops(row) else "denied"), f"{what}: last seen at {space.node}:{device}"
+
+    def _from_hosts(
+        self, items: Iterable[Item], targets: Mapping[Item, list[Address]]
+    ) -> dict[Item, list[tuple[Fate, str]]]:
+        """Send from every port of hosts to what its router has to reach."""
+        behind: defaultdict[Space, list[Nic]] = defaultdict(list)
+        for wire in self._plan.wires:
+            for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
+                if near is not None and far is not None and near.space.node in self._hosts:
+                    behind[far.space].append(near)
+        packets: list[Packet] = []
+        whose: list[Item] = []
+        for item in items:
+            for nic in behind[item.space]:
+                for target in targets[item][:1]:
+                    sources = [one for text in nic.addresses if (one := address(text)) and one.family == target.family]
+                    if sources and target not in {one for _, one in self._owned[nic.space]}:
+                        port = _FIRST_PORT + len(packets) % 4096
+                        packets.append(Packet(nic.space, target, sources[0], nic.name, port))
+                        whose.append(item)
+        self.packets += len(packets)
+        found: defaultdict[Item, list[tuple[Fate, str]]] = defaultdict(list)
+        for item, packet, flight in zip(whose, packets, self._posts.fly(packets), strict=True):
+            found[item].append(self._fate(packet, flight))
+        return found
+
+    def _reached(self, item: Item, targets: list[Address], from_hosts: list[tuple[Fate, str]]) -> Reached:
+        if not targets:
+            return Reached(None, "nobody who was started has an address in it")
+        rows = list(from_hosts)
+        for target in targets:
+            start = _Place(item.space, target)
+            rows += [(edge.fate, edge.said) for place in self._onward(start) for edge in self._edges[place]]
+            rows += [("loop", f"equal paths to {target} lead to {one.space.node} again") for one in self._cycle(start)]
+        return Reached(*min(rows, key=lambda row: _WORST.index(row[0])))
+
+    def _next(self, place: _Place) -> list[_Place]:
+        return sorted({one for edge in self._edges[place] for one in edge.onward}, key=str)
+
+    def _onward(self, start: _Place) -> Iterator[_Place]:
+        """Yield all places where packets from one can come."""
+        found, rest = {start}, [start]
+        while rest:
+            place = rest.pop()
+            yield place
+            more = [one for one in self._next(place) if one not in found]
+            found.update(more)
+            rest += more
+
+    def _cycle(self, start: _Place) -> list[_Place]:
+        """A place to which packets from another can come twice."""
+        done: set[_Place] = set()
+        path: set[_Place] = set()
+
+        def visit(place: _Place) -> list[_Place]:
+            path.add(place)
+            for one in self._next(place):
+                if one in path:
+                    return [one]
+                if one not in done and (found := visit(one)):
+                    return found
+            path.discard(place)
+            done.add(place)
+            return []
+
+        return visit(start)
+
+
+def _drops(row: Row | None) -> bool:
+    return row is None or not (row.hops or row.here)
+
+
+def _loopback(one: Address) -> bool:
+    return one.number >> 24 == 127 if one.family == "ipv4" else one.number == 1

@@ -1,0 +1,236 @@
+"""What of a fabric runs in a twin where not all of it can: leaves of several pods, with all that is above them.
+
+A leaf that is taken has all of its uplinks, and a spine all of its own. So what they do towards each other is what they
+do in the whole fabric; where it is not, nothing is claimed.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import Subject, natural
+from nodrop.fabric.values import changed
+from nodrop.routing.observation import CHECKS, Observation
+from nodrop.routing.tiers import rank
+from nodrop.validating import computed, destinations
+from nodrop.validating.twin.work import Part
+
+DEVICE_BYTES: Final = 60 << 20
+"""Memory for the daemons of a device: zebra, staticd and bgpd take 37 MiB with 32 sessions (measured, FRR 8.4.4)."""
+_PER_CPU: Final = 24
+"""Devices for each processor: so many come up within a minute."""
+_PODS, _FIRST = 2, 2
+"""From how many pods leaves are taken before the rest, and how many of each."""
+HOSTS: Final = 128
+"""How many hosts run at most; of more, some of each leaf."""
+_MEMORY: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The part of a fabric that runs, `of` how many devices; all of it where none is left out."""
+
+    fabric: Fabric
+    of: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether all devices run."""
+        return len(self.fabric.devices) == self.of
+
+    @property
+    def why(self) -> str:
+        """What is said of what is not seen."""
+        return f"the twin ran a sample of {len(self.fabric.devices)} of {self.of} devices"
+
+
+def room() -> int:
+    """How many devices this machine can run: by half of the memory that is free, and by its processors."""
+    free = []
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free.append(int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]) << 10)
+    for limit in _MEMORY:
+        with suppress(OSError, ValueError):
+            free.append(int(Path(limit).read_text()))
+    by_memory = min(free, default=DEVICE_BYTES << 8) // 2 // DEVICE_BYTES
+    return max(2, min(by_memory, _PER_CPU * len(os.sched_getaffinity(0))))
+
+
+def sample(fabric: Fabric, most: int) -> Sample:
+    """Return what runs of a fabric with at most so many devices, and no more hosts than can."""
+    names = [device.name for device in fabric.devices]
+    chosen = set(names) if len(names) <= most else set(_chosen(fabric, most))
+    links = [link for link in fabric.links if not {link.a.node, link.b.node} & (set(names) - chosen)]
+    hosts = _hosts(fabric, chosen)
+    known = (
+        chosen
+        | hosts
+        | ({link.a.node for link in links} | {link.b.node for link in links}) - {host.name for host in fabric.hosts}
+    )
+    part = changed(
+        fabric,
+        devices=tuple(device for device in fabric.devices if device.name in chosen),
+        links=tuple(link for link in links if link.a.node in known and link.b.node in known),
+        hosts=tuple(host for host in fabric.hosts if host.name in hosts),
+    )
+    return Sample(fabric=part, of=len(names))
+
+
+def _hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
+    """The hosts at the devices that run; of too many, the first and the last ones of each leaf in turn."""
+    behind: defaultdict[str, list[str]] = defaultdict(list)
+    hosts = {host.name for host in fabric.hosts}
+    for link in fabric.links:
+        for host, device in ((link.a.node, link.b.node), (link.b.node, link.a.node)):
+            if host in hosts and device in chosen and host not in behind[device]:
+                behind[device].append(host)
+    everyone = {host for rows in behind.values() for host in rows}
+    if len(everyone) <= HOSTS:
+        return everyone
+    found: dict[str, None] = {}
+    turns = [sorted(rows, key=natural) for _, rows in sorted(behind.items(), key=lambda row: natural(row[0]))]
+    while any(turns) and len(found) < HOSTS:
+        for rows in turns:
+            if rows and len(found) < HOSTS:
+                found[rows.pop(0)] = None
+            if rows and len(found) < HOSTS:
+                found[rows.pop()] = None
+    return set(found)
+
+
+def _chosen(fabric: Fabric, most: int) -> Iterable[str]:
+    """The devices that run: leaves in turn, each with all that is above it, as long as there is room."""
+    beside = _beside(fabric)
+    ranks = {device.name: rank(device) for device in fabric.devices}
+    found: dict[str, None] = {}
+    for leaf in _leaves(fabric, beside, ranks):
+        above = [one for one in _above(leaf, beside, ranks) if one not in found]
+        if len(found) + len(above) <= most:
+            found.update(dict.fromkeys(above))
+        elif not found:
+            found.update(dict.fromkeys(above[:most]))
+    return found or _nearest(fabric.devices, beside, most)
+
+
+def _beside(fabric: Fabric) -> Mapping[str, list[str]]:
+    """The devices that each is cabled to."""
+    devices = {device.name for device in fabric.devices}
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for link in fabric.links:
+        if link.a.node in devices and link.b.node in devices:
+            found[link.a.node][link.b.node] = None
+            found[link.b.node][link.a.node] = None
+    return {name: sorted(found[name], key=natural) for name in devices}
+
+
+def _leaves(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> Iterator[str]:
+    """Yield the leaves in the order in which they are taken: some of the first pods, the rest pod by pod.
+
+    Pods are what hangs together without the highest tier.
+    """
+    top = max((one for one in ranks.values() if one is not None), default=0)
+    pods: list[list[str]] = []
+    seen: set[str] = set()
+    for device in sorted(fabric.devices, key=lambda device: natural(device.name)):
+        if ranks[device.name] == 0 and device.name not in seen:
+            pod, rest = [], [device.name]
+            seen.add(device.name)
+            while rest:
+                name = rest.pop()
+                pod.append(name)
+                more = [one for one in beside[name] if one not in seen and ranks[one] not in (top, None)]
+                seen.update(more)
+                rest += more
+            pods.append(sorted((one for one in pod if ranks[one] == 0), key=natural))
+    first = [leaf for pod in pods[:_PODS] for leaf in pod[:_FIRST]]
+    yield from first
+    yield from (leaf for pod in pods for leaf in pod if leaf not in first)
+
+
+def _above(leaf: str, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> list[str]:
+    """A leaf, and all that is reached from it by going up."""
+    found = {leaf: None}
+    for name in (rest := [leaf]):
+        for one in beside[name]:
+            higher = (ranks[one] or 0) > (ranks[name] or 0)
+            if higher and one not in found:
+                found[one] = None
+                rest.append(one)
+    return list(found)
+
+
+def _nearest(devices: Iterable[Device], beside: Mapping[str, list[str]], most: int) -> list[str]:
+    """The first device and those around it, where there are no tiers."""
+    names = sorted((device.name for device in devices), key=natural)
+    found = dict.fromkeys(names[:1])
+    for name in (rest := names[:1]):
+        more = [one for one in beside[name] if one not in found]
+        found.update(dict.fromkeys(more))
+        rest += more
+    return list(found)[:most]
+
+
+def of_the_whole(part: Part, taken: Sample, own: Observation, whole: Observation) -> Part:
+    """What a sample shows of the whole fabric; `own` and `whole` are what is computed of both.
+
+    An item is seen where the same is computed of it in both, or where the sample does not do what is computed of it; of
+    all others nothing is known.
+    """
+    found = Part(said=part.said, told=[*part.told], unseen={})
+    for check in CHECKS:
+        seen, strange = part.seen.get(check), own.unseen.get(check, {}).keys() - whole.unseen.get(check, {}).keys()
+        found.unseen[check] = {item: why for item, why in part.unseen.get(check, {}).items() if item not in strange}
+        if seen is None:
+            continue
+        kept = found.seen[check] = {}
+        ours, theirs = own.seen.get(check, {}), whole.seen.get(check, {})
+        for item, value in seen.items():
+            if item not in ours or ours[item] == theirs.get(item) or value != ours[item]:
+                kept[item] = value
+            else:
+                found.unseen[check][item] = taken.why
+        for item in theirs:
+            if item not in kept and not _told(found.unseen[check], item):
+                found.unseen[check][item] = taken.why
+    left = taken.of - len(taken.fabric.devices)
+    found.told.insert(0, f"{taken.why}: {_roles(taken.fabric.devices)}; {left} more were not started")
+    return found
+
+
+def _told(unseen: Mapping[Subject, str], item: Subject) -> bool:
+    return bool(unseen.get(item) or unseen.get(()))
+
+
+def _roles(devices: Iterable[Device]) -> str:
+    """How many devices there are of each role, with the first and the last of them."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for device in devices:
+        names[str(device.role) if rank(device) is not None else "other"].append(device.name)
+    rows = {role: sorted(found, key=natural) for role, found in sorted(names.items())}
+    return ", ".join(f"{len(found)} {role} ({found[0]} to {found[-1]})" for role, found in rows.items())
+
+
+def computed_of(taken: Sample, whole: Observation) -> Observation:
+    """Return what is computed of a sample, with the failures of the whole fabric that can be tried in it.
+
+    What a failure loses is told of the devices that run; the first of those that are alike may be another in a sample.
+    """
+    index = Index(taken.fabric)
+    own = computed(index)
+    names = {device.name for device in taken.fabric.devices}
+    counted = destinations(index)
+    lost: dict[Subject, Hashable] = {}
+    for item, value in whole.seen.get("failures", {}).items():
+        if {end.partition(":")[0] for end in item[-1].split("--")} <= names:
+            pairs = value if isinstance(value, frozenset) else frozenset()
+            here = frozenset((device, to) for device, to in pairs if device in names and to in counted)
+            lost[item] = own.seen["failures"].get(item, here)
+    seen = {**own.seen, "failures": lost, "recoveries": dict.fromkeys(lost, "as before")}
+    return replace(own, seen=seen)

@@ -1,0 +1,63 @@
+"""What is to be seen of a twin, and what was: handed into the tree in which it runs, and back."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.subject import Subject
+from nodrop.routing.observation import Check
+from nodrop.validating.twin.daemons import Boot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a twin is run."""
+
+    patience_s: float = 60.0
+    """For how long nothing may change while a session that should be up is not."""
+    devices: int | None = None
+    """How many devices are started at most, of more a sample; None is as many as the machine holds."""
+    checks: frozenset[Check] = frozenset(
+        {"configuration", "links", "packets", "sessions", "addresses", "routes", "reach", "failures", "recoveries"}
+    )
+    """What is looked at; the rest is told as unseen."""
+
+
+NOT_ASKED: Final = "it was not asked for"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A fabric, with what each of its devices starts with, and what the built-in computation sees of it."""
+
+    fabric: Fabric
+    boots: Mapping[str, Boot]
+    without: Mapping[str, str]
+    """Devices that start nothing, and why."""
+    computed: Mapping[Check, Mapping[Subject, Hashable]]
+    options: Options
+
+    @property
+    def wanted(self) -> frozenset[Subject]:
+        """The sessions that come up as it is computed, which are waited for."""
+        return frozenset(item for item, state in self.computed.get("sessions", {}).items() if state == "up")
+
+
+@dataclass(slots=True, kw_only=True)
+class Part:
+    """What one look, or one act, brings of an observation."""
+
+    seen: dict[Check, dict[Subject, Hashable]] = field(default_factory=dict)
+    said: dict[tuple[Check, Subject], str] = field(default_factory=dict)
+    unseen: dict[Check, dict[Subject, str]] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
+
+    def take(self, other: "Part") -> None:
+        """Add what another brings."""
+        for check, found in other.seen.items():
+            self.seen.setdefault(check, {}).update(found)
+        for check, reasons in other.unseen.items():
+            self.unseen.setdefault(check, {}).update(reasons)
+        self.said.update(other.said)
+        self.told += other.told
