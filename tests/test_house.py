@@ -48,9 +48,9 @@ ONLY_IN = {
     "_ruamel_yaml": ("formats",),
     "pygls": ("lsp/server", "lsp/texts"),
     "lsprotocol": ("lsp",),
-    "pybatfish": ("validate/batfish/service",),
-    "requests": ("validate/batfish/service",),
-    "urllib3": ("validate/batfish/service",),
+    "pybatfish": ("validating/batfish/service",),
+    "requests": ("validating/batfish/service",),
+    "urllib3": ("validating/batfish/service",),
     "pandas": (),
 }
 
