@@ -25,7 +25,7 @@ demo: setup ## show, build and lint the reference fabric of two platforms, then 
 test: setup wheelhouse ## the tests, under 10 minutes
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow and not batfish_live"
 
-test-slow: setup pythons ## the longer tests
+test-slow: setup wheelhouse pythons ## the longer tests
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
 
 batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of all that is built today; RECORD=1 records anew what is stale, RECORD=all everything
@@ -34,9 +34,10 @@ batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of 
 check: setup ## ruff, mypy --strict, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py
 
-golden: setup ## write golden/, help texts, the table of README, docs/rules/ and schemas/ anew; read the difference before committing it
+golden: setup ## write golden/, help texts, the table of README, docs/rules/, schemas/, examples/gitops/build and tests/story/ anew; read the difference before committing it
 	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py tests/test_rule_book.py \
-		tests/test_schemas.py tests/test_own_rules_guide.py tests/test_walkthrough.py tests/test_import.py --update-golden
+		tests/test_schemas.py tests/test_own_rules_guide.py tests/test_walkthrough.py tests/test_import.py \
+		tests/test_gitops.py tests/test_story.py --update-golden
 
 faults: setup ## put single faults into clean builds and print what is found of each, and whether its fix repairs it
 	@$(BIN)/python tests/all_faults.py
@@ -46,6 +47,7 @@ bench: setup ## speed and memory per switch, as ratios in one run
 	@$(BIN)/python benchmarks/pod.py --platform nvue
 	@$(BIN)/python benchmarks/site.py
 	@$(BIN)/python benchmarks/lint.py
+	@$(BIN)/python benchmarks/change.py
 	@$(BIN)/python benchmarks/routing.py
 	@$(BIN)/python benchmarks/editor.py
 

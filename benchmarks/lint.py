@@ -30,23 +30,15 @@ Config = dict[str, Any]
 
 def main() -> None:
     """Run the benchmark and print it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pods", type=int, nargs="+", default=[1, 10, 105], help="pods in each site")
+    parser = of_pods(__doc__, [1, 10, 105])
     parser.add_argument("--instances", type=int, default=100, help="of each fault in a site")
-    parser.add_argument("--leaves", type=int, default=64)
-    parser.add_argument("--spines", type=int, default=32)
-    parser.add_argument("--jobs", type=int)
-    parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     jobs = ["--jobs", str(options.jobs)] if options.jobs else []
     report = []
     print(f"{len(os.sched_getaffinity(0))} processors", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        (here / "pod.yaml").write_text(pod("pod", leaves=options.leaves, spines=options.spines))
-        built = run(here, "build", "pod.yaml", "-o", "pod")
-        if built.code:
-            sys.exit(f"the pod does not build clean; the figures would mean nothing\n{built.out}{built.err}")
+        build_pod(here, options.leaves, options.spines)
         os.environ["XDG_CACHE_HOME"] = str(here / "cache")
         for pods in options.pods:
             site = in_pods(here, pods)
@@ -59,6 +51,25 @@ def main() -> None:
     print(f"a switch of the last site takes {each[-1] / each[0]:.2f} times the CPU of one of the first")
     if options.json:
         Path(options.json).write_text(json.dumps([*report, one], indent=2) + "\n")
+
+
+def of_pods(doc: str | None, pods: list[int]) -> argparse.ArgumentParser:
+    """Return the options of a benchmark of sites of pods."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pods", type=int, nargs="+", default=pods, help="pods in each site")
+    parser.add_argument("--leaves", type=int, default=64)
+    parser.add_argument("--spines", type=int, default=32)
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--json", metavar="FILE")
+    return parser
+
+
+def build_pod(here: Path, leaves: int, spines: int) -> None:
+    """Build the pod that all others are made of, as the folder `pod`."""
+    (here / "pod.yaml").write_text(pod("pod", leaves=leaves, spines=spines))
+    built = run(here, "build", "pod.yaml", "-o", "pod")
+    if built.code:
+        sys.exit(f"the pod does not build clean; the figures would mean nothing\n{built.out}{built.err}")
 
 
 def in_pods(here: Path, pods: int) -> Path:

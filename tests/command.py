@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from nodrop.cli.main import run
+from nodrop.schemas import schema
 
 SCRIPT = "from nodrop.cli.main import main; main()"
 
@@ -33,7 +36,24 @@ def nodrop(*args: str | Path, stdin: bytes = b"") -> Done:
     given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch.object(sys, "stdin", given):
         code = run(list(map(str, args)))
-    return Done(code, _written(out), _written(err))
+    done = Done(code, _written(out), _written(err))
+    _require_fit(list(map(str, args)), done.out)
+    return done
+
+
+def _require_fit(words: list[str], out: str) -> None:
+    """Have what plan, check and drift say as JSON fit its schema, whatever a test is about."""
+    if words[:1] not in (["plan"], ["check"], ["drift"]):
+        return
+    files = (Path(word.removeprefix("json=")) for word in words if word.startswith("json="))
+    documents = [out] if "json" in words and out.startswith("{") else []
+    for text in (*documents, *(file.read_text() for file in files if file.is_file())):
+        _schema(words[0]).validate(json.loads(text))
+
+
+@cache
+def _schema(kind: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(kind))
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
-SCHEMAS = ("intent", "fabric", "config", "profile", "rule", "findings")
+SCHEMAS = ("intent", "fabric", "config", "profile", "rule", "findings", "plan", "check", "drift")
 STRICT = ("-v", "--strictness", "auditor")
 
 Command = tuple[str, ...]
@@ -57,6 +57,7 @@ def of_broken(broken: str, whole: str, jobs: str) -> Iterator[Command]:
     yield "fix", broken, "--patch", f"fixes/{name}", "--unsafe", "-j", jobs
     yield "baseline", broken, "-o", f"{name}.baseline.yaml"
     yield "plan", whole, broken, "--patch", f"patches/{name}", *_into(f"plan-{name}", ("text", "json", "markdown"))
+    yield "drift", broken, whole, "--patch", f"back/{name}", *_into(f"drift-{name}", ("text", "json", "markdown"))
     yield "explain", "--at", "leaf1/Ethernet0", broken
     yield "explain", "pfc-without-watchdog", "--at", "leaf1/Ethernet0", broken
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SMALL = ("--leaves", "8", "--spines", "4")
 
@@ -61,6 +63,15 @@ def test_linting_a_site_with_faults_is_measured(tmp_path: Path) -> None:
         assert 0 < site["parsing_cpu_s"] < site["cpu_s"] < 120
         assert 0 < site["warm_cpu_s"] < 60
         assert 0 < site["changed_cpu_s"] < 120
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_checking_one_changed_line_is_measured(tmp_path: Path) -> None:
+    pods, whole = figures("change.py", tmp_path / "change.json", "--pods", "1", "--jobs", "1")
+    assert [(site["switches"], site["fabrics"]) for site in (pods, whole)] == [(12, 1), (12, 1)]
+    for site in (pods, whole):
+        assert 0 < site["warm_cpu_s"] < 60
+        assert 0 < site["lint_cpu_s"] < 120
 
 
 def test_an_editor_is_measured_on_a_large_file(tmp_path: Path) -> None:

@@ -291,8 +291,8 @@ def test_a_rule_on_a_platform_shows_the_lines_of_its_fault() -> None:
         "  --- leaf1/config_db.json",
         "  +++ leaf1/config_db.json",
         *page[7:9],
-        '  -            "scheduler": "scheduler.dwrr.15"',
-        '  +            "scheduler": "[SCHEDULER|scheduler.dwrr.15]"',
+        '  -            "scheduler": "scheduler.0"',
+        '  +            "scheduler": "[SCHEDULER|scheduler.0]"',
         "           },",
     ]
     page = explained("bracket-reference", "--platform", "nvue")

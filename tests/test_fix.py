@@ -109,6 +109,13 @@ def test_a_diff_of_nothing_exits_0() -> None:
     assert nodrop("fix", "net", "--unsafe", "--diff") == Done(0, "", "nothing to fix\n")
 
 
+def test_a_report_that_cannot_be_written_keeps_no_other_from_it() -> None:
+    edit(LEAF, unwatch)
+    done = nodrop("fix", "net", "--diff", "--format", "json=missing/one.json", "--format", "json=two.json")
+    assert (done.code, "cannot write missing/one.json: no such file or directory" in done.err) == (2, True)
+    assert rules(json.loads(Path("two.json").read_text())["fixed"]) == [("pfc-without-watchdog", "leaf1/Ethernet8")]
+
+
 def test_unsafe_fixes_wait_for_the_option() -> None:
     edit(LEAF, unwatch)
     edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))

@@ -3,15 +3,21 @@
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+import frr_real
 import nodrop
 from nodrop.fabric.fabric import Device, Fabric
+from nodrop.plan.effects import bundle
 from nodrop.platforms import frr
+from nodrop.platforms.frr_changes import changes
 from nodrop.resources import home
+from plan.pairs import reading, reading_of
 from random_fabrics import devices
 from random_intents import built
 from requirements import require
@@ -78,3 +84,42 @@ def test_frr_accepts_random_routing(folder: Path, device: Device) -> None:
 def test_frr_refuses_what_is_wrong(folder: Path, line: str, said: str) -> None:
     """The check has teeth."""
     assert said in refusals(folder, f"{line}\n")
+
+
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"topology.leaves.ids": "1-3"},
+    {"devices": {"spine1": {"drained": True}}},
+    {"routing.bfd": True},
+    {"routing.asn": {"spines": "4200000001", "leaves": "4200200000+"}},
+    {"routing.sessions": "unnumbered", "addressing.links": None},
+    {"addressing.loopbacks": "10.7.0.0/16"},
+    {
+        "addressing.loopbacks": ["10.0.0.0/16", "fd00::/48"],
+        "addressing.links": ["10.1.0.0/16", "fd00:1::/48"],
+        "addressing.endpoints": ["10.2.0.0/16", "fd00:2::/48"],
+    },
+)
+"""What changes frr.conf: neighbors that come and go, lines of a process, another process, entries that move."""
+
+
+@pytest.mark.parametrize("wanted", CHANGES, ids=str)
+def test_lines_for_vtysh_make_one_running_configuration_of_another(wanted: dict[str, Any]) -> None:
+    """What FRR runs then is what it runs when it has loaded the new frr.conf alone, line by line."""
+    require("frr", frr_real.available(), "there is no FRR (apt install frr), or no namespace to be had")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # where daemons that are not root find their way
+        Path(folder).chmod(0o755)
+        one, other = (_frr(of, "spine1") for of in (reading("sonic"), reading_of("sonic", wanted)))
+        for number, (old, new) in enumerate(((one, other), (other, one))):
+            lines = changes(old, new)
+            assert lines
+            with frr_real.started(Path(folder, f"old{number}"), old) as running:
+                running.load(lines)
+                got = running.runs()
+            with frr_real.started(Path(folder, f"new{number}"), new) as running:
+                assert got == running.runs()
+
+
+def _frr(of: Any, device: str) -> str:
+    files = bundle(of, device)
+    assert files is not None
+    return files["frr.conf"].decode()

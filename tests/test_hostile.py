@@ -6,8 +6,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from jsonschema import Draft202012Validator
 
 import nodrop as verbs
 from command import Done, built, nodrop
+from nodrop.inputs.disk import HEAD_BYTES
 from nodrop.report.schema import findings_schema
 from nodrop.resources import home
 
@@ -525,9 +527,22 @@ def test_half_a_gigabyte_is_refused_unread(name: str, monkeypatch: pytest.Monkey
     os.truncate(f"leaf1/{name}", 500_000_000)
     fdopen = os.fdopen
 
+    class Beginning(BytesIO):
+        def __init__(self, file: BinaryIO) -> None:
+            super().__init__(file.read(HEAD_BYTES))
+            self.file = file
+
+        def close(self) -> None:
+            self.file.close()
+            super().close()
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            assert 0 <= (-1 if size is None else size) <= HEAD_BYTES, "the file is read"
+            return super().read(size)
+
     def never(descriptor: int, *args: Any, **named: Any) -> Any:
-        assert os.fstat(descriptor).st_size < 500_000_000, "the file is opened to be read"
-        return fdopen(descriptor, *args, **named)
+        file = fdopen(descriptor, *args, **named)
+        return file if os.fstat(descriptor).st_size < 500_000_000 else Beginning(file)
 
     monkeypatch.setattr(os, "fdopen", never)
     for path in ("leaf1", f"leaf1/{name}"):

@@ -43,6 +43,7 @@ def killed_build(intent: str, after_report: bool, seconds: float) -> bool:
     return running.returncode < 0
 
 
+@pytest.mark.slow
 def test_a_build_that_is_killed_leaves_a_whole_tree() -> None:
     whole = {}
     for intent in INTENTS:

@@ -142,6 +142,7 @@ def covers(note: Adaptation, subject: Subject) -> bool:
 
 @pytest.mark.parametrize("mix", MIXES[1:], ids="-".join)
 @pytest.mark.parametrize("name", INTENTS)
+@pytest.mark.slow
 def test_platforms_differ_in_what_is_noted_and_in_nothing_else(name: str, mix: tuple[str, str]) -> None:
     noted, found = notes(name, *mix), set(subjects(name, mix))
     assert [text(one) for one in sorted(found) if not any(covers(note, one) for note in noted)] == []

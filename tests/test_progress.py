@@ -2,6 +2,7 @@
 
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,11 +22,15 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def on_a_terminal(*args: str, seconds: float, term: str = "xterm") -> tuple[bytes, bytes]:
-    """What a command prints, and what a terminal on its standard error gets."""
+def on_a_terminal(
+    *args: str, seconds: float, term: str = "xterm", code: int = 0, together: bool = False
+) -> tuple[bytes, bytes]:
+    """What a command prints, and what a terminal on its standard error gets; on one that shows both `together`, all."""
     main, end = pty.openpty()
     command = [sys.executable, "-c", PATIENCE.format(seconds=seconds) + SCRIPT, *args]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=end, env={**os.environ, "TERM": term}, check=True)
+    out = end if together else subprocess.PIPE
+    done = subprocess.run(command, stdout=out, stderr=end, env={**os.environ, "TERM": term}, check=False)
+    assert done.returncode == code
     os.close(end)
     said = b""
     try:
@@ -50,3 +55,19 @@ def test_it_says_how_far_it_is_and_goes(build: Path) -> None:
 )
 def test_it_is_not_there(build: Path, args: tuple[str, ...], seconds: float, term: str) -> None:
     assert on_a_terminal("lint", str(build), *args, seconds=seconds, term=term)[1] == b""
+
+
+@pytest.mark.parametrize(
+    "args", [("check", "build", "--base", "./before"), ("drift", "build", "before/build")], ids=" ".join
+)
+def test_it_is_gone_before_the_report(
+    args: tuple[str, ...], build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("build", "before/build"):
+        shutil.copytree(build, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    changed = Path("build/leaf1/config_db.json")
+    changed.write_text(changed.read_text().replace('"mtu": "9216"', '"mtu": "9100"', 1))
+    _, said = on_a_terminal(*args, "--no-cache", "--color", "never", seconds=0, code=1, together=True)
+    assert b"comparing" in said
+    assert b"9216" in said.rpartition(b"\r\x1b[K")[2]

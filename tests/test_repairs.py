@@ -82,6 +82,7 @@ def test_changes_come_from_rules_that_say_so() -> None:
 
 
 @pytest.mark.parametrize("fault", faults(), ids=lambda fault: fault.name)
+@pytest.mark.slow
 def test_nodrop_fix_makes_what_a_fix_says(fault: Fault, tmp_path: Path) -> None:
     """What a fix is said to do, `nodrop fix --unsafe` does, in files as users have them and past all other rules."""
     known = {rule.name for rule in of_files(shipped())}

@@ -132,6 +132,7 @@ def test_random_devices_round_trip(device: Device) -> None:
 
 
 @given(fabric=fabrics())
+@pytest.mark.slow
 def test_random_fabrics_come_back_whole_from_memory_and_from_disk(
     fabric: Fabric, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -202,6 +202,7 @@ def test_every_output_was_made(made: Mapping[str, Path]) -> None:
         "batfish/lab",
         "containerlab/lab",
         "patches/lab",
+        "back/lab",
     ):
         assert any((plain / folder).rglob("*.*")), folder
     said = {path.name[4:]: path.read_text("utf-8") for path in (plain / "said").iterdir()}

@@ -15,7 +15,7 @@ from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
 from nodrop.lint.rules import load_rules
 from nodrop.resources import home
-from nodrop.schemas import FOLDER, KINDS, file_of, schema
+from nodrop.schemas import KINDS, schema
 from nodrop.stated.profile import loads_profile
 
 SHIPPED = {
@@ -34,10 +34,15 @@ def fits(kind: str, text: str) -> bool:
     return Draft202012Validator(schema(kind)).is_valid(document(text))
 
 
+def file_of(kind: str) -> str:
+    """The name of the file that holds a schema."""
+    return f"{kind}.schema.json"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_is_what_the_command_prints(kind: str, update_golden: bool) -> None:
     printed = nodrop("schema", kind).out
-    path = home(FOLDER) / file_of(kind)
+    path = home("schemas") / file_of(kind)
     if update_golden:
         path.write_text(printed)
     assert path.read_text() == printed, "make golden"
@@ -45,7 +50,7 @@ def test_a_file_is_what_the_command_prints(kind: str, update_golden: bool) -> No
 
 
 def test_there_are_no_other_files() -> None:
-    assert {path.name for path in home(FOLDER).iterdir()} == {file_of(kind) for kind in KINDS}
+    assert {path.name for path in home("schemas").iterdir()} == {file_of(kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize(("kind", "path"), [(kind, path) for kind, paths in SHIPPED.items() for path in paths])
@@ -57,7 +62,7 @@ def test_what_is_shipped_fits(kind: str, path: Path) -> None:
 def test_an_intent_says_where_its_schema_lies(path: Path) -> None:
     found = re.match(r"# yaml-language-server: \$schema=(\S+)\n", path.read_text())
     assert found is not None
-    assert (path.parent / found[1]).resolve() == (home(FOLDER) / file_of("intent")).resolve()
+    assert (path.parent / found[1]).resolve() == (home("schemas") / file_of("intent")).resolve()
 
 
 CONFIG = """

@@ -36,6 +36,9 @@ NVUE = f"""- set:
       snmp-server:
         readonly-community: {{'{SECRET}': {{access: any}}}}
         username: {{me: {{auth-sha: {{'{SECRET}': {{}}}}}}}}
+      ntp:
+        key: {{'1': {{value: '{SECRET}', type: sha1, trusted: 'yes'}}}}
+        server: {{192.0.2.9: {{key: 1}}}}
     vrf:
       default:
         router:
@@ -72,7 +75,7 @@ def test_secrets_of_frr_are_told_and_not_shown(tmp_path: Path) -> None:
 def test_secrets_of_nvue_are_told_and_not_shown(tmp_path: Path) -> None:
     file = tmp_path / "startup.yaml"
     file.write_text(NVUE)
-    assert [line for _, line in _told(file)] == [7, 8, 4, 5, 13]
+    assert [line for _, line in _told(file)] == [7, 10, 8, 4, 5, 16]
 
 
 def test_secrets_of_onyx_are_told_and_not_shown(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from nodrop.errors import InputProblems
 from nodrop.fabric.fabric import Device, Fabric, Link
 from random_designs import intents
 
+pytestmark = pytest.mark.slow
+
 NAMED = ("BUFFER_PROFILE", "SCHEDULER", "WRED_PROFILE")
 """Tables whose rows ports share; a first cable of its kind may bring rows of its own, others stay as they are."""
 

@@ -23,8 +23,8 @@ V6_ONLY = {f"addressing.{key}": f"fd00:{n}::/48" for n, key in enumerate(("loopb
 def seen(reading: Reading) -> tuple[Observation, Observation]:
     """What is computed of a fabric, and what its twin shows."""
     needed()
-    own = computed(Index(reading.fabric))
-    return own, observe(reading, own, options=ONLY)
+    index = Index(reading.fabric)
+    return computed(index), observe(reading, index, options=ONLY)
 
 
 def differences(own: Observation, twin: Observation) -> dict[object, tuple[object, object]]:

@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 import nodrop
+from nodrop.errors import InputProblems
 from nodrop.resources import home
 
 PROGRAM = """
@@ -32,3 +36,20 @@ def test_every_verb_is_a_function_and_told_in_the_docstring() -> None:
     for name in nodrop.__all__:
         assert callable(getattr(nodrop, name)), name
         assert name == "read_back" or f"    {name}(" in nodrop.__doc__
+
+
+def test_a_change_of_files_can_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (home("intents") / "two-by-two.yaml").read_text()
+    for folder, changed in (
+        ("old", text),
+        ("same", text.replace("150kB", "200kB")),
+        (".", text.replace("150kB", "200kB")),
+    ):
+        Path(folder).mkdir(exist_ok=True)
+        Path(folder, "pod.yaml").write_text(changed)
+    assert nodrop.check(["pod.yaml"], "./same").fabrics == ()
+    (only,) = nodrop.check(["pod.yaml"], "./old").fabrics
+    assert {one.path[-1] for told in only.plan.told for fact in told.facts for one in fact.entries} == {"min_bytes"}
+    with pytest.raises(InputProblems):
+        nodrop.check(["pod.yaml"], "nowhere")

@@ -12,6 +12,8 @@ The public verbs; each is a pure function where it can be:
     fix(sources) -> Fixed               the same configurations without it, as far as rules know how
     validate(reading) -> Verdict        what its control plane will do, and what of that is wrong
     plan(old, new) -> Plan              what lies between two fabrics, and what it does to switches that run
+    drift(running, wanted) -> Drift     where switches run otherwise than is wanted of them
+    check(sources, base) -> Checked     what a change of files does, and which findings it brings
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,11 +33,26 @@ if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
     from nodrop.lint.finding import Verdict
     from nodrop.lint.rule import Rule
-    from nodrop.plan.model import Plan
+    from nodrop.plan.model import Drift, Plan
     from nodrop.platforms.artifact import Artifact
+    from nodrop.report.checked import Checked
     from nodrop.report.fixed import Fixed
 
-__all__ = ["build", "fix", "host_files", "lint", "load", "plan", "rack", "read", "read_back", "validate", "write"]
+__all__ = [
+    "build",
+    "check",
+    "drift",
+    "fix",
+    "host_files",
+    "lint",
+    "load",
+    "plan",
+    "rack",
+    "read",
+    "read_back",
+    "validate",
+    "write",
+]
 
 
 def load(path: "Path") -> "Intent":
@@ -143,3 +160,28 @@ def plan(old: "Reading", new: "Reading") -> "Plan":
     from nodrop.plan.planning import plan
 
     return plan(old, new)
+
+
+def drift(running: "Reading", wanted: "Reading") -> "Drift":
+    """Return where what runs is not as it is wanted: nothing where it is, but for what switches write by themselves.
+
+    What one side does not say is no drift. `nodrop drift` reads the running files with what is wanted stated of them.
+    """
+    from nodrop.plan.drifting import drift
+
+    return drift(running, wanted)
+
+
+def check(sources: Sequence[str], base: str, *, exact: bool = False) -> "Checked":
+    """Return what changes of files and folders since a base do: plans, new findings, routing, fabric by fabric.
+
+    The base is a folder that holds the files as they were, under the same paths, or a revision of the git repository
+    that the first source lies in: the commit where HEAD left it, unless `exact`. InputProblems where there is no such
+    base.
+    """
+    from nodrop.checking.check import check
+    from nodrop.former import at_base
+    from nodrop.judging import Settings
+
+    with at_base(sources, base, exact=exact) as (former, name):
+        return check(sources, Settings(), former, name)[0]

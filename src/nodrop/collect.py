@@ -9,7 +9,7 @@ from pathlib import Path
 from nodrop import platforms, stated
 from nodrop.cache import Store
 from nodrop.errors import InputProblems
-from nodrop.fabric.assemble import assemble
+from nodrop.fabric.assemble import Shared, assemble
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.reading import DeviceReading, HostReading, Note, Reading, Source
 from nodrop.inputs import Bundle, Inputs, Text
@@ -29,11 +29,13 @@ def read_inputs(
     held: Sequence[DeviceReading] | None = None,
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
+    shared: Shared | None = None,
 ) -> Reading:
     """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs` or a store.
 
     `declared` is stronger than what lies beside the files, and `otherwise` weaker. `held` is what the bundles say,
-    where they have been read before. `progress` is told how far it is.
+    where they have been read before. `progress` is told how far it is. What is `shared` with other
+    states of the fabric is made once.
     """
     problems = list(inputs.problems)
     for text in inputs.stated:
@@ -54,7 +56,7 @@ def read_inputs(
         if not reading.device.interfaces:
             file = bundle.files[0][1].display
             notes.append(Note(kind="no-ports", message="names no port, so nothing about ports is judged", file=file))
-    found = assemble(readings, declared, read_hosts(inputs.hosts))
+    found = assemble(readings, declared, read_hosts(inputs.hosts), shared)
     return replace(
         found,
         notes=(*notes, *found.notes),

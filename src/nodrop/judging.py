@@ -19,11 +19,13 @@ from nodrop.lint.rule import Rule, Strictness
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from nodrop.fabric.assemble import Shared
     from nodrop.fabric.index import Index
-    from nodrop.fabric.reading import Reading
+    from nodrop.fabric.reading import DeviceReading, Reading
     from nodrop.inputs import Inputs, Text
     from nodrop.intent.schema import Intent
     from nodrop.lint.baseline import Baseline
+    from nodrop.lint.nearby import Part
     from nodrop.platforms.artifact import Artifact
     from nodrop.report.outcome import Outcome
     from nodrop.report.rule_list import Listed
@@ -50,6 +52,9 @@ class Settings:
     """Whether every finding gets its place, or only those that a short report shows."""
     store: Store | None = None
     """What was worked out before, if anything is kept."""
+    both: bool = False
+    """Whether a command judges by rules of files and of routing, the latter where it works routing out: what is
+    selected and ignored may be of either."""
 
 
 def all_rules(config: Config) -> tuple[Rule, ...]:
@@ -60,10 +65,12 @@ def all_rules(config: Config) -> tuple[Rule, ...]:
     return with_own(config.rules) if config.rules else rules.shipped()
 
 
-def chosen_rules(settings: Settings, *, routing: bool = False, observed: bool = False) -> tuple[Rule, ...]:
-    """Return the rules of files, or of `routing`, that were selected and not ignored.
+def chosen_rules(
+    settings: Settings, *, files: bool = True, routing: bool = False, observed: bool = False
+) -> tuple[Rule, ...]:
+    """Return the rules of `files`, of `routing`, or of both, that were selected and not ignored.
 
-    Those about what other validators have `observed` are among the latter where that is so.
+    Those about what other validators have `observed` are among those of routing where that is so.
 
     InputProblems where a word names none, or the configuration says something of a rule that there is not.
     """
@@ -71,8 +78,9 @@ def chosen_rules(settings: Settings, *, routing: bool = False, observed: bool = 
 
     every = all_rules(settings.config)
     settings.config.check(every)
-    rules = of_routing(every, observed=observed) if routing else of_files(every)
-    known = {word for rule in rules for word in _words(rule)}
+    halves = (of_files(every) if files else (), of_routing(every, observed=observed) if routing else ())
+    rules = tuple({rule.name: rule for half in halves for rule in half}.values())
+    known = {word for rule in (every if settings.both else rules) for word in _words(rule)}
     wanted, unwanted = (_named(option, known, getattr(settings, option)) for option in ("select", "ignore"))
     return tuple(rule for rule in rules if (not wanted or wanted & _words(rule)) and not unwanted & _words(rule))
 
@@ -132,9 +140,10 @@ def judged(
     settings: Settings,
     *,
     index: "Index | None" = None,
+    near: "Part | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Outcome":
-    """Return what the rules say of a reading, with the places that the reports will show."""
+    """Return what the rules say of a reading, or of what is `near` in it, with the places that reports will show."""
     from nodrop import platforms
     from nodrop.lint.engine import judge
     from nodrop.locate import locate
@@ -151,6 +160,7 @@ def judged(
         evaluations=evaluations,
         seconds=seconds if settings.statistics else None,
         index=index,
+        near=near,
         progress=progress,
     )
     findings, fared = (
@@ -213,7 +223,7 @@ def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False, 
     config = settings.config
     if not outcome.settled or not (config.suppress or config.baseline):
         return outcome
-    rules = bench(chosen_rules(settings, routing=routing, observed=observed), settings)
+    rules = bench(chosen_rules(settings, files=not routing, routing=routing, observed=observed), settings)
     if rules.baseline is not None:
         outcome = settling.told_again(outcome, rules.baseline)
         ended = settling.gone(outcome, rules.baseline, rules.names)
@@ -237,9 +247,11 @@ def read(
     executor: "Executor | None" = None,
     *,
     runs: "Runs | None" = None,
+    held: "Sequence[DeviceReading] | None" = None,
+    shared: "Shared | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Reading":
-    """Read the files of a fabric, those in `runs` as they are there.
+    """Read the files of a fabric, those in `runs`, or `held`, as they are there; other states have what is `shared`.
 
     Of an intent, return what its switches would be given, as if it lay beside the intent.
 
@@ -256,6 +268,8 @@ def read(
             executor,
             otherwise=otherwise,
             runs=runs,
+            held=held,
+            shared=shared,
             store=settings.store,
             progress=progress,
         )
@@ -275,7 +289,10 @@ def intent_of(text: "Text") -> "tuple[bytes, Intent]":
     from nodrop.intent.load import MAX_BYTES, loads
 
     if text.path is not None and text.path.is_dir():
-        raise InputProblems([Problem(path=text.display, found="a folder", expected="an intent, which is a file")])
+        hint = "`nodrop import` derives one from configurations"
+        raise InputProblems(
+            [Problem(path=text.display, found="a folder", expected="an intent, which is a file", hint=hint)]
+        )
     raw = text.read(MAX_BYTES)
     if not is_intent(raw) and b"topology" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         hint = "`nodrop lint` judges configurations"
@@ -350,7 +367,9 @@ def reading_of(inputs: "Inputs", settings: Settings, named: str) -> "Reading":
         return read(text, settings)
     reading = read(inputs.only(), settings)
     if not reading.fabric.devices:
-        nothing = Problem(path=named, found="no configuration", expected="files of switches, or an intent")
+        why = next((note.message for note in inputs.notes if note.kind == "nothing"), "")
+        expected = "files of switches, or an intent"
+        nothing = Problem(path=named, found="no configuration", expected=expected, hint=why)
         raise InputProblems(reading.problems or [nothing])
     return reading
 

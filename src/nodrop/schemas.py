@@ -7,14 +7,11 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-KINDS = ("intent", "fabric", "config", "profile", "rule", "findings")
-"""What there is a schema of: intents, fabric.yaml, nodrop.yaml, profiles, rule files, and the JSON report."""
-FOLDER = "schemas"
-
-
-def file_of(kind: str) -> str:
-    """Return the name of the file that holds a schema, in `schemas/` and wherever a copy of it lies."""
-    return f"{kind}.schema.json"
+WRITTEN = ("intent", "fabric", "config", "profile", "rule")
+REPORTED = ("findings", "plan", "check", "drift")
+KINDS = (*WRITTEN, *REPORTED)
+"""What there is a schema of: intents, fabric.yaml, nodrop.yaml, profiles and rule files, which users write; and what
+commands print as JSON."""
 
 
 def schema(kind: str) -> dict[str, Any]:
@@ -28,10 +25,10 @@ def spelt(kind: str) -> str:
 
 
 def _of(kind: str) -> dict[str, Any]:
-    if kind == "findings":
-        from nodrop.report.schema import findings_schema
+    if kind in REPORTED:
+        from nodrop.report.schema import REPORTS
 
-        return findings_schema()
+        return REPORTS[kind]()
     return model(kind).model_json_schema()
 
 

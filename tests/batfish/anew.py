@@ -9,7 +9,6 @@ from recordings import TEMPLATES, Stale, recorded, replayed
 
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
-from nodrop.validating import computed
 from nodrop.validating.batfish import difference, observe
 
 ANSWERS = HERE / "answers"
@@ -58,4 +57,4 @@ def _conversations(service: str, scratch: Path) -> Iterator[tuple[str, Callable[
 
 
 def _observe(reading: Reading, service: str) -> None:
-    observe(reading, computed(Index(reading.fabric)), service)
+    observe(reading, Index(reading.fabric), service)

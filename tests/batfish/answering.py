@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodrop.analyses._computed import computed
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Place, Reading
@@ -184,4 +183,4 @@ def observed(
     """What is seen of a fabric in such answers."""
     reading = Reading(fabric=fabric)
     answers: Any = Answers(changes, fates or {})
-    return Observing(reading, computed(Index(fabric)), snapshot or exported(fabric), answers).observation("versions")
+    return Observing(reading, Index(fabric), snapshot or exported(fabric), answers).observation("versions")

@@ -31,8 +31,8 @@ def _agrees(reading: Reading) -> str:
 
     A device of which a line is refused that matters is taken in part, and that is no difference.
     """
-    there = computed(Index(reading.fabric))
-    seen = observe(reading, there, SERVICE)
+    index = Index(reading.fabric)
+    there, seen = computed(index), observe(reading, index, SERVICE)
     harmed = {(one.device,): "in part" for one in seen.refused if one.matters}
     wrong = []
     for check in CHECKS:

@@ -41,9 +41,9 @@ def sound(name: str) -> Reading:
 
 def seen(name: str, reading: Reading) -> tuple[Observation, Observation]:
     """What Batfish sees, and what is computed."""
-    there = computed(Index(reading.fabric))
+    index = Index(reading.fabric)
     with replayed(ANSWERS / f"{name}.json"):
-        return observe(reading, there, NOWHERE), there
+        return observe(reading, index, NOWHERE), computed(index)
 
 
 def compare(name: str, text: str, update: bool) -> None:
@@ -115,10 +115,10 @@ def test_other_questions_than_the_recorded_have_no_answers(monkeypatch: pytest.M
 
 def test_another_failure_than_the_recorded_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     reading = sound("two-by-two")
-    there = computed(Index(reading.fabric))
-    monkeypatch.setitem(there.seen["failures"], ("@fabric", "failures", "spine2"), frozenset())  # type: ignore[arg-type]
+    index = Index(reading.fabric)
+    monkeypatch.setitem(computed(index).seen["failures"], ("@fabric", "failures", "spine2"), frozenset())  # type: ignore[arg-type]
     with replayed(ANSWERS / "two-by-two.json"), pytest.raises(Stale, match="without spine2"):
-        observe(reading, there, NOWHERE)
+        observe(reading, index, NOWHERE)
 
 
 def test_recordings_hold_nothing_that_nobody_asks() -> None:

@@ -1,5 +1,7 @@
 """The fabric by name: what is found, what is not, and which of two counts."""
 
+from dataclasses import replace
+
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.fabric.index import Index
 
@@ -56,3 +58,11 @@ def test_what_is_at_the_far_end() -> None:
     assert index.far("leaf1", "Ethernet24") is None
     assert index.at(End("gpu1", "nic2")) is None
     assert index.at(End("gpu9", "nic1")) is None
+
+
+def test_devices_beside_each_other() -> None:
+    """Hosts and what was not read are no devices; a device without cables has none beside it."""
+    spare = Device(name="leaf9", platform="sonic", interfaces=())
+    index = Index(replace(FABRIC, devices=(*FABRIC.devices, spare)))
+    assert index.beside == {"leaf1": {"spine1"}, "spine1": {"leaf1"}, "leaf9": set()}
+    assert index.beside is index.beside

@@ -442,3 +442,21 @@ def test_doubled_keys_are_told_and_the_last_counts_where_that_is_asked_for() -> 
         yaml.Double(keys=("l", "0", "c"), line=4, column=5, first_line=2),
     ]
     assert document.place(("l", 0, "c")) == (4, 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("name: pod1\nmode: lossless\n", "pod1"),
+        ("a: {name: no}\nb: [name, no]\nc: name\nname: 'pod 1'\n", "pod 1"),
+        ("\ufeff# first\nname: 1.10\n", "1.10"),
+        ("a:\n  name: no\n", None),
+        ("name: [pod1]\n", None),
+        ("name: pod1\n]: what follows is not read\n", "pod1"),
+        ("]\nname: pod1\n", None),
+        ("", None),
+    ],
+)
+def test_a_key_at_the_top_is_read_without_the_rest(text: str, found: str | None) -> None:
+    assert yaml.topmost(text.encode(), "name") == found
+    assert yaml.topmost(b"\xff\xfe", "name") is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.schemas import KINDS, file_of
+from nodrop.schemas import WRITTEN
 
 PAGE = (Path(__file__).parents[2] / "docs" / "editors.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -41,4 +41,4 @@ def test_brackets_are_balanced(language: str) -> None:
 
 def test_schemas_are_those_that_there_are() -> None:
     named = set(re.findall(r"\.nodrop/([\w.]+\.json)", PAGE))
-    assert named == {file_of(kind) for kind in KINDS if kind != "findings"}
+    assert named == {f"{kind}.schema.json" for kind in WRITTEN}

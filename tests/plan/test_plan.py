@@ -13,6 +13,7 @@ import nodrop
 from designs import shipped
 from json_text import applied
 from nodrop import platforms
+from nodrop.checking.rollout import reroutes, rolled_out
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.fabric.compare import differences
 from nodrop.fabric.edit import set_value
@@ -21,10 +22,12 @@ from nodrop.fabric.reading import Assumption, Reading
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse
 from nodrop.fabric.types import fields
+from nodrop.judging import Settings
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import BY_HAND, STEPS, Patch, patches
+from nodrop.plan.patches import BY_HAND, Patch, patches
 from nodrop.platforms import changing
+from nodrop.platforms.sonic.edit import PATCH
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.report.plan_words import lines, what
 from plan.pairs import KNOBS, as_read, device_in, reading, reading_of
@@ -52,6 +55,8 @@ STORIES: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"classes.rdma.dscp": "24", "classes.storage.dscp": "26", "hosts": {"tos": "98"}},
     ),
     "spine-drained": ("two-by-two", "sonic", {"devices": {"spine1": {"drained": True}}}),
+    "mtu-lowered": ("two-by-two", "sonic", {"mtu": "9000"}),
+    "spines-renumbered": ("two-by-two", "nvue", {"routing.asn.spines": "4200000001"}),
     "spines-become-nvue": (
         "two-by-two",
         "sonic",
@@ -81,6 +86,7 @@ def whole(one: Plan) -> list[str]:
 def test_what_a_reviewer_reads(name: str, form: str, update_golden: bool) -> None:
     old, new = story(name)
     made = nodrop.plan(old, new)
+    made = rolled_out(made, old, new, Settings(), routing=reroutes(made, old, new))
     said = {
         "txt": lambda: plan_text.page(made),
         "md": lambda: plan_markdown.page(made),
@@ -154,7 +160,7 @@ def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
     had = bundle(old, patch.device)
     assert had is not None
     if platform == "sonic":
-        steps = json.loads(patch.files.get(STEPS, b"[]"))
+        steps = json.loads(patch.files.get(PATCH, b"[]"))
         assert applied(steps, json.loads(had[file])) == json.loads(patch.result[file])
     else:
         laid_over = {**had, file: had[file] + patch.files["changes.yaml"]}
@@ -164,6 +170,7 @@ def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
 @pytest.mark.parametrize("platform", ["sonic", "nvue"])
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
+@pytest.mark.slow
 def test_a_patch_makes_the_new_fabric_of_the_old_files(platform: str, data: st.DataObject) -> None:
     knobs = data.draw(st.lists(st.sampled_from(sorted(KNOBS)), min_size=1, max_size=3, unique=True))
     changes = {knob: data.draw(st.sampled_from(KNOBS[knob])) for knob in knobs}
@@ -236,7 +243,7 @@ def test_what_no_patch_makes_makes_the_rest_no_worse() -> None:
     }
     assert made.together == ()
     (patch,) = patches(made, old, new)
-    (step,) = json.loads(patch.files[STEPS])
+    (step,) = json.loads(patch.files[PATCH])
     assert (step["path"], step["value"]) == ("/WRED_PROFILE/AZURE_LOSSLESS/green_min_threshold", "160000")
     assert json.loads(patch.files["config_db.json"]) == config
     assert patch.by_hand[0].startswith("leaf1/@hwsku: ")
@@ -267,14 +274,26 @@ def test_a_switch_of_which_little_is_known_is_told() -> None:
     assert {fact.effect.means for block in made.told for fact in block.facts if block.devices} <= {"by hand", "unknown"}
 
 
-def test_a_refused_patch_comes_with_the_whole_file() -> None:
+def test_what_the_updater_refuses_and_a_command_does_is_typed() -> None:
     old, new = story("ecn-thresholds")
     made = nodrop.plan(old, new)
-    assert made.effects == dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "refused")
+    assert made.effects == dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "none")
+    assert {fact.effect.means for block in made.told for fact in block.facts if block.devices} == {"commands"}
+    patch = next(iter(patches(made, old, new)))
+    assert list(patch.files) == ["commands.sh"]
+    assert patch.files["commands.sh"].startswith(b"sudo ecnconfig -p AZURE_LOSSLESS -gm")
+    assert as_read("sonic", "leaf1", dict(patch.result)) == device_in(new, "leaf1")
+
+
+def test_a_refused_patch_comes_with_the_whole_file() -> None:
+    old = reading()
+    new = replace(old, fabric=set_value(old.fabric, parse("leaf1/@watchdog_polling_ms"), None))
+    made = nodrop.plan(old, new)
+    assert made.effects == {"leaf1": "refused"}
     patch = next(iter(patches(made, old, new)))
     file = platforms.reader("sonic").FILES[0]
-    assert sorted(patch.files) == sorted([STEPS, file, BY_HAND])
-    assert as_read("sonic", "leaf1", {**patch.result, file: patch.files[file]}) == device_in(new, "leaf1")
+    assert sorted(patch.files) == sorted([PATCH, file, BY_HAND])
+    assert as_read("sonic", "leaf1", {**patch.result, file: patch.files[file]}).watchdog_polling_ms is None
     assert patch.files[BY_HAND].decode().startswith(f"refused as a whole, load {file} instead: ")
 
 

@@ -41,23 +41,24 @@ def test_formats_to_files(other: Path) -> None:
     )
     assert done.code == 1
     assert json.loads(Path("plan.json").read_text())["plans"][0]["summary"]["changed"] == 4
-    assert Path("plan.md").read_text().startswith("**4 switches changed; worst: refused by the device")
-    assert "4 switches changed; worst: refused by the device" in done.out
+    assert Path("plan.md").read_text().startswith("**4 switches changed; nothing known to disturb a switch that runs**")
+    assert "4 switches changed; nothing known to disturb a switch that runs" in done.out
 
 
 def test_patches_take_a_folder_for_each_switch(other: Path) -> None:
     done = nodrop("plan", INTENT, other, "--patch", "patch")
     assert done.code == 1
-    assert done.err == "patches of 4 switches are in patch; 4 switches with something to do by hand: see by-hand.txt\n"
+    assert done.err == "patches of 4 switches are in patch\n"
     assert sorted(path.name for path in Path("patch").iterdir()) == [
         ".nodrop.json",
+        "PATCHES.txt",
         "leaf1",
         "leaf2",
         "spine1",
         "spine2",
     ]
-    steps = json.loads(Path("patch/leaf1/patch.json").read_text())
-    assert {step["op"] for step in steps} == {"replace"}
+    (line,) = Path("patch/leaf1/commands.sh").read_text().splitlines()
+    assert line.startswith("sudo ecnconfig -p AZURE_LOSSLESS ")
     Path("patch/mine.txt").write_text("")
     again = nodrop("plan", INTENT, other, "--patch", "patch")
     assert (again.code, "mine.txt" in again.err) == (2, True)
@@ -86,7 +87,7 @@ def test_fabrics_of_one_name_are_held_side_by_side(other: Path) -> None:
         "twin": (0, 0),
         "two-by-two": (0, 4),
     }
-    assert sorted(str(path.parent) for path in Path("patch").glob("*/*/patch.json")) == [
+    assert sorted(str(path.parent) for path in Path("patch").glob("*/*/commands.sh")) == [
         f"patch/two-by-two/{name}" for name in ("leaf1", "leaf2", "spine1", "spine2")
     ]
     page = nodrop("plan", "old", "new").out

@@ -177,3 +177,17 @@ def test_forced_links_are_on_standard_output_alone(faulty: Path, monkeypatch: py
         assert "\x1b" not in nodrop("lint", "pod.yaml", "--format", name).out
     nodrop("lint", "pod.yaml", "--format", "text=report.txt")
     assert "\x1b" not in Path("report.txt").read_text()
+
+
+def test_what_a_fix_leaves_is_linked_where_it_is_on_standard_output(
+    faulty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = nodrop("fix", "pod.yaml").out
+    monkeypatch.setenv("FORCE_HYPERLINK", "1")
+    said = nodrop("fix", "pod.yaml", "--format", "text", "--format", "json=out.json").out
+    assert "ecn-below-one-packet" in [shown for _, shown in LINK.findall(said)]
+    assert LINK.sub(r"\2", said) == plain
+    nodrop("fix", "pod.yaml", "--format", "text=report.txt")
+    aside = nodrop("fix", "pod.yaml", "--diff").err
+    assert "\x1b" not in Path("report.txt").read_text() + aside
+    assert "ecn-below-one-packet" in aside

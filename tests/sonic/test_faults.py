@@ -96,18 +96,18 @@ FAULTS: dict[str, Fault] = {
         "malformed-value", "", ("BUFFER_PG", f"{PORT}|4-3"),
     ),
     "QUEUE 99": fault(
-        {("QUEUE", f"{PORT}|99"): {"scheduler": "scheduler.strict"}}, "malformed-value", "", ("QUEUE", f"{PORT}|99")
+        {("QUEUE", f"{PORT}|99"): {"scheduler": "scheduler.7"}}, "malformed-value", "", ("QUEUE", f"{PORT}|99")
     ),
     "QUEUE abc": fault(
-        {("QUEUE", f"{PORT}|abc"): {"scheduler": "scheduler.strict"}}, "malformed-value", "", ("QUEUE", f"{PORT}|abc")
+        {("QUEUE", f"{PORT}|abc"): {"scheduler": "scheduler.7"}}, "malformed-value", "", ("QUEUE", f"{PORT}|abc")
     ),
     "queue 9": fault(
-        {("QUEUE", f"{PORT}|9"): {"scheduler": "scheduler.strict"}},
+        {("QUEUE", f"{PORT}|9"): {"scheduler": "scheduler.7"}},
         "queue-without-traffic-class", f"{PORT}/qos/queues/9", ("QUEUE", f"{PORT}|9"),
     ),
     "SCHEDULER.priority": fault(
-        {("SCHEDULER", "scheduler.dwrr.60", "priority"): "1"},
-        "rejected-row", "", ("SCHEDULER", "scheduler.dwrr.60", "priority"), "rdma-queue-without-share",
+        {("SCHEDULER", "scheduler.3", "priority"): "1"},
+        "rejected-row", "", ("SCHEDULER", "scheduler.3", "priority"), "rdma-queue-without-share",
     ),
     "WRED above 2^31": fault(
         {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): "2147483648"},
@@ -210,7 +210,7 @@ def test_a_fault_is_found_where_it_stands_and_nothing_else_is(name: str) -> None
 
 
 def test_an_unscheduled_queue_follows_from_a_rejected_scheduler() -> None:
-    _, reading = faulty.read({("SCHEDULER", "scheduler.dwrr.60", "priority"): "1"})
+    _, reading = faulty.read({("SCHEDULER", "scheduler.3", "priority"): "1"})
     queue = next(one for one in reading.fabric.device("leaf1").interfaces[0].qos.queues if one.index == 3)
     assert queue.scheduler is None
     assert queue.wred is not None

@@ -9,7 +9,7 @@ from nodrop.fabric.change import Change, Edit, Step
 from nodrop.fabric.qos import PfcWatchdog
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse
-from nodrop.platforms.sonic.edit import edit
+from nodrop.platforms.sonic.edit import between, edit
 from nodrop.platforms.sonic.gcu import chip_of, judged
 from nodrop.platforms.sonic.patch import operations
 from sonic.configs import NAME, stock
@@ -57,8 +57,8 @@ ALPHA = for_both("priority_groups/0/buffer/dynamic_th", 1)
         ([("@watchdog_polling_ms", None)], {"202305": "refused", "202605": "refused"}),
         (SHARED, {"202305": "none", "202411": "none", "202505": "none", "202511": "none", "202605": "none"}),
         (ALONE, {"202411": "refused", "202505": "refused", "202511": "port bounce", "202605": "port bounce"}),
-        (YELLOW, {"202411": "refused", "202505": "refused", "202511": "none"}),
-        (ALPHA, {"202411": "refused", "202505": "refused", "202511": "none", "202605": "none"}),
+        (YELLOW, {"202411": "typed", "202505": "typed", "202511": "none"}),
+        (ALPHA, {"202411": "typed", "202505": "typed", "202511": "none", "202605": "none"}),
         (
             [("@buffer_pools/egress_lossy/size_bytes", 50_000_000)],
             {"202411": "none", "202505": "none", "202511": "refused"},
@@ -73,7 +73,44 @@ ALPHA = for_both("priority_groups/0/buffer/dynamic_th", 1)
 )
 def test_what_the_updater_of_a_release_takes(changes: list[tuple[str, Any]], verdicts: dict[str, str]) -> None:
     for release, verdict in verdicts.items():
-        assert made(switch(release), *changes).disruption == verdict, release
+        one = made(switch(release), *changes)
+        assert ("typed" if one.commands else one.disruption) == verdict, release
+
+
+def test_what_the_updater_refuses_of_a_row_that_is_there_is_typed() -> None:
+    old = switch("202505")
+    one = made(old, *YELLOW, ("@ntp_servers", ("192.0.2.1", "192.0.2.2")))
+    name = next(iter(old["WRED_PROFILE"]))
+    assert one.commands == f"ecnconfig -p {name} -ymin 1000 -ymax 2000 -ydrop 5\n"
+    assert one.forms["commands.sh"] == f"sudo {one.commands}"
+    assert [step["path"] for step in json.loads(one.forms["patch.json"])] == ["/NTP_SERVER/192.0.2.2"]
+    assert one.disruption == "service restart"
+    (why, *_) = [step.reason for step in one.steps if step.command]
+    assert why == "the updater of 202505 does not add yellow_min_threshold in WRED_PROFILE on spc3"
+    alpha = made(switch("202505"), *ALPHA)
+    assert (alpha.commands, set(alpha.forms)) == ("mmuconfig -p ingress_lossy_profile -a 1\n", {"commands.sh"})
+
+
+@pytest.mark.parametrize(("release", "commands"), [("202405", True), ("202411", False), ("202505", False)])
+def test_a_value_that_a_command_passes_over_is_not_typed(release: str, commands: bool) -> None:
+    """`mmuconfig -a 0` of some releases ends with 0, and the threshold stays as it was."""
+    one = made(switch(release), *for_both("priority_groups/0/buffer/dynamic_th", 0))
+    assert (one.commands == "mmuconfig -p ingress_lossy_profile -a 0\n") is commands
+    assert (one.disruption == "none") is commands
+    assert commands or one.steps[0].reason.endswith("on spc3; instead: `config reload` with the changed file")
+
+
+def test_a_threshold_that_is_not_there_yet_is_not_typed() -> None:
+    """`mmuconfig` ends with an error: such a profile is not using dynamic thresholding."""
+    config = switch("202505")
+    del config["BUFFER_PROFILE"]["ingress_lossy_profile"]["dynamic_th"]
+    one = made(config, *ALPHA)
+    assert (one.commands, one.disruption) == ("", "refused")
+
+
+def test_a_row_that_is_not_there_yet_is_not_typed() -> None:
+    new_profile = made(switch("202505"), *ALONE)
+    assert (new_profile.commands, set(new_profile.forms)) == ("", {"patch.json"})
 
 
 def test_a_table_that_is_not_there_cannot_be_guarded_row_by_row() -> None:
@@ -143,6 +180,31 @@ def test_what_is_taken_out_and_put_in_elsewhere_is_a_move_and_no_guarded_table_t
         ("remove", "/PFC_WD/Ethernet0", "none"),
         ("add", "/PFC_WD/Ethernet8", "refused"),
     ]
+
+
+def test_a_field_of_a_port_that_the_updater_moves_to_another_is_refused() -> None:
+    """Its check of `fec` takes the value that a move does not have, and ends with an AttributeError."""
+    old, new = switch("202605"), switch("202605")
+    old["PORT"][PORT]["fec"] = new["PORT"][OTHER]["fec"] = "rs"
+    for tables, port in ((old, OTHER), (new, PORT)):
+        tables["PORT"][port].pop("fec", None)
+    assert [(step.path, step.disruption) for step in steps(old, new)] == [
+        ("/PORT/Ethernet0/fec", "port bounce"),
+        ("/PORT/Ethernet8/fec", "refused"),
+    ]
+
+
+@pytest.mark.parametrize("release", ["202505", "202605"])
+def test_a_patch_to_a_configuration_that_yang_refuses_is_refused_and_not_typed(release: str) -> None:
+    """`ecnconfig` does not take a minimum above its maximum either."""
+    old, new = switch(release), switch(release)
+    profile = next(iter(new["WRED_PROFILE"].values()))
+    profile["green_min_threshold"] = str(int(profile["green_max_threshold"]) + 1)
+    one = between(*({"config_db.json": json.dumps(tables, indent=2).encode()} for tables in (old, new)), name=NAME)
+    assert one is not None
+    assert {step.disruption for step in one.steps} == {"refused"}
+    assert "comes to a configuration with a fault (broken-condition)" in one.steps[0].reason
+    assert one.commands == ""
 
 
 def test_rows_that_others_name_come_first_and_go_last() -> None:

@@ -224,7 +224,7 @@ def test_other_text_at_the_place_is_another_fact(name: str) -> None:
         ("Ethernet0/qos/pfc_watchdog/action", '"drop"'),
         ("Ethernet0/qos/pfc_watchdog/priorities", '"3"'),
         ("Ethernet0/qos/queues/3", '"Ethernet0|3"'),
-        ("Ethernet0/qos/queues/3/scheduler", '"scheduler.dwrr.60"'),
+        ("Ethernet0/qos/queues/3/scheduler", '"scheduler.3"'),
         ("Ethernet0/qos/queues/3/scheduler/weight", '"60"'),
         ("Ethernet0/qos/queues/6/scheduler/peak_bytes_per_s", '"2500000000"'),
         ("Ethernet0/qos/queues/3/wred", '"AZURE_LOSSLESS"'),

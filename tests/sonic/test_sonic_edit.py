@@ -253,7 +253,8 @@ def test_what_the_switch_works_out_follows_and_is_told() -> None:
         (
             "@static_routes",
             (),
-            "the routing daemon's own file says it, which is not edited: change frr.conf and load it with `vtysh -b`",
+            "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, "
+            "or restart bgp (`vtysh -b` only adds)",
         ),
         ("Ethernet16/mtu_bytes", 9100, "there is no `Ethernet16` (did you mean `Ethernet8`?)"),
         ("Ethernet0/mtu_bytes", None, f"{NAME}/Ethernet0/mtu_bytes would be `9100`, not none"),
@@ -371,6 +372,7 @@ FOLLOWS = ("priority_groups", "pfc_tx_priorities", "@buffer_pools")
         unique_by=lambda one: (one[0][0], one[1]),
     ),
 )
+@pytest.mark.slow
 def test_any_document_takes_any_changes_and_nothing_else(
     dialect: str, layout: str, wanted: Sequence[tuple[tuple[str, Any], str]]
 ) -> None:

@@ -81,7 +81,7 @@ def test_a_session_is_not_watched_where_the_daemon_does_not_run() -> None:
 )
 def test_what_more_lines_say_is_left_to_be_done_by_hand(subject: str, value: object) -> None:
     (one,) = edited(bundle(), **{subject: value}).by_hand
-    assert "change frr.conf and load it with `vtysh -b`" in one.line
+    assert "restart bgp (`vtysh -b` only adds)" in one.line
 
 
 def test_without_a_file_of_the_daemon_it_is_done_by_hand() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import nodrop
 from nodrop.analyses import OBSERVATIONS
-from nodrop.analyses._computed import computed
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.formats.yaml import parse
@@ -24,7 +23,7 @@ TABLE, REASONS = HERE / "caught.yaml", HERE / "reasons.yaml"
 COLUMNS = ("nodrop", "Batfish", "real FRR")
 HEAD = "# Which rules catch each fault of tests/routing_faults.py, by validator; reasons.yaml says why none does.\n"
 DIFFER = "validators-disagree"
-Observe = Callable[[Reading, Observation], Observation]
+Observe = Callable[[Reading, Index], Observation]
 
 
 def reading_of(fault: Fault) -> Reading:
@@ -36,7 +35,7 @@ def reading_of(fault: Fault) -> Reading:
 def caught_by(reading: Reading, observe: Observe) -> list[str]:
     """The rules that catch what a validator sees of a fabric."""
     index = Index(reading.fabric)
-    index.kept[OBSERVATIONS] = (observe(reading, computed(index)),)
+    index.kept[OBSERVATIONS] = (observe(reading, index),)
     rules = [rule for rule in of_routing(shipped(), observed=True) if rule.observed]
     verdict = judge(reading, rules, index=index)
     assert verdict.problems == ()

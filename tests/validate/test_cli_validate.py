@@ -9,10 +9,11 @@ import pytest
 
 from command import nodrop
 from nodrop.errors import ServiceUnavailable
+from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.lint.rules import shipped
 from nodrop.routing.observation import Flow, Observation
-from nodrop.validating import batfish, twin
+from nodrop.validating import batfish, computed, twin
 
 SESSION = ("leaf1", "@neighbors", "10.1.1.225")
 
@@ -20,9 +21,9 @@ SESSION = ("leaf1", "@neighbors", "10.1.1.225")
 def sees(by: str, asked: list[object]) -> Callable[..., Observation]:
     """A validator that sees what nodrop computes; what it is asked with is kept."""
 
-    def observe(_reading: Reading, computed: Observation, *given: object, **options: object) -> Observation:
+    def observe(_reading: Reading, index: Index, *given: object, **options: object) -> Observation:
         asked.append((by, *given, *(value for name, value in options.items() if name != "progress")))
-        return replace(computed, by=by)
+        return replace(computed(index), by=by)
 
     return observe
 
@@ -69,10 +70,11 @@ def test_who_is_asked(
 def test_what_one_of_them_sees_otherwise_is_found_and_shown_side_by_side(
     two_by_two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def observe(_reading: Reading, computed: Observation, _service: str, **_: object) -> Observation:
-        sessions = {**computed.seen["sessions"], SESSION: "down"}
+    def observe(_reading: Reading, index: Index, _service: str, **_: object) -> Observation:
+        own = computed(index)
+        sessions = {**own.seen["sessions"], SESSION: "down"}
         said = {("sessions", SESSION): "HALF_OPEN"}
-        return replace(computed, by="Batfish", seen={**computed.seen, "sessions": sessions}, said=said)  # type: ignore[arg-type]
+        return replace(own, by="Batfish", seen={**own.seen, "sessions": sessions}, said=said)  # type: ignore[arg-type]
 
     monkeypatch.setattr(batfish, "observe", observe)
     done = nodrop("validate", "--batfish", "here", "--format", "json", two_by_two)

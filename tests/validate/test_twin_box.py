@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,6 @@ from nodrop.validating.twin import box
 from twins import needed
 
 HERE = Path(__file__)
-MARK = "nodrop-twin-test-sleeper"
 
 
 @pytest.fixture(autouse=True)
@@ -79,40 +78,46 @@ def _litter(_tell: box.Tell) -> None:
 
 def test_it_ends_with_whoever_asked_for_it_however_that_ends() -> None:
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        mark = f"nodrop-twin-test-{os.getpid()}"  # other runs of the tests have sleepers too
         asking = subprocess.Popen(
-            [sys.executable, "-c", _SLEEPING],
+            [sys.executable, "-c", _SLEEPING, mark],
             env={**os.environ, "PYTHONPATH": os.pathsep.join((str(HERE.parent), *sys.path))},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
         with asking:
-            assert asking.stdout is not None
-            assert asking.stdout.readline() == "asleep\n"
-            assert len(list(sleepers())) == 2
-            asking.send_signal(number)
-            asking.wait(20)
-        assert gone(), number
+            try:
+                assert asking.stdout is not None
+                assert asking.stdout.readline() == "asleep\n"
+                assert within(lambda: len(list(sleepers(mark))) == 2)
+                asking.send_signal(number)
+                asking.wait(20)
+            finally:
+                asking.kill()
+        assert within(lambda: not list(sleepers(mark))), number
 
 
-def sleep(tell: box.Tell) -> None:
+def sleep(tell: box.Tell, mark: str) -> None:
     """Start what outlives its parent, and then do nothing."""
     for _ in range(2):
-        subprocess.Popen([sys.executable, "-c", f"import time; time.sleep(600)  # {MARK}"], start_new_session=True)
+        subprocess.Popen([sys.executable, "-c", f"import time; time.sleep(600)  # {mark}"], start_new_session=True)
     tell("asleep")
     time.sleep(600)
 
 
 _SLEEPING = textwrap.dedent(
     """
+    import signal, sys
     from nodrop.validating.twin import box
     import test_twin_box
-    box.call(test_twin_box.sleep, progress=lambda line: print(line, flush=True))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    box.call(test_twin_box.sleep, sys.argv[1], progress=lambda line: print(line, flush=True))
     """
 )
 
 
-def sleepers() -> Iterator[int]:
+def sleepers(mark: str) -> Iterator[int]:
     """The processes that `sleep` started."""
     for path in Path("/proc").iterdir():
         if path.name.isdecimal():
@@ -120,14 +125,14 @@ def sleepers() -> Iterator[int]:
                 words = (path / "cmdline").read_bytes()
             except OSError:
                 continue
-            if MARK.encode() in words and b"import time" in words:
+            if mark.encode() in words and b"import time" in words:
                 yield int(path.name)
 
 
-def gone() -> bool:
-    """Whether they are not there any more, after a while."""
+def within(holds: Callable[[], bool]) -> bool:
+    """Whether it comes to hold within a while: a process that has just begun has no command line for a moment."""
     for _ in range(100):
-        if not list(sleepers()):
+        if holds():
             return True
         time.sleep(0.1)
     return False

@@ -48,13 +48,13 @@ def names(taken: Sample) -> set[str]:
 
 def test_what_fits_runs_whole() -> None:
     fabric = three_tiers(2, 2, 2, 2)
-    taken = sample(fabric, 10)
+    taken = sample(Index(fabric), 10)
     assert taken.whole
     assert taken.fabric == fabric
 
 
 def test_leaves_of_two_pods_are_taken_with_all_that_is_above_them() -> None:
-    taken = sample(three_tiers(4, 8, 2, 2), 10)
+    taken = sample(Index(three_tiers(4, 8, 2, 2)), 10)
     assert names(taken) == {
         *("leaf1-1", "leaf1-2", "leaf2-1", "leaf2-2", "spine1-1", "spine1-2", "spine2-1", "spine2-2", "top1", "top2")
     }
@@ -66,26 +66,26 @@ def test_leaves_of_two_pods_are_taken_with_all_that_is_above_them() -> None:
 
 
 def test_room_that_is_left_goes_to_more_leaves_of_the_first_pod() -> None:
-    assert names(sample(three_tiers(4, 8, 2, 2), 12)) - names(sample(three_tiers(4, 8, 2, 2), 10)) == {
+    assert names(sample(Index(three_tiers(4, 8, 2, 2)), 12)) - names(sample(Index(three_tiers(4, 8, 2, 2)), 10)) == {
         "leaf1-3",
         "leaf1-4",
     }
 
 
 def test_where_even_one_leaf_has_too_much_above_it_some_of_that_runs() -> None:
-    assert names(sample(three_tiers(1, 2, 8, 0), 4)) == {"leaf1-1", "spine1-1", "spine1-2", "spine1-3"}
+    assert names(sample(Index(three_tiers(1, 2, 8, 0)), 4)) == {"leaf1-1", "spine1-1", "spine1-2", "spine1-3"}
 
 
 def test_without_tiers_the_devices_around_the_first_run() -> None:
     ring = tuple(Link(a=End(f"s{n}", "a"), b=End(f"s{n % 6 + 1}", "b")) for n in range(1, 7))
     devices = tuple(Device(name=f"s{n}", platform="sonic", role="switch") for n in range(1, 7))
-    taken = sample(Fabric(name="ring", mode="lossless", devices=devices, links=ring), 3)
+    taken = sample(Index(Fabric(name="ring", mode="lossless", devices=devices, links=ring)), 3)
     assert names(taken) == {"s1", "s2", "s6"}
 
 
 def test_of_very_many_hosts_every_leaf_keeps_some() -> None:
     fabric = three_tiers(1, 4, 2, 0, hosts=60)
-    taken = sample(fabric, 100)
+    taken = sample(Index(fabric), 100)
     assert len(taken.fabric.hosts) == sampling.HOSTS
     assert {f"gpu-leaf1-{leaf}-{number}" for leaf in range(1, 5) for number in (1, 60)} <= {
         host.name for host in taken.fabric.hosts
@@ -98,7 +98,7 @@ def test_of_very_many_hosts_every_leaf_keeps_some() -> None:
 def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
     fabric = build(shipped("reference-256"))
     whole = computed(Index(fabric))
-    taken = sample(fabric, 4)
+    taken = sample(Index(fabric), 4)
     own = computed_of(taken, whole)
     assert names(taken) == {"leaf1", "leaf2", "spine1", "spine2"}
     part = Part(seen={check: dict(items) for check, items in own.seen.items()}, unseen={})
@@ -117,7 +117,7 @@ def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
 def test_a_sample_that_does_what_is_not_computed_of_it_is_told() -> None:
     fabric = build(shipped("reference-256"))
     whole = computed(Index(fabric))
-    taken = sample(fabric, 4)
+    taken = sample(Index(fabric), 4)
     own = computed_of(taken, whole)
     item = ("leaf1", "@routes", "", "10.0.0.2/32")
     part = Part(seen={"routes": {**own.seen["routes"], item: frozenset({"Ethernet128"})}}, unseen={})
@@ -133,9 +133,10 @@ def test_a_sample_runs_and_says_so() -> None:
     needed()
     fabric = build(shipped("two-by-two"))
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
-    whole = computed(Index(reading.fabric))
+    index = Index(reading.fabric)
+    whole = computed(index)
     lines: list[str] = []
-    seen: Observation = observe(reading, whole, options=Options(devices=3), progress=lines.append)
+    seen: Observation = observe(reading, index, options=Options(devices=3), progress=lines.append)
     why = "the twin ran a sample of 3 of 4 devices"
     assert lines[0] == why
     assert seen.told[1].startswith(why)

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 from fault_columns import DIFFER, Observe, caught_by, caught_here, explained, reading_of, table, written
 
+from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.routing.observation import CHECKS, Observation
-from nodrop.validating import batfish, twin
+from nodrop.validating import batfish, computed, twin
 from routing_faults import FAULTS
 from twins import needed
 
@@ -48,9 +49,9 @@ def every_fault(observe: Observe) -> list[list[str]]:
 def test_what_real_daemons_show(update_golden: bool) -> None:
     needed()
 
-    def observe(reading: Reading, computed: Observation) -> Observation:
+    def observe(reading: Reading, index: Index) -> Observation:
         """Look and send packets; to let something fail beside the fault shows no more of it, and takes minutes."""
-        found = twin.observe(reading, computed, options=options, progress=lambda _: None)
+        found = twin.observe(reading, index, options=options, progress=lambda _: None)
         left = {check: {(): "not tried beside a fault"} for check in CHECKS[-2:]}
         return replace(found, unseen={**found.unseen, **left})
 
@@ -63,7 +64,7 @@ def test_what_real_daemons_show(update_golden: bool) -> None:
 @pytest.mark.batfish_live
 @pytest.mark.skipif(not SERVICE, reason="NODROP_BATFISH=HOST[:PORT] names no Batfish service")
 def test_what_batfish_shows(update_golden: bool) -> None:
-    found = every_fault(lambda reading, computed: batfish.observe(reading, computed, SERVICE))
+    found = every_fault(lambda reading, index: batfish.observe(reading, index, SERVICE))
     compare("Batfish", found, update=update_golden)
 
 
@@ -81,5 +82,5 @@ WORKS_AS_SAID = {
 
 
 def test_of_a_validator_that_sees_what_nodrop_computes_all_else_is_told() -> None:
-    silent = {fault.says for fault in FAULTS if not caught_by(reading_of(fault), lambda _, own: own)}
+    silent = {fault.says for fault in FAULTS if not caught_by(reading_of(fault), lambda _, index: computed(index))}
     assert silent == set(WORKS_AS_SAID)

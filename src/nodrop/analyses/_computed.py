@@ -335,5 +335,5 @@ def _failures(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]
             rows = told(failures.of_link(link).unreachable)
             name = link_subject(link.a, link.b)[-1]
             lost.setdefault(name, set()).update((router, prefix) for router, prefix in rows if prefix in counted)
-    for what in sorted(lost, key=lambda name: ("--" in name, name)):
+    for what in sorted(lost, key=lambda name: (":" in name, name)):
         yield failure_item(what), frozenset(lost[what])

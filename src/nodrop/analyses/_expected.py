@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from nodrop.analyses._computed import Joint, Lookup, aims, computed, destinations, joints, leaf
 from nodrop.analyses._plane import of
 from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import Subject, cable_ends
 from nodrop.fabric.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, Check, Observation, route_item
 from nodrop.routing.prefixes import Prefix, prefix
@@ -97,7 +97,7 @@ class _Judged:
 def _devices(check: Check, item: Subject) -> set[str]:
     """Whose ways a fault narrows before anything else fails."""
     if check == "links":
-        return {end.partition(":")[0] for end in item[2].split("--")}
+        return {end.node for end in cable_ends(item[2])}
     return {item[0]} if check in ("configuration", "sessions", "routes", "reach") else set()
 
 

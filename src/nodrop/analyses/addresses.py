@@ -17,6 +17,7 @@ from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import FABRIC, Subject
 
 RESTS_ON = frozenset({"hosts"})
+LOOKS_AT = frozenset({"addresses", "vrf", "loopbacks", "port_channels", "vlans", "bgp", "management"})
 
 _LOCAL = ("127.", "169.254.", "fe80:", "::1")
 _SHOWN = 3

@@ -12,6 +12,7 @@ from nodrop.fabric.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
 REPAIRS = True
+NEAR = True
 
 Session = tuple[Subject, BgpNeighbor]
 

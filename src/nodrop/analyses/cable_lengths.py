@@ -16,6 +16,7 @@ from nodrop.fabric.subject import link as subject_of_link
 from nodrop.hardware.bounds import headroom_rows
 
 RESTS_ON = frozenset({"cables"})
+NEAR = True
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:

@@ -16,6 +16,7 @@ from nodrop.hardware import medium
 
 RESTS_ON = frozenset({"cables", "hosts"})
 REPAIRS = frozenset({"speed"})
+NEAR = True
 
 Fault = tuple[str, dict[str, Fact]] | str | None
 """The field at fault with the facts of the message, the path of a fact that is missing, or nothing."""

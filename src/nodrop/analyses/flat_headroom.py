@@ -15,6 +15,8 @@ from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject
 
+NEAR = True
+
 RESTS_ON: frozenset[str] = frozenset()
 BYTES_PER_METRE_MBPS = 2 * 5e-9 * 1e6 / 8
 """What is on a metre of cable there and back, per Mb/s: 5 ns a metre (IEEE 802.1Q-2018 Annex N)."""

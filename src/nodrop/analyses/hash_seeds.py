@@ -16,6 +16,7 @@ from nodrop.hardware import switch, switches
 
 RESTS_ON = frozenset({"cables", "roles"})
 REPAIRS = True
+LOOKS_AT = frozenset({"hash_seed", "hash_fields", "role", "model", "platform", "version"})
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:

@@ -9,6 +9,7 @@ from nodrop.fabric.subject import FABRIC
 from nodrop.routing.prefixes import BITS, FAMILIES, Family, Prefix, prefix
 
 RESTS_ON = frozenset({"cables"})
+NEAR = True
 
 _LINK_LOCAL = tuple(filter(None, map(prefix, ("169.254.0.0/16", "fe80::/10"))))
 

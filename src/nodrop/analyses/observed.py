@@ -8,7 +8,7 @@ from nodrop.analyses._computed import aims, computed
 from nodrop.analyses._expected import NOTHING, Fault, expected_routes, faults
 from nodrop.analyses._plane import of
 from nodrop.fabric.index import Index
-from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends
 from nodrop.routing.observation import CHECKS, Check, Flow, Observation
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -76,17 +76,17 @@ def _hit(index: Index, seen: Observation, fault: Fault) -> Hit:
 def _named(item: Subject) -> str:
     """How a message names an item."""
     if item[0] == FABRIC:
-        return item[2].replace("--", " to ")
+        return " to ".join(map(str, cable_ends(item[2]))) or item[2]
     return f"{item[0]} to {item[-1]}" if len(item) > 1 else item[0]
 
 
 def _place(index: Index, item: Subject) -> tuple[Subject, Subject | None]:
     """The subject of an item, and the part to point at."""
     if item[:2] == (FABRIC, "failures"):
-        item = (FABRIC, "links", item[2]) if "--" in item[2] else (item[2],)
+        item = (FABRIC, "links", item[2]) if cable_ends(item[2]) else (item[2],)
     if item[:2] == (FABRIC, "links"):
-        device, _, port = item[2].partition("--")[0].partition(":")
-        return item, (device, port)
+        ends = cable_ends(item[2])
+        return item, tuple(ends[0]) if ends else None
     if item[:2] == (FABRIC, "addresses"):
         return _holder(index, item)
     if item[1:2] in (("@routes",), ("@reach",)):

@@ -11,6 +11,7 @@ from nodrop.fabric.states import UnknownFact, known, surely_off
 from nodrop.fabric.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
+NEAR = True
 UNREAD_END = "the other end of a link"
 
 

@@ -16,6 +16,8 @@ from nodrop.fabric.routing import StaticRoute
 from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import Subject
 
+LOOKS_AT = frozenset({"management", "addresses", "vrf", "loopbacks", "bgp", "static_routes"})
+
 MANAGEMENT_VRFS = ("mgmt", "management")
 
 Network = IPv4Network | IPv6Network

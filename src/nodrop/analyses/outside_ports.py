@@ -10,6 +10,7 @@ from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, those_known
 
 RESTS_ON = frozenset({"models", "cables", "hosts"})
+NEAR = True
 
 MANAGEMENT_VRF = "mgmt"
 

@@ -9,6 +9,7 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
 
 RESTS_ON = frozenset({"cables", "roles", "hosts", "policy"})
+NEAR = True
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:

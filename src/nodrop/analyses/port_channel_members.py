@@ -10,6 +10,7 @@ from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import UnknownFact, known, those_known
 
 REPAIRS = True
+NEAR = True
 
 Traits = tuple[tuple[str, str], ...]
 """What a port does, in words, and the attribute of its QoS that says so."""

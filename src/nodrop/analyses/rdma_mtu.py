@@ -9,6 +9,7 @@ from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
+NEAR = True
 
 
 def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:

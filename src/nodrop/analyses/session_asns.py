@@ -16,6 +16,7 @@ from nodrop.fabric.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
 REPAIRS = True
+LOOKS_AT = frozenset({"bgp", "addresses", "loopbacks", "vrf_bgp", "vrf", "enabled"})
 
 Speaker = tuple[str, int]
 """A switch that speaks BGP, and its AS number."""

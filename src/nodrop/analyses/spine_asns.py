@@ -21,6 +21,7 @@ from nodrop.routing.prefixes import FAMILIES, Prefix, prefix
 
 RESTS_ON = frozenset({"cables", "roles"})
 REPAIRS = True
+LOOKS_AT = frozenset({"role", "bgp", "loopbacks", "addresses"})
 
 _ELSEWHERE = ("call", "on-match")
 """What sends a route through more than one rule."""

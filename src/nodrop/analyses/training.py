@@ -14,6 +14,7 @@ from nodrop.hardware import medium
 from nodrop.platforms.traits import known_traits
 
 RESTS_ON = frozenset({"cables"})
+NEAR = True
 PAM4_LANE_MBPS = 50_000
 """Lanes of 25 Gb/s come up over short copper untrained too, and are often run so."""
 

@@ -8,6 +8,7 @@ from nodrop.analyses._tiers import Uplink, uplinks
 from nodrop.fabric.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
+NEAR = True
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:

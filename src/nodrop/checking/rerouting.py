@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses._computed import computed
 from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject, sort_key
+from nodrop.fabric.subject import Subject, cable_ends, sort_key
 from nodrop.plan.model import Plan
 from nodrop.report.checked import Rerouted
 from nodrop.routing.observation import CHECKS
@@ -49,7 +49,7 @@ def _devices(item: Subject) -> set[str]:
     """Return the switches that an item is of: a cable is of both that it joins."""
     if not item[0].startswith("@"):
         return {item[0]}
-    return {end.partition(":")[0] for end in item[-1].split("--")} if "--" in item[-1] else set()
+    return {end.node for end in cable_ends(item[-1])}
 
 
 def _told(change: Rerouted) -> bool:

@@ -9,8 +9,8 @@ from nodrop.report.checked import Settled
 from nodrop.report.outcome import Outcome
 
 
-def settled(old: Outcome, new: Outcome) -> Settled:
-    """Return how findings fare.
+def settled(old: Outcome, new: Outcome, *, whole: bool = True) -> Settled:
+    """Return how findings fare, of states that were judged as a `whole` or near what has changed.
 
     One with other facts, such as a worse value, is new, and the former is not told as fixed.
     """
@@ -29,7 +29,7 @@ def settled(old: Outcome, new: Outcome) -> Settled:
         new=tuple(added),
         fixed=tuple(one for one in left if one.fingerprint not in now | hidden),
         silenced=tuple(one for one in left if one.fingerprint in hidden - now),
-        unchanged=met.total(),
+        unchanged=met.total() if whole else None,
     )
 
 

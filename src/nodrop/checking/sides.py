@@ -1,12 +1,12 @@
 """The two states of what a command names: fabrics found on each side, and which of them belong together."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nodrop.config import FILE, Config, loads
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.reading import Note
+from nodrop.fabric.reading import Note, Reading
 from nodrop.former import Former
 from nodrop.inputs import Bundle, Disk, Inputs, Text, find
 from nodrop.judging import Settings
@@ -47,6 +47,12 @@ def name_of(what: What | None) -> str:
     return what.name if isinstance(what, Inputs) else what.display if what is not None else ""
 
 
+def without(reading: Reading, names: Collection[str]) -> Reading:
+    """Return a reading without some switches: those of which only one side is known."""
+    devices = tuple(device for device in reading.fabric.devices if device.name not in names)
+    return replace(reading, fabric=replace(reading.fabric, devices=devices)) if names else reading
+
+
 def sides(
     paths: Sequence[str],
     settings: Settings,
@@ -71,7 +77,17 @@ def sides(
     gone = [theirs[key] for key in theirs.keys() - ours.keys()]
     pairs += _renamed(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
     pairs.sort(key=lambda one: (isinstance(one.new or one.old, Text), one.name))
+    notes = (*notes, *_left_out(paths, former))
     return Sides(pairs=tuple(pairs), before=before, notes=notes, problems=tuple(problems))
+
+
+def _left_out(paths: Sequence[str], former: Former) -> Iterator[Note]:
+    """Yield a note of how many files below the paths are in neither state, as they are not checked out."""
+    keys = {key for path in paths if (key := former.key(path)) is not None}
+    number = sum(any(key in ("", one) or one.startswith(f"{key}/") for key in keys) for one in former.left_out)
+    if number:
+        files = "1 file is" if number == 1 else f"{number} files are"
+        yield Note(kind="sparse", message=f"{files} not checked out (sparse checkout), and left out of both states")
 
 
 def _by_key(inputs: Inputs) -> dict[tuple[str, str], What]:
@@ -122,7 +138,7 @@ def _settings_before(
 ) -> tuple[Settings, tuple[Note, ...], list[Problem]]:
     """Return how the former state is read: what its configuration states of the fabric held then."""
     path = settings.config.path or _formerly(paths, former)
-    if path is None:
+    if path is None or former.key(path) is None:
         return settings, (), []
     was: Config | None = None
     changed = False
@@ -139,18 +155,20 @@ def _settings_before(
     if not changed:
         return settings, (), []
     message = "has changed: both states are judged by its rules, severities and suppressions as they are now"
+    if settings.config.path is None:
+        message = "is gone: both states are judged without its rules, severities and suppressions"
     declared = replace((was or Config()).declared, profile=settings.config.declared.profile)
     before = replace(settings, config=replace(settings.config, declared=declared))
     return before, (Note(kind="config", message=message, file=str(path)),), []
 
 
 def _formerly(paths: Sequence[str], former: Former) -> Path | None:
-    """Return the configuration of the former state above what a command names, where there is none now."""
+    """Return the configuration of the former state above what a command names that is gone."""
     here = Path(paths[0] if paths else ".")
     start = here if former.is_folder(here) else here.parent
     for folder in (start, *(start.absolute().parents)):
         if former.key(folder) is None:
             return None
-        if former.is_file(folder / FILE):
+        if former.is_file(folder / FILE) and not (folder / FILE).exists():
             return folder / FILE
     return None

@@ -1,6 +1,5 @@
 """`nodrop baseline`: what is found today is not told tomorrow, unless its facts change."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ from nodrop.cli.reading import Stated, stating
 if TYPE_CHECKING:
     from nodrop.inputs import Inputs, Text
     from nodrop.judging import Settings
-    from nodrop.lint.rule import Rule
     from nodrop.report.outcome import Outcome
 
 
@@ -54,7 +52,9 @@ def command(
     config = settings.config
     beside = config.path.parent if config.path is not None else Path()
     path = Path(output) if output else config.baseline or beside / FILE
-    settings = replace(stated.settings(settings), whole=False, config=replace(config, baseline=None))
+    settings = replace(
+        stated.settings(replace(settings, both=routing)), whole=False, config=replace(config, baseline=None)
+    )
     before = load(path) if path.exists() else Baseline()
     inputs = stated.inputs(paths, settings)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
@@ -78,19 +78,10 @@ def command(
 
 def _judged(what: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
     from nodrop.inputs import Inputs
-    from nodrop.judging import collecting, judged, read
+    from nodrop.judging import chosen_rules, collecting, judged, read
 
     outcomes: list[Outcome] = []
     with collecting(outcomes):
-        outcomes.append(judged(read(what, settings), _rules(settings, routing=routing), settings))
+        outcomes.append(judged(read(what, settings), chosen_rules(settings, routing=routing), settings))
     (outcome,) = outcomes
     return replace(outcome, name=what.name if isinstance(what, Inputs) else what.display)
-
-
-def _rules(settings: "Settings", *, routing: bool) -> "tuple[Rule, ...]":
-    from nodrop.judging import chosen_rules
-
-    rules: Iterable[Rule] = chosen_rules(settings)
-    if routing:
-        rules = (*rules, *chosen_rules(settings, routing=True))
-    return tuple({rule.name: rule for rule in rules}.values())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import OUTPUT, Choices, Sections, judging, option
+from nodrop.cli.options import OUTPUT, Choices, Sections, into, judging, option
 
 if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Sections)
 @click.argument("intents", nargs=-1, required=True, metavar="INTENT...", type=click.Path())
-@option(
-    OUTPUT,
-    "-o",
-    "--output",
-    required=True,
-    metavar="DIR",
-    type=click.Path(),
-    help="Folder to write; replaced as a whole or not at all.",
-)
+@into
 @option(
     OUTPUT, "--check", "check_only", is_flag=True, help="Write nothing; exit 1 where DIR is not what would be written."
 )
@@ -44,11 +36,8 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
     from nodrop.judging import chosen_rules
     from nodrop.publish import comparison, drafting
 
-    if not output:
-        raise click.UsageError("--output is empty; expected a folder")
     calm_collector()
     chosen_rules(choices.settings)
-    output = output.rstrip("/") or "/"
     if check_only:
         against = comparison(Path(output), display=output)
         return _checked(against, output, _make(intents, output, choices, lambda _: against), choices)
@@ -115,7 +104,7 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
             tasks.append(_Task(raw=raw, display=path, output=output, top=top, room=room(top), choices=choices))
             inputs[called] = digest(raw)
             devices += len(intent.topology.leaves.ids) + len(intent.topology.spines.ids)
-    with working(devices, choices) as executor:
+    with working(devices, choices.jobs) as executor:
         done = tuple(map_chunks(_done, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
     outcomes += [one.outcome for one in done]
     files = tuple(one.files for one in done if one.files is not None)

@@ -1,24 +1,22 @@
 """`nodrop check`: what a change of configurations or intents does, and which findings it brings."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import FORMATS, OUTPUT, Choices, Sections, judging_into, no_cache, option
+from nodrop.cli.options import FORMATS, Choices, Sections, Word, judging_into, no_cache, option
+from nodrop.cli.planning import patch_option, rollout_option
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nodrop.former import Former
-    from nodrop.report.checked import Checked
+    from nodrop.lint.finding import Finding
 
 _COMPARING = "Comparing"
+RISKS = ("unknown", "traffic-affecting", "service restart", "port bounce", "reboot", "refused")
+"""What a change may do to a switch that runs, the least first: `nodrop.plan.model` has them, and takes long to load."""
 _OWN = ("text", "markdown", "json")
-"""Formats that tell of all; the others tell of new findings."""
+"""Formats that tell of all; the others tell of new findings, and of what else ends with 1."""
 
 
 @click.command(cls=Sections)
@@ -42,13 +40,22 @@ _OWN = ("text", "markdown", "json")
 @option(
     _COMPARING, "--batfish", metavar="HOST[:PORT]", help="Ask a Batfish service too which packets fare differently."
 )
-@option(
-    OUTPUT,
-    "--patch",
-    metavar="DIR",
-    type=click.Path(),
-    help="Write to DIR what the tools of each switch take to make the change, as `nodrop plan --patch` does.",
+@rollout_option(
+    after="will be",
+    before="are",
+    group=_COMPARING,
+    gate="gate: exit 1 where any order of the switches brings a fault that reaches --fail-on; tell: say so; off: do"
+    " not look",
 )
+@option(
+    _COMPARING,
+    "--fail-on-risk",
+    type=Word(RISKS),
+    metavar="RISK",
+    help="Exit 1 where a change does this to a switch that runs, or worse: unknown, traffic-affecting,"
+    " 'service restart', 'port bounce', reboot or refused.",
+)
+@patch_option("make the change, as `nodrop plan --patch` does")
 @stating
 @judging_into((*_OWN, *(one for one in FORMATS if one not in _OWN)))
 @no_cache
@@ -58,6 +65,8 @@ def command(
     exact: bool,
     routing: bool | None,
     batfish: str | None,
+    rollout: str,
+    fail_on_risk: str | None,
     patch: str | None,
     stated: Stated,
     no_cache: bool,
@@ -74,40 +83,48 @@ def command(
     build both lie there, the intent is told of, and a build that is not what it comes to.
 
     Both states are judged by the rules, severities, suppressions and the baseline of now. Formats other than text,
-    markdown and json hold the new findings alone.
+    markdown and json hold the new findings, and whatever else is a reason for exit 1: rollout-hazard,
+    build-unlike-intent and risk-of-change, each at the line that it comes from.
 
-    Exit 1 where a new finding reaches --fail-on, or a build does not fit its intent. That something changes is no
-    fault.
+    The states between are judged too, with some switches as they will be and the others as they are: the order told is
+    one in which none of them has an error that neither end has, wherever there is such an order; else what it brings is
+    told as a hazard on the way.
+
+    Exit 1 where a new finding reaches --fail-on, a hazard does (--rollout), the risk reaches --fail-on-risk, or a build
+    does not fit its intent. That something changes is no fault.
     """
     from nodrop.checking.check import Ask, check
     from nodrop.cli.main import FOUND, NOTHING
-    from nodrop.cli.output import Progress, calm_collector, exit_code, tell
-    from nodrop.cli.working import keeping, working
+    from nodrop.cli.output import Progress, calm_collector, emit, exit_code, tell
+    from nodrop.cli.patching import patched
+    from nodrop.cli.working import at_work, working
+    from nodrop.former import at_base
+    from nodrop.plan.model import RISKS as MODEL_RISKS
 
-    if patch == "":
-        raise click.UsageError("--patch is empty; expected a folder")
     paths = paths or (".",)
     if "-" in paths:
         raise click.UsageError("standard input has no former state; name files or folders")
     calm_collector()
-    with (
-        keeping(choices, nothing=no_cache) as store,
-        _former(paths, base, exact=exact) as (former, name),
-        Progress(quiet=choices.quiet) as progress,
-    ):
-        settings = stated.settings(replace(choices.settings, store=store))
-        ask = Ask(routing=True if batfish else routing, batfish=batfish, platform=stated.platform)
-        checked, planned = check(
-            paths, settings, former, name, ask, workers=lambda number: working(number, choices), progress=progress
+    with at_work(choices, no_cache=no_cache) as given, at_base(paths, base, exact=exact) as (former, name):
+        settings = stated.settings(replace(given, both=True))
+        ask = Ask(
+            routing=True if batfish else routing,
+            batfish=batfish,
+            rollout=rollout != "off",
+            gate=rollout == "gate",
+            risk=next((one for one in MODEL_RISKS if one == fail_on_risk), None),
+            platform=stated.platform,
         )
+        with Progress(quiet=choices.quiet) as progress:
+            checked, planned = check(
+                paths, settings, former, name, ask, workers=lambda n: working(n, choices.jobs), progress=progress
+            )
         if patch is not None and not checked.outcome.problems:
-            from nodrop.cli.plan import patched
-            from nodrop.plan.pairing import Pair
-
-            patched(patch, [(Pair(name=one.new, old=old, new=new), one) for one, old, new in planned])
-        _report(checked, choices)
+            patched(patch, planned, choices.jobs)
+        every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.stops))
+        emit(every, choices, kind="check", told=checked, own=_OWN)
     code = exit_code(checked.outcome, choices.fail_on)
-    if code in (0, NOTHING) and checked.unfit:
+    if code in (0, NOTHING) and any(_stops(one, choices.fail_on, rollout) for one in checked.stops):
         return FOUND
     if code == NOTHING and (checked.same or checked.fabrics):
         return 0
@@ -116,68 +133,9 @@ def command(
     return code
 
 
-@contextmanager
-def _former(paths: tuple[str, ...], base: str, *, exact: bool) -> "Iterator[tuple[Former, str]]":
-    """Give the state to compare with, and its name."""
-    from pathlib import Path
+def _stops(one: "Finding", fail_on: str, rollout: str) -> bool:
+    """Whether a verdict on the change ends with 1: of a hazard, where it is as bad as a finding that does."""
+    from nodrop.cli.output import as_bad
+    from nodrop.report.rulings import HAZARD
 
-    from nodrop.errors import InputProblems
-    from nodrop.former import of_folder, of_revision, open_repository
-
-    folder = Path(base)
-    if folder.is_dir() and (folder.is_absolute() or base.endswith("/") or base.startswith(".")):
-        with of_folder(folder) as former:
-            yield former, base
-        return
-    try:
-        repository = open_repository(_nearest(paths))
-        commit = repository.base(base, exact=exact)
-    except InputProblems:
-        if not folder.is_dir():
-            raise
-        with of_folder(folder) as former:
-            yield former, base
-        return
-    with of_revision(repository, commit) as former:
-        yield former, f"{base} ({commit[:12]})"
-
-
-def _nearest(paths: tuple[str, ...]) -> "Path":
-    """Return the folder nearest to the first path that there is."""
-    from pathlib import Path
-
-    at = Path(paths[0]).absolute()
-    return next(one for one in (at, *at.parents) if one.is_dir())
-
-
-def _report(checked: "Checked", choices: Choices) -> None:
-    from nodrop.cli.output import emit, save, say, tell
-
-    for name, file in choices.formats:
-        if name not in _OWN:
-            emit(checked.outcome, replace(choices, formats=((name, file),)))
-            continue
-        data = _rendered(checked, name, choices, terminal=file is None)
-        if file is None:
-            say(data)
-        else:
-            save(file, data)
-    if checked.outcome.crashed and all(name in _OWN for name, _ in choices.formats):
-        tell("a rule failed; this is a bug of nodrop, please report it")
-
-
-def _rendered(checked: "Checked", name: str, choices: Choices, *, terminal: bool) -> bytes:
-    from nodrop.cli.output import wants_color, wants_links
-    from nodrop.judging import all_rules
-    from nodrop.report import check_json, check_markdown, check_text
-    from nodrop.report.escape import utf8
-    from nodrop.report.links import Links
-
-    if name == "json":
-        return check_json.render(checked)
-    if name == "markdown":
-        return utf8(check_markdown.render(checked)).encode()
-    links = Links(all_rules(choices.settings.config)) if terminal and wants_links(choices.color) else None
-    color = terminal and wants_color(choices.color)
-    text = check_text.render(checked, color=color, verbose=choices.verbose, quiet=choices.quiet, links=links)
-    return utf8(text).encode()
+    return one.rule != HAZARD.name or (rollout == "gate" and as_bad(one.severity, fail_on))

@@ -41,6 +41,14 @@ def assumptions(_ctx: click.Context, _param: click.Parameter, begun: str) -> lis
     return list(map(CompletionItem, _beginning(begun, ("rdma=", *(f"mode={mode}" for mode in MODES)))))
 
 
+def models(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer models of switches; after an equals sign, the model of those that are named."""
+    from nodrop.hardware import switches
+
+    named, equals, word = begun.rpartition("=")
+    return [CompletionItem(f"{named}{equals}{name}") for name in _beginning(word, switches())]
+
+
 def formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer formats."""
     from nodrop.cli.options import FORMATS

@@ -54,6 +54,7 @@ def _explained(words: tuple[str, ...], at: str | None, settings: "Settings", pla
     from nodrop.explaining import at_subject, rule_called
     from nodrop.judging import all_rules
     from nodrop.report import rule_on, rules
+    from nodrop.report.rulings import RULINGS
 
     if at is not None:
         return (
@@ -61,6 +62,8 @@ def _explained(words: tuple[str, ...], at: str | None, settings: "Settings", pla
             if words[1:]
             else _part(words[0], at, settings, platform)
         )
+    if words[0] in RULINGS:
+        return RULINGS[words[0]].page
     rule = rule_called(words[0], settings)
     return rules.page(rule, all_rules(settings.config)) + "\n" if platform is None else rule_on.page(rule, platform)
 

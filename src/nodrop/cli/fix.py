@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Choices, Sections, judging, option
+from nodrop.cli.options import Choices, Sections, folder_option, judging, option
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nodrop.inputs import Inputs, Text
     from nodrop.judging import Settings
     from nodrop.report.fixed import Fixed, What
+    from nodrop.report.outcome import Outcome
 
 _FIX = "Fixing"
 
@@ -22,11 +23,9 @@ _FIX = "Fixing"
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @option(_FIX, "--unsafe", is_flag=True, help="Make also fixes that change what traffic meets.")
 @option(_FIX, "--diff", is_flag=True, help="Write nothing; print what would change, and exit 1 where something would.")
-@option(
-    _FIX,
+@folder_option(
     "--patch",
-    metavar="DIR",
-    type=click.Path(),
+    group=_FIX,
     help="Leave the files; write to DIR what the tools of each switch take to change it so.",
 )
 @option(
@@ -57,14 +56,14 @@ def command(
 
     What nodrop has built is not changed, since the next build would undo it: change the intent.
     """
-    from nodrop.cli.output import calm_collector, say, wants_color
+    from nodrop.cli.output import calm_collector, emit, say, wants_color
     from nodrop.report.difference import diff as difference
     from nodrop.report.difference import painted
+    from nodrop.report.fixed import Made
+    from nodrop.report.merged import merged
 
     if diff and patch is not None:
         raise click.UsageError("--diff and --patch contradict each other")
-    if patch == "":
-        raise click.UsageError("--patch is empty; expected a folder")
     calm_collector()
     settings = stated.settings(choices.settings)
     inputs = stated.inputs(paths, settings)
@@ -81,8 +80,11 @@ def command(
     if held and alone:
         say(b"".join(held))
     what: What = "diff" if diff else "files" if patch is None else "patches"
-    _report(fixed, choices, what, aside=diff or bool(held))
-    return _code(fixed, choices, diff=diff)
+    outcome = merged([one.outcome for one in fixed])
+    aside = ("text",) if diff or held else ()
+    emit(outcome, choices, kind="fixes", told=Made(fixed=fixed, what=what), own=("text", "json"), aside=aside)
+    changes = diff and any(one.rewritten for one in fixed)
+    return _code(outcome, choices, changes=changes)
 
 
 def _held(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator[bytes]:
@@ -106,7 +108,7 @@ def _fixed(
 
     quick = replace(settings, whole=choices.verbose or settings.whole)
     fixed = []
-    with working(sum(len(one.bundles) for one in inputs.fabrics()), choices) as executor:
+    with working(sum(len(one.bundles) for one in inputs.fabrics()), choices.jobs) as executor:
         every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
         for what in every:
             try:
@@ -198,37 +200,10 @@ def _written(one: "Fixed") -> "Fixed":
     )
 
 
-def _report(fixed: Sequence["Fixed"], choices: Choices, what: "What", *, aside: bool) -> None:
-    """Tell what came of it in every format asked for; `aside`, the text goes to standard error."""
-    from nodrop.cli.output import emit, save, say, wants_color
-    from nodrop.report import fixes, fixes_json
-    from nodrop.report.escape import utf8
-    from nodrop.report.merged import merged
-
-    for name, file in choices.formats:
-        if name == "text":
-            color = file is None and not aside and wants_color(choices.color)
-            text = fixes.render(fixed, what, color=color, verbose=choices.verbose, quiet=choices.quiet)
-            data = utf8(text).encode()
-        elif name == "json":
-            data = fixes_json.render(fixed, what)
-        else:
-            emit(merged([one.outcome for one in fixed]), replace(choices, formats=((name, file),)))
-            continue
-        if file is not None:
-            save(file, data)
-        elif name == "text" and aside:
-            click.echo(data, err=True, nl=False)
-        else:
-            say(data)
-
-
-def _code(fixed: Sequence["Fixed"], choices: Choices, *, diff: bool) -> int:
+def _code(outcome: "Outcome", choices: Choices, *, changes: bool) -> int:
     """Return the exit code: where nothing is written, 1 also for what would change."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import exit_code
-    from nodrop.report.merged import merged
 
-    code = exit_code(merged([one.outcome for one in fixed]), choices.fail_on)
-    changes = diff and any(one.rewritten for one in fixed)
+    code = exit_code(outcome, choices.fail_on)
     return FOUND if changes and code not in (FAILED, WRONG) else code

@@ -2,16 +2,20 @@
 
 import re
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import OUTPUT, Sections, configured, option
+from nodrop.cli import completing
+from nodrop.cli.options import INPUT, OUTPUT, Sections, configured, option, unknown
 from nodrop.cli.reading import Stated, stating
+from nodrop.report.names import listing
 
 if TYPE_CHECKING:
     from nodrop.fabric.fabric import Fabric
+    from nodrop.fabric.reading import Reading
     from nodrop.importing import Imported
     from nodrop.judging import Settings
 
@@ -26,9 +30,33 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="File to write, one that is not there yet.  [default: standard output]",
 )
+@option(
+    INPUT,
+    "--against",
+    metavar="INTENT",
+    type=click.Path(),
+    help="Write no intent; tell what this one, such as an import that was filled in, comes to otherwise.",
+)
+@option(
+    INPUT,
+    "--model",
+    "models",
+    multiple=True,
+    metavar="[SWITCH=]MODEL",
+    shell_complete=completing.models,
+    help="State the model of switches whose files do not say it: of all, or of those whose names fit, such as "
+    "'leaf*=SN4700'; the last that fits counts; may be repeated.",
+)
 @stating
 @configured
-def command(paths: tuple[str, ...], output: str | None, stated: Stated, settings: "Settings") -> int:
+def command(
+    paths: tuple[str, ...],
+    output: str | None,
+    against: str | None,
+    models: tuple[str, ...],
+    stated: Stated,
+    settings: "Settings",
+) -> int:
     """Derive an intent from configurations.
 
     PATH is as for `nodrop lint`: configurations of the switches of one fabric, of any platform that nodrop reads. What
@@ -36,9 +64,11 @@ def command(paths: tuple[str, ...], output: str | None, stated: Stated, settings
     cables.
 
     The intent states what is regular and leaves out what it comes to anyway; what no file says is guessed, with the
-    reason beside it, or told to be added. Settings beside the model go to `extra`, secrets never. The intent is built
-    and held against the files: what it does not carry is listed at its end, alike facts as one, by switch and port as
-    the files call them.
+    reason beside it, or stands at its place as a comment with an example, to be filled in. Settings beside the model go
+    to `extra`, secrets never. The intent is built and held against the files: what it does not carry is listed at its
+    end, alike facts as one, by switch and port as the files call them.
+
+    Once it is filled in, --against holds it against the same configurations.
 
     Exit 0 where the intent comes to the fabric that was read, 1 where something is not carried or is to be added.
     """
@@ -49,20 +79,45 @@ def command(paths: tuple[str, ...], output: str | None, stated: Stated, settings
 
     if output == "":
         raise click.UsageError("--output is empty; expected a file")
+    if against is not None and (output is not None or models):
+        raise click.UsageError("--against writes no intent, and takes models from its own; expected no -o and --model")
     calm_collector()
-    reading = stated.fabric(paths, stated.settings(settings))
-    for problem in reading.problems:
-        tell(f"error: {problem}")
-    if reading.problems:
+    reading = stated.whole(paths, settings)
+    if reading is None:
         return WRONG
+    if against is not None:
+        return _held(reading, against)
     source = " ".join(Path(path).name or path for path in paths)
-    made = derive(_called(reading.fabric, paths[0]), source=source, files=files_of(reading))
+    fabric = _modelled(_called(reading.fabric, paths[0]), models)
+    made = derive(fabric, source=source, files=files_of(reading))
     if output is None:
         say(made.text)
     else:
         written_anew(Path(output), made.text)
     tell(_said(made, output))
     return 0 if made.equal else FOUND
+
+
+def _held(reading: "Reading", against: str) -> int:
+    """Tell what an intent comes to otherwise than what was read."""
+    from nodrop.cli.main import FOUND
+    from nodrop.cli.output import say, tell
+    from nodrop.fabric.assemble import UNNAMED
+    from nodrop.importing import files_of, hold
+    from nodrop.intent.load import load
+
+    intent = load(Path(against), against)
+    fabric = reading.fabric if reading.fabric.name != UNNAMED else replace(reading.fabric, name=intent.fabric)
+    held = hold(fabric, intent, files=files_of(reading))
+    parts = [*held.names, *held.left]
+    if held.extra:
+        parts += ["", "Beside the model, to be carried in the intent:", held.extra.rstrip()]
+    if parts:
+        say("\n".join(parts) + "\n")
+    kinds = len(held.left)
+    said = f"{kinds} kind{'' if kinds == 1 else 's'} of facts are otherwise" if kinds else "it comes to what was read"
+    tell(f"{against}: {said}{', and there are settings beside the model' if held.extra else ''}")
+    return 0 if held.equal else FOUND
 
 
 def _called(fabric: "Fabric", path: str) -> "Fabric":
@@ -74,6 +129,26 @@ def _called(fabric: "Fabric", path: str) -> "Fabric":
     return replace(fabric, name=name) if fabric.name == UNNAMED and re.fullmatch(NAME_PATTERN, name) else fabric
 
 
+def _modelled(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
+    """Return a fabric with the models that are stated, where no file says one; a UsageError where that cannot be."""
+    from nodrop.fabric.states import Unknown
+    from nodrop.hardware import switches
+
+    devices = {one.name: one for one in fabric.devices}
+    for text in models:
+        pattern, equals, model = text.rpartition("=")
+        if model not in switches():
+            raise click.UsageError(unknown("switch model", model, switches()))
+        fitting = [one for one in fabric.devices if fnmatchcase(one.name, pattern if equals else "*")]
+        if not fitting:
+            raise click.UsageError(f"--model {text}: no switch is called so; there are {listing(devices)}")
+        unsaid = [one for one in fitting if isinstance(one.model, Unknown)]
+        if not unsaid:
+            raise click.UsageError(f"--model {text}: the files of {listing(one.name for one in fitting)} say the model")
+        devices |= {one.name: replace(one, model=model) for one in unsaid}
+    return replace(fabric, devices=tuple(devices.values()))
+
+
 def _said(made: "Imported", output: str | None) -> str:
     """Return in a line how well the intent says what the files do."""
     where = f"{output}: written; " if output else ""
@@ -81,9 +156,7 @@ def _said(made: "Imported", output: str | None) -> str:
         how = "it comes to the fabric that was read"
     elif made.intent is None or made.problems:
         count = len(made.lacking) + len(made.problems)
-        how = (
-            f"it does not build yet: {count} thing{'s' if count > 1 else ''} to add or to change, told in its comments"
-        )
+        how = f"it does not build yet: {count} {'things' if count > 1 else 'thing'} to add or to change, told in it"
     else:
         count = len(made.left)
         how = f"{count} kind{'s' if count > 1 else ''} of facts are not carried, told at its end"

@@ -22,7 +22,8 @@ def command(path: str, platform: str, model: str, rule: str | None) -> None:
     """Write a first intent, or a first rule.
 
     It has comments and builds as it is: two leaves and two spines full of GPU servers. A folder gets an intent.yaml;
-    a file that is there is never overwritten. Its JSON Schema goes beside it, to .nodrop/, where editors find it.
+    a file that is there is never overwritten. Its JSON Schema goes beside it, to .nodrop/, where editors find it. Of
+    switches that are configured already, `nodrop import` derives an intent.
 
     A rule goes to a folder of rules, `rules` where none is named, and passes `nodrop test-rules` as it is.
     """

@@ -49,7 +49,7 @@ def command(
     from nodrop.report.merged import merged
 
     calm_collector()
-    with keeping(choices, nothing=no_cache) as store:
+    with keeping(nothing=no_cache, verbose=choices.verbose) as store:
         settings = stated.settings(replace(choices.settings, store=store))
         inputs = stated.inputs(paths, settings)
         fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
@@ -65,7 +65,7 @@ def _all_done(tasks: "list[_Task]", choices: Choices) -> "list[Outcome]":
     from nodrop.cli.working import working
     from nodrop.parallel import map_chunks
 
-    with working(sum(map(_devices, tasks)), choices) as executor, Progress(quiet=choices.quiet) as progress:
+    with working(sum(map(_devices, tasks)), choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
         if len(tasks) == 1:
             return [_done(tasks[0], executor, progress)]
         outcomes = []

@@ -195,15 +195,17 @@ _BEFORE = (
         "  [default: warning]",
     ),
 )
+color_option = option(
+    OUTPUT,
+    "--color",
+    type=Word(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Color the text; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
+)
+"""The option of commands that print text."""
 _AFTER = (
-    option(
-        OUTPUT,
-        "--color",
-        type=Word(["auto", "always", "never"]),
-        default="auto",
-        show_default=True,
-        help="Color the text; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
-    ),
+    color_option,
     option(OUTPUT, "--statistics", is_flag=True, help="Say how many findings each rule has, and how long it took."),
     option(OUTPUT, "-v", "--verbose", is_flag=True, help="List every finding and note instead of groups."),
     option(OUTPUT, "-q", "--quiet", is_flag=True, help="Print findings and what is wrong, and nothing else."),
@@ -241,14 +243,15 @@ def judging_into(formats: tuple[str, ...]) -> Callable[[Callable[..., int]], Cal
         def command(**given: Any) -> int:
             return function(choices=_choices(given, _inputs(given)), **given)
 
-        for add in reversed((*_BEFORE, _format(formats), *_AFTER)):
+        for add in reversed((*_BEFORE, format_option(formats), *_AFTER)):
             command = add(command)
         return command
 
     return with_options
 
 
-def _format(names: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def format_option(names: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --format to a command that reports in several forms, of which the first is the default."""
     return option(
         OUTPUT,
         "--format",
@@ -361,6 +364,21 @@ def _config(named: str | None, inputs: tuple[str, ...], *, none: bool) -> "Confi
         raise InputProblems([wrong])
     path = None if none else find(inputs) if named is None else Path(named)
     return Config() if path is None else load(path)
+
+
+def folder_option(*names: str, group: str = OUTPUT, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add an option that names a folder to write; the command gets it without slashes at its end."""
+    return option(group, *names, metavar="DIR", type=click.Path(), callback=_folder, **given)
+
+
+def _folder(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value == "":
+        raise click.UsageError(f"{max(param.opts, key=len)} is empty; expected a folder")
+    return None if value is None else value.rstrip("/") or "/"
+
+
+into = folder_option("-o", "--output", required=True, help="Folder to write; replaced as a whole or not at all.")
+"""The option of commands that make a folder."""
 
 
 def form_option(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

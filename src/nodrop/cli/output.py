@@ -4,14 +4,15 @@ import math
 import os
 import sys
 import time
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 import click
 
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
-from nodrop.cli.options import Choices
+from nodrop.cli.options import Choices, Formats
 from nodrop.paths import reason
 from nodrop.publish.file import replace_file
 from nodrop.report.escape import terminal, utf8
@@ -59,18 +60,22 @@ def wants_links(color: str) -> bool:
     return on_terminal and not os.environ.get("CI")
 
 
-def say(text: str | bytes) -> None:
-    """Write to standard output, in UTF-8 wherever it goes; a reader that has gone away changes nothing else."""
+def say(text: str | bytes, *, aside: bool = False) -> None:
+    """Write to standard output, or `aside` to standard error, in UTF-8 wherever it goes.
+
+    A reader that has gone away changes nothing else.
+    """
     data = utf8(text).encode() if isinstance(text, str) else text
+    stream, name = (sys.stderr, "error") if aside else (sys.stdout, "output")
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+        if stream is not None:
+            stream.flush()
+            stream.buffer.write(data)
+            stream.buffer.flush()
     except OSError as error:
-        _silence(sys.stdout)
+        _silence(stream)
         if not isinstance(error, BrokenPipeError):
-            raise click.ClickException(f"cannot write standard output: {reason(error)}") from None
+            raise click.ClickException(f"cannot write standard {name}: {reason(error)}") from None
 
 
 def tell(text: str) -> None:
@@ -115,41 +120,71 @@ def _silence(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def emit(outcome: "Outcome", choices: Choices) -> None:
-    """Write the outcome in every format asked for; a target that cannot be written keeps none of the others from it."""
+def emit(
+    outcome: "Outcome",
+    choices: Choices,
+    *,
+    kind: str = "",
+    told: object = None,
+    own: Sequence[str] = (),
+    aside: Sequence[str] = (),
+) -> None:
+    """Write the outcome in every format asked for, as `written` does; in its `own` formats, what a command has told.
+
+    Those are the modules `nodrop.report.{kind}_{format}`.
+    """
+
+    def render(name: str, *, terminal: bool) -> bytes:
+        what, module = (told, f"{kind}_{name}") if name in own else (outcome, name)
+        return _rendered(what, module, name, choices, terminal=terminal)
+
+    written(choices.formats, render, aside=aside)
+    if outcome.crashed:
+        tell("a rule failed; this is a bug of nodrop, please report it")
+
+
+class Render(Protocol):
+    """What makes a report in a format; colors and links are only for what may go to a terminal."""
+
+    def __call__(self, name: str, *, terminal: bool) -> bytes:
+        """Return the report."""
+
+
+def written(formats: Formats, render: Render, *, aside: Sequence[str] = ()) -> None:
+    """Write a report in every format asked for; a target that cannot be written keeps none of the others from it.
+
+    Where no file is named, formats go to standard output, or to standard error `aside` from something else.
+    """
     failures = []
-    for name, file in choices.formats:
-        data = _rendered(outcome, name, choices, terminal=file is None)
+    for name, file in formats:
+        data = render(name, terminal=file is None and name not in aside)
         try:
             if file is None:
-                say(data)
+                say(data, aside=name in aside)
             else:
                 save(file, data)
         except click.ClickException as failure:
             failures.append(failure.message)
     if failures:
         raise click.ClickException("; ".join(failures))
-    if outcome.crashed:
-        tell("a rule failed; this is a bug of nodrop, please report it")
 
 
-def _rendered(outcome: "Outcome", name: str, choices: Choices, *, terminal: bool) -> bytes:
-    """Return a report; the text has colors and links only where it may go to a terminal."""
-    if name == "text":
-        from nodrop.judging import all_rules
-        from nodrop.report.links import Links
-        from nodrop.report.text import render as render_text
+def _rendered(what: object, module: str, name: str, choices: Choices, *, terminal: bool) -> bytes:
+    render = import_module(f"nodrop.report.{module}").render
+    if name != "text":
+        made: bytes | str = render(what)
+        return made if isinstance(made, bytes) else utf8(made).encode()
+    from nodrop.judging import all_rules
+    from nodrop.report.links import Links
 
-        text = render_text(
-            outcome,
-            color=terminal and wants_color(choices.color),
-            verbose=choices.verbose,
-            quiet=choices.quiet,
-            links=Links(all_rules(choices.settings.config)) if terminal and wants_links(choices.color) else None,
-        )
-        return utf8(text).encode()
-    data: bytes = import_module(f"nodrop.report.{name}").render(outcome)
-    return data
+    text = render(
+        what,
+        color=terminal and wants_color(choices.color),
+        verbose=choices.verbose,
+        quiet=choices.quiet,
+        links=Links(all_rules(choices.settings.config)) if terminal and wants_links(choices.color) else None,
+    )
+    return utf8(text).encode()
 
 
 def save(file: str, data: bytes) -> None:
@@ -164,7 +199,12 @@ def reaches(outcome: "Outcome", fail_on: str) -> bool:
     """Whether a finding, or an unknown verdict where that was asked for, reaches the threshold."""
     if fail_on == "unknown" and outcome.unknown:
         return True
-    return any(_RANK[finding.severity] >= _NEEDED[fail_on] for finding in outcome.findings)
+    return any(as_bad(finding.severity, fail_on) for finding in outcome.findings)
+
+
+def as_bad(severity: str, fail_on: str) -> bool:
+    """Whether a severity is as bad as the threshold, or worse."""
+    return _RANK[severity] >= _NEEDED[fail_on]
 
 
 def exit_code(outcome: "Outcome", fail_on: str) -> int:

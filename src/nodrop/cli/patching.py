@@ -1,28 +1,72 @@
 """Patches of switches in a folder: one folder for each, replaced as a whole or not at all."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
+from nodrop.cli.output import tell
+from nodrop.cli.working import working
+from nodrop.fabric.reading import Reading
+from nodrop.inputs import PATCHES
+from nodrop.plan.effects import bundle
+from nodrop.plan.model import Plan
+from nodrop.plan.patches import patches
+from nodrop.publish import digest, publish
+from nodrop.report import names
 
-def write(directory: str, patches: Iterable[tuple[str, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
+_ABOUT = b"""\
+Patches of nodrop: in each folder, what takes the switch of its name to what is wanted.
+nodrop reads none of these folders as a configuration, unless it is named itself.
+
+  patch.json      SONiC: config apply-patch patch.json
+  commands.sh     SONiC: what that refuses and commands do, typed after it
+  changes.vtysh   FRR: vtysh -f changes.vtysh, then keep the new frr.conf
+  changes.yaml    NVUE: nv config patch changes.yaml; changes.nv has the same as commands
+  by-hand.txt     what is left to a person
+
+Any other file is whole: it takes the place of the switch's own. The plan says in which order.
+"""
+
+
+def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs: int | None = None) -> None:
+    """Write the patches of plans from the old readings to the new ones, of each in a folder where there are several.
+
+    How many there are is told. InputProblems as `write` has it.
+    """
+    files = []
+    switches: set[tuple[str, str]] = set()
+    hands: set[tuple[str, str]] = set()
+    with working(sum(len(plan.devices) for plan, _, _ in plans), jobs) as executor:
+        for plan, old, new in plans:
+            above = f"{plan.new}/" if len(plans) > 1 else ""
+            for patch in patches(plan, old, new, executor):
+                hands |= {(above, patch.device)} if patch.by_hand else set()
+                switches.add((above, patch.device))
+                folder = f"{above}{patch.turn}/" if patch.turn else above
+                files.append((folder, patch.device, patch.files, bundle(old, patch.device) or {}))
+    write(directory, files)
+    by_hand = names.count(len(hands), "switch")
+    end = f"; {by_hand} with something to do by hand: see by-hand.txt" if hands else ""
+    tell(f"patches of {names.count(len(switches), 'switch')} are in {directory}{end}")
+
+
+def write(directory: str, made: Iterable[tuple[str, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
     """Write the files of each switch below a folder of its name; what an earlier run has written there is replaced.
 
     Given of each: the folder above (empty, or ending with `/`), its name, the files, and the files that it had, of
     which the digests are kept. A name that is no folder's is made one, and of two that come to the same the second
-    gets a number.
+    gets a number. What another command has written there is refused with InputProblems.
     """
-    from nodrop.publish import digest, publish
-
     files: dict[str, bytes] = {}
     inputs: dict[str, str] = {}
-    taken: set[str] = set()
-    for above, device, given, had in patches:
+    taken = {PATCHES}
+    for above, device, given, had in made:
         plain = re.sub(r"[^A-Za-z0-9._@+=-]", "-", device).lstrip(".") or "device"
-        numbers = (above + (plain if number == 1 else f"{plain}.{number}") for number in count(1))
-        folder = next(name for name in numbers if name not in taken)
+        numbered = (above + (plain if number == 1 else f"{plain}.{number}") for number in count(1))
+        folder = next(name for name in numbered if name not in taken)
         taken.add(folder)
         files |= {f"{folder}/{name}": text for name, text in given.items()}
         inputs |= {f"{folder}/{name}": digest(text) for name, text in had.items()}
-    publish(Path(directory), files, inputs=inputs, display=directory)
+    about = {PATCHES: _ABOUT} if files else {}
+    publish(Path(directory), about | files, inputs=inputs, display=directory, mark=PATCHES)

@@ -83,6 +83,15 @@ class Stated:
 
         return reading_of(self.inputs(paths, settings), settings, " ".join(paths))
 
+    def whole(self, paths: tuple[str, ...], settings: "Settings") -> "Reading | None":
+        """Return the one fabric that lies at the paths; None where a part cannot be read, which is told."""
+        from nodrop.cli.output import tell
+
+        reading = self.fabric(paths, self.settings(settings))
+        for problem in reading.problems:
+            tell(f"error: {problem}")
+        return None if reading.problems else reading
+
 
 def stating(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options of a command that reads files; it gets what they say as `stated`."""

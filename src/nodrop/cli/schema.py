@@ -11,8 +11,8 @@ from nodrop.schemas import KINDS
 def command(kind: str) -> None:
     """Print a JSON Schema.
 
-    Of intents, of fabric.yaml, of nodrop.yaml, of profiles, of rule files, or of the findings that `--format json`
-    prints. The same lie in the folder schemas/ of nodrop.
+    Of intents, of fabric.yaml, of nodrop.yaml, of profiles, of rule files, or of what `--format json` prints: findings
+    of lint, validate and others, and what plan, check and drift tell. The same lie in the folder schemas/ of nodrop.
     """
     from nodrop.cli.output import say
     from nodrop.schemas import spelt

@@ -1,10 +1,9 @@
 """`nodrop validate`: what the control plane of configurations will do, and whether others see the same."""
 
 import os
-import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
@@ -83,28 +82,21 @@ class Ask:
 def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: bool) -> int:
     """Validate the fabrics at some paths, report what is found, and return the exit code."""
     from nodrop.cli.output import Progress, calm_collector, emit, exit_code
-    from nodrop.cli.working import keeping, working
+    from nodrop.cli.working import at_work
     from nodrop.judging import chosen_rules, collecting, concluded
     from nodrop.report.merged import merged
 
     calm_collector()
-    signal.signal(signal.SIGTERM, _interrupted)
     observed = ask != Ask()
-    rules = chosen_rules(choices.settings, routing=True, observed=observed)
+    rules = chosen_rules(choices.settings, files=False, routing=True, observed=observed)
     outcomes: list[Outcome] = []
-    with keeping(choices, nothing=no_cache) as store, working(0, choices), Progress(quiet=choices.quiet) as progress:
-        settings = replace(choices.settings, store=store)
+    with at_work(choices, no_cache=no_cache) as settings, Progress(quiet=choices.quiet) as progress:
         for path in paths:
             with collecting(outcomes):
                 outcomes.append(_outcome(path, settings, rules, ask, progress))
     outcome = concluded(merged(outcomes), choices.settings, routing=True, observed=observed)
     emit(outcome, choices)
     return exit_code(outcome, choices.fail_on)
-
-
-def _interrupted(*_: object) -> NoReturn:
-    """End as Ctrl-C does: what was made elsewhere is taken away again."""
-    raise KeyboardInterrupt
 
 
 def _outcome(

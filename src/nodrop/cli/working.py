@@ -1,12 +1,16 @@
-"""The processes that a command works in."""
+"""The processes that a command works in, what it keeps for the next one, and how it ends."""
 
+import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import NoReturn
 
 from nodrop import cache
 from nodrop.cli.options import Choices
 from nodrop.cli.output import calm_collector, tell
+from nodrop.judging import Settings
 from nodrop.parallel import processes
 
 _PRELOADED = ("nodrop.collect", "nodrop.design", "nodrop.judging", "nodrop.lint.engine", "nodrop.locate")
@@ -14,18 +18,42 @@ _PRELOADED = ("nodrop.collect", "nodrop.design", "nodrop.judging", "nodrop.lint.
 
 
 @contextmanager
-def working(devices: int, choices: Choices) -> Iterator[Executor | None]:
+def working(devices: int, jobs: int | None = None) -> Iterator[Executor | None]:
     """Give the executor that so many devices, and --jobs, ask for."""
-    with processes(devices, jobs=choices.jobs, preload=_PRELOADED, begin=calm_collector) as executor:
+    with processes(devices, jobs=jobs, preload=_PRELOADED, begin=calm_collector) as executor:
         yield executor
 
 
 @contextmanager
-def keeping(choices: Choices, *, nothing: bool) -> Iterator[cache.Store | None]:
-    """Give the store of what was worked out before, unless it is to be `nothing`; in the end, make it small."""
+def keeping(*, nothing: bool, verbose: bool = False) -> Iterator[cache.Store | None]:
+    """Give the store of what was worked out before, unless it is to be `nothing`; in the end, make it small.
+
+    `verbose` tells why there is none.
+    """
     store = None if nothing else cache.opened()
-    if store is None and not nothing and choices.verbose:
+    if store is None and not nothing and verbose:
         tell(cache.why_not())
     yield store
     if store is not None:
         store.prune()
+
+
+@contextmanager
+def at_work(choices: Choices, *, no_cache: bool) -> Iterator[Settings]:
+    """Give how a command judges, with what it keeps, where what it makes elsewhere has to go away with it."""
+    with interruptible(), keeping(nothing=no_cache, verbose=choices.verbose) as store:
+        yield replace(choices.settings, store=store)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does: what it made elsewhere is taken away again."""
+    before = signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupted(*_: object) -> NoReturn:
+    raise KeyboardInterrupt

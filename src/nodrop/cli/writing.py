@@ -1,5 +1,6 @@
-"""Files that a command writes for somebody to keep: never over one that is there."""
+"""What a command writes for somebody to keep: a file that is not there yet, a folder as a whole."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -19,3 +20,19 @@ def written_anew(target: Path, text: str, *, over: bool = False) -> None:
         raise click.ClickException(f"{error.filename} is there already; it was not touched") from None
     except OSError as error:
         raise click.ClickException(f"cannot write {target}: {error.strerror}") from None
+
+
+def filled(directory: str, texts: Mapping[str, str], *, mark: str) -> None:
+    """Let a folder hold these texts, by name, and nothing else; only over what has a file called `mark`.
+
+    InputProblems where it cannot be, as `nodrop.publish.publish` has it.
+    """
+    from nodrop.publish import publish
+
+    publish(
+        Path(directory),
+        {name: text.encode() for name, text in texts.items()},
+        inputs={},
+        display=directory,
+        mark=mark,
+    )

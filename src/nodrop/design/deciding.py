@@ -12,7 +12,7 @@ from nodrop.design.layout import lay_out
 from nodrop.design.ports import bond_name, host_port_name, name_of
 from nodrop.fabric.fabric import Purpose
 from nodrop.fabric.reading import Decision, How
-from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends
 from nodrop.intent.schema import Intent
 
 Keys = tuple[str | int, ...]
@@ -191,8 +191,7 @@ class _Deciding:
         return {}
 
     def _of_link(self, ends: str) -> _Words:
-        node, _, port = ends.split("--")[0].partition(":")
-        link = self._links.get((node, port))
+        link = next((self._links[end] for end in cable_ends(ends)[:1] if end in self._links), None)
         return {"link": link} if link else {}
 
 

@@ -280,7 +280,10 @@ def row(aspect: Aspect) -> Row | None:
     return None
 
 
-_SHOWN: Mapping[str, tuple[str, ...]] = {"{link}": ("topology.uplinks", "endpoints.*"), "{panels}": ("topology",)}
+_SHOWN: Mapping[str, tuple[str, ...]] = {
+    "{link}": ("topology.uplinks", "endpoints.*"), "{panels}": ("topology",),
+    "{pool}": ("addressing.links", "addressing.endpoints"),
+}  # fmt: skip
 
 
 def keys_in_words(aspect: Aspect) -> str:

@@ -166,13 +166,15 @@ class Profiles:
             )
             for wanted, purpose in self._classes.wanted
         )
+        # libyang 1, with which SONiC reads files up to 202511, refuses a map without a row, and the whole file with it
+        groups_map = buffers.maps_pause_to_groups and bool(classes.lossless)
         return QosProfile(
             trust="dscp",
             dscp_to_tc=classes.dscp_to_tc,
             tc_to_queue=classes.tc_to_queue,
             tc_to_priority_group=classes.tc_to_priority_group,
             pfc_to_queue=classes.pfc_to_queue,
-            pfc_to_priority_group=classes.pfc_to_priority_group if buffers.maps_pause_to_groups else None,
+            pfc_to_priority_group=classes.pfc_to_priority_group if groups_map else None,
             pfc_rx_priorities=classes.lossless,
             pfc_tx_priorities=classes.lossless,
             pfc_watchdog=timers.watchdog(classes.lossless) if timers else None,

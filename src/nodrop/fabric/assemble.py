@@ -5,10 +5,11 @@ A port that no source names has an UNKNOWN side: it is neither a host's nor the 
 """
 
 import ipaddress
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import is_
 from socket import AF_INET, inet_pton
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from nodrop.fabric import neighbors
 from nodrop.fabric.declared import Declared
@@ -31,19 +32,76 @@ RDMA_DSCP = 26
 """NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
 
 
-def assemble(readings: Sequence[DeviceReading], declared: Declared, hosts_read: Sequence[HostReading] = ()) -> Reading:
-    """Return all readings as one fabric; two devices of one name are told apart by a number, with a note."""
+class Shared:
+    """What states of one fabric have in common: of a switch that was read once and faces the same, there is one object.
+
+    So who holds one state against another need not look into it.
+    """
+
+    def __init__(self) -> None:
+        self._interner = Interner()
+        self._made: dict[int, _Made] = {}
+        self._networks: dict[int, tuple[Device, list[tuple[object, str]]]] = {}
+        self._links: dict[Link, Link] = {}
+
+    def device(
+        self, read: Device, declared: Declared, sides: Mapping[tuple[str, str], Side], *, all_cables: bool
+    ) -> Device:
+        """Return a device as it was read with what is stated, profiles and pools shared, and every port's side.
+
+        Where `all_cables` of the device are stated, the ports without one have no side.
+        """
+        rest = None if all_cables else UNKNOWN
+        facing = [sides.get((read.name, port.name), rest) for port in read.interfaces]
+        stated = declared.roles.get(read.name), declared.models.get(read.name)
+        made = self._made.get(id(read))
+        if made is None or made.stated != stated or not all(map(is_, made.facing, facing)):
+            device = _completed(_stated(read, *stated), facing, self._interner)
+            made = self._made[id(read)] = _Made(read, stated, facing, device)
+        return made.device
+
+    def networks(self, device: Device) -> list[tuple[object, str]]:
+        """Return the networks of two ports that a device has addresses in, each with the port."""
+        found = self._networks.get(id(device))
+        if found is None:
+            found = self._networks[id(device)] = (device, list(_networks(device)))
+        return found[1]
+
+    def links(self, links: Iterable[Link]) -> list[Link]:
+        """Return the one object that stands for each cable."""
+        return [self._links.setdefault(link, link) for link in links]
+
+
+class _Made(NamedTuple):
+    """A device as it was read, held so that no other gets its id, and what was made of it with what."""
+
+    read: Device
+    stated: tuple[str | None, str | None]
+    facing: list[Side | None | Unknown]
+    device: Device
+
+
+def assemble(
+    readings: Sequence[DeviceReading],
+    declared: Declared,
+    hosts_read: Sequence[HostReading] = (),
+    shared: Shared | None = None,
+) -> Reading:
+    """Return all readings as one fabric; two devices of one name are told apart by a number, with a note.
+
+    What is `shared` with other states is made once.
+    """
+    shared = shared or Shared()
     named = readings
     readings, notes = _distinct(readings)
     hosts_read = _apart(hosts_read, {reading.device.name for reading in readings})
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
-    interner = Interner()
-    devices = [_stated(reading.device, declared) for reading in readings]
-    links = _links(devices, readings, declared)
+    links = shared.links(_links(readings, declared, shared))
     hosts = declared.hosts or ()
-    sides = _sides(devices, links, {host.name for host in hosts}, declared.roles.keys())
+    known = {reading.device.name for reading in readings}
+    sides = _sides(known, links, {host.name for host in hosts}, declared.roles.keys())
     stated = _named_devices(declared)
-    devices = [_completed(device, sides, interner, all_cables=device.name in stated) for device in devices]
+    devices = [shared.device(one.device, declared, sides, all_cables=one.device.name in stated) for one in readings]
     assumed: list[Assumption] = []
     mode = declared.mode or _mode(devices, assumed, paused=_have_pfc(hosts_read))
     plain = declared.mode is None and not hosts_read and not _profiles(devices)
@@ -118,9 +176,7 @@ def _of_host(reading: HostReading, name: str) -> HostReading:
     )
 
 
-def _stated(device: Device, declared: Declared) -> Device:
-    role = declared.roles.get(device.name)
-    model = declared.models.get(device.name)
+def _stated(device: Device, role: str | None, model: str | None) -> Device:
     if role is not None and (isinstance(device.role, Unknown) or device.role != role):
         device = replace(device, role=role)
     if model is not None and isinstance(device.model, Unknown):
@@ -128,10 +184,11 @@ def _stated(device: Device, declared: Declared) -> Device:
     return device
 
 
-def _links(devices: list[Device], readings: Sequence[DeviceReading], declared: Declared) -> list[Link]:
+def _links(readings: Sequence[DeviceReading], declared: Declared, shared: Shared) -> list[Link]:
+    devices = [reading.device for reading in readings]
     links = list(declared.cables or ())
     taken = {end for link in links for end in (link.a, link.b)}
-    for link in (*_by_subnet(devices, taken), *_by_neighbor_table(readings, {device.name for device in devices})):
+    for link in (*_by_subnet(devices, taken, shared), *_by_neighbor_table(readings)):
         if link.a not in taken and link.b not in taken:
             links.append(link)
             taken |= {link.a, link.b}
@@ -143,20 +200,24 @@ _OF_TWO = {"/31": 1, "/30": 2}
 _OF_TWO_IPV6 = ("/127", "/126")
 
 
-def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[Link]:
+def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]], shared: Shared) -> Iterator[Link]:
     """Yield a link for every two ports not `cabled`, and no third, with addresses in one /31 or /30, /127 or /126."""
     found: dict[object, list[End]] = {}
     for device in devices:
-        for interface in device.interfaces:
-            if isinstance(interface.addresses, Unknown) or (device.name, interface.name) in cabled:
-                continue
-            for text in interface.addresses:
-                network = _network_of_two(text)
-                if network is not None:
-                    found.setdefault(network, []).append(End(device.name, interface.name))
+        for network, port in shared.networks(device):
+            if (device.name, port) not in cabled:
+                found.setdefault(network, []).append(End(device.name, port))
     for ends in found.values():
         if len(ends) == 2 and ends[0].node != ends[1].node:
             yield Link(a=min(ends), b=max(ends))
+
+
+def _networks(device: Device) -> Iterator[tuple[object, str]]:
+    for interface in device.interfaces:
+        for text in () if isinstance(interface.addresses, Unknown) else interface.addresses:
+            network = _network_of_two(text)
+            if network is not None:
+                yield network, interface.name
 
 
 def _network_of_two(text: str) -> object:
@@ -173,9 +234,13 @@ def _network_of_two(text: str) -> object:
     return None
 
 
-def _by_neighbor_table(readings: Iterable[DeviceReading], known: set[str]) -> Iterator[Link]:
+def _by_neighbor_table(readings: Sequence[DeviceReading]) -> Iterator[Link]:
     """Yield the links that neighbor tables name; a neighbor that was read must have a port of that name."""
-    ports = {reading.device.name: {interface.name for interface in reading.device.interfaces} for reading in readings}
+    known = {reading.device.name for reading in readings}
+    named = {cable.remote.node for reading in readings for cable in reading.cables}
+    ports = {
+        one.device.name: {port.name for port in one.device.interfaces} for one in readings if one.device.name in named
+    }
     for reading in readings:
         for cable in reading.cables:
             near, far = End(reading.device.name, cable.local_port), cable.remote
@@ -183,11 +248,8 @@ def _by_neighbor_table(readings: Iterable[DeviceReading], known: set[str]) -> It
                 yield Link(a=min(near, far), b=max(near, far))
 
 
-def _sides(
-    devices: list[Device], links: Iterable[Link], hosts: set[str], roles: Iterable[str]
-) -> dict[tuple[str, str], Side]:
+def _sides(read: set[str], links: Iterable[Link], hosts: set[str], roles: Iterable[str]) -> dict[tuple[str, str], Side]:
     """Return what is at the far end of cables: a switch, also one of which only a role is stated, or a host."""
-    read = {device.name for device in devices}
     switches = read.union(roles)
     sides: dict[tuple[str, str], Side] = {}
     for link in links:
@@ -204,20 +266,15 @@ def _named_devices(declared: Declared) -> set[str]:
     return {end.node for link in declared.cables or () for end in (link.a, link.b)}
 
 
-def _completed(device: Device, sides: dict[tuple[str, str], Side], interner: Interner, *, all_cables: bool) -> Device:
-    """Return the device with profiles and pools shared, and every port's side, in one go over a million ports.
+def _completed(device: Device, facing: Iterable[Side | None | Unknown], interner: Interner) -> Device:
+    """Return the device with profiles and pools shared, and every port's side, in one go over a million ports."""
 
-    Where `all_cables` of the device are stated, the ports without one have no side.
-    """
-    rest = None if all_cables else UNKNOWN
-
-    def completed(port: Interface) -> Interface:
-        side = sides.get((device.name, port.name), rest)
+    def completed(port: Interface, side: Side | None | Unknown) -> Interface:
         qos = interner.profile(port.qos) if isinstance(port.qos, QosProfile) else port.qos
         return port if side is port.side and qos is port.qos else changed(port, side=side, qos=qos)
 
     pools = interner.pools(device.buffer_pools)
-    return changed(device, interfaces=tuple(map(completed, device.interfaces)), buffer_pools=pools)
+    return changed(device, interfaces=tuple(map(completed, device.interfaces, facing)), buffer_pools=pools)
 
 
 def _profiles(devices: Iterable[Device]) -> list[QosProfile]:

@@ -37,6 +37,8 @@ class Step:
     """Why the disruption, or the refusal; empty where there is none."""
     affected: tuple[str, ...] = ()
     """The ports that go down and up, or the services that start again."""
+    command: str = ""
+    """What is typed for it, because the tool that takes patches refuses it (`reason`); no patch has it then."""
 
     @property
     def operation(self) -> Mapping[str, object]:
@@ -82,4 +84,10 @@ class Edit:
     @property
     def patch(self) -> str:
         """The steps as the text of one patch (RFC 6902), in an order in which they can be applied."""
-        return json.dumps([step.operation for step in self.steps], indent=2) + "\n"
+        return json.dumps([step.operation for step in self.steps if not step.command], indent=2) + "\n"
+
+    @property
+    def commands(self) -> str:
+        """What is typed for the steps that no patch makes, a line each; nothing where there are none."""
+        lines = dict.fromkeys(step.command for step in self.steps if step.command)
+        return "".join(f"{line}\n" for line in lines)

@@ -1,7 +1,8 @@
-"""Two values of the model side by side: what a platform cannot carry set to UNKNOWN, and what differs, by path."""
+"""Two values of the model side by side: what a platform cannot carry set to UNKNOWN, what differs, and both in one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from operator import is_
 from typing import Any, NamedTuple
 
 from nodrop.fabric.fabric import Device, Link
@@ -22,6 +23,10 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         return f"{text(self.path)}: {self.a!r} is not {self.b!r}"
+
+
+Takes = Callable[[Subject, Any, Any], bool]
+"""Whether one difference is made: by its path, the old value and the new one."""
 
 
 def project(device: Device, not_carried: Iterable[str]) -> Device:
@@ -75,6 +80,65 @@ def _differences(a: Any, b: Any, path: Subject, whole: bool) -> Iterator[Differe
             yield from _differences(getattr(a, field.name), getattr(b, field.name), (*path, field.name), whole)
     elif a != b:
         yield Difference(path, a, b)
+
+
+def mixed(old: Any, new: Any, takes: Takes) -> Any:
+    """Return the old value with those of its differences from the new one made that are to be.
+
+    Differences are those of `differences(old, new, whole_lists=True)`: with all of them it is the new value itself,
+    with none the old one.
+    """
+    return _mixed(old, new, (), takes)
+
+
+def _mixed(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
+    if a is b:
+        return a
+    rows = isinstance(a, tuple) and type(a) is type(b) and not hasattr(a, "_fields")
+    if rows and any(map(is_dataclass, (*a, *b))) and (_keys(a) == _keys(b) or all(map(_has_key, (*a, *b)))):
+        return _mixed_rows(a, b, path, takes)
+    if type(a) is not type(b) or not is_dataclass(a):
+        alike = type(a) is type(b) and a == b
+        return a if alike or not takes(path, a, b) else b
+    pairs = {one.name: (getattr(a, one.name), getattr(b, one.name)) for one in fields(a)}
+    made = {name: _mixed(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
+    if all(made[name] is new for name, (_, new) in pairs.items()):
+        return b
+    if all(made[name] is old for name, (old, _) in pairs.items()):
+        return a
+    changed: Any = a
+    return replace(changed, **made)
+
+
+def _mixed_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Takes) -> tuple[Any, ...]:
+    """Return rows in the order of the new ones, those that stay although the new ones lack them where they stood."""
+    left, right = _keys(a), _keys(b)
+    if left == right:
+        found = [_mixed(row, other, (*path, key), takes) for row, other, key in zip(a, b, left, strict=True)]
+        return _same_rows(tuple(found), a, b)
+    if not _distinct(left) or not _distinct(right):
+        return b if takes(path, a, b) else a
+    rows, others = dict(zip(left, a, strict=True)), dict(zip(right, b, strict=True))
+    both = [[key for key in keys if key in rows and key in others] for keys in (left, right)]
+    reordered = both[0] == both[1] or takes(path, tuple(both[0]), tuple(both[1]))
+    first, second = (right, left) if reordered else (left, right)
+    order = list(first)
+    for at, key in enumerate(second):
+        if key not in rows or key not in others:
+            before = next((one for one in reversed(second[:at]) if one in order), None)
+            order.insert(0 if before is None else order.index(before) + 1, key)
+    found = []
+    for key in order:
+        if key in rows and key in others:
+            found.append(_mixed(rows[key], others[key], (*path, key), takes))
+        elif takes((*path, key), rows.get(key), others.get(key)) == (key in others):
+            found.append(rows.get(key, others.get(key)))
+    return _same_rows(tuple(found), a, b)
+
+
+def _same_rows(found: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return rows as the object that one of the sides has for them."""
+    return next((one for one in reversed(sides) if len(one) == len(found) and all(map(is_, found, one))), found)
 
 
 def _in_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole: bool) -> Iterator[Difference]:

@@ -3,7 +3,7 @@
 Of two rows with one name the first counts; that there are two is for a rule to find.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -45,6 +45,17 @@ class Index:
         for link in self.fabric.links:
             found.setdefault(link.a, link)
             found.setdefault(link.b, link)
+        return found
+
+    @cached_property
+    def beside(self) -> Mapping[str, Set[str]]:
+        """The names of the devices that each device has cables to."""
+        found: dict[str, set[str]] = {name: set() for name in self.devices}
+        for link in self.fabric.links:
+            (a, _), (b, _) = link.a, link.b
+            if a in found and b in found:
+                found[a].add(b)
+                found[b].add(a)
         return found
 
     def interface(self, device: str, name: str) -> Interface | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from nodrop.fabric.fabric import End, Link
 from nodrop.fabric.states import UNKNOWN, Unknown
+from nodrop.fabric.subject import cable_ends
 from nodrop.fabric.types import KEYS, Owner, Type, fields, key_of, label, nearest
 
 _INTEGER = re.compile(r"-?\d{1,19}")
@@ -83,7 +84,6 @@ def _scalar(kind: Type, value: Any) -> Any:
 
 def _identity(owner: Owner, key: str) -> dict[str, object]:
     """The fields of a new row that its key in the subject states."""
-    if owner is Link and "--" in key:
-        first, second = key.split("--", 1)
-        return {"a": first, "b": second}
+    if owner is Link and (ends := cable_ends(key)):
+        return {name: str(end) for name, end in zip("ab", ends, strict=True)}
     return next(({name: key} for name in KEYS if name in fields(owner)), {})

@@ -13,6 +13,7 @@ Subject = tuple[str, ...]
 FABRIC = "@fabric"
 
 _NUMBERS = re.compile(r"([0-9]+)")
+_CABLE = re.compile(r"([^:]*):(.*?)--([^:]*):(.*)", re.DOTALL)
 
 
 def text(subject: Subject) -> str:
@@ -29,6 +30,15 @@ def link(a: End, b: End) -> Subject:
     """Return the subject of the link between two ends."""
     first, second = sorted((a, b))
     return (FABRIC, "links", f"{first}--{second}")
+
+
+def cable_ends(key: str) -> tuple[End, ...]:
+    """Return both ends of a link by the last part of its subject; nothing where it names no link.
+
+    A node ends at its `:`, which no name of one holds; the first port ends at the next `--`, which a name may hold.
+    """
+    cable = _CABLE.fullmatch(key)
+    return () if cable is None else (End(cable[1], cable[2]), End(cable[3], cable[4]))
 
 
 @lru_cache(maxsize=1024)

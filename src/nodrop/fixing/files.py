@@ -26,8 +26,6 @@ from nodrop.rereading import Runs
 
 Batches = Mapping[int, tuple[tuple[Change, ...], ...]]
 """Changes that were made together, one time after the other, by the number of the device's bundle."""
-_PATCH = "patch.json"
-"""The steps where a platform has no form of its own: RFC 6902."""
 
 
 @dataclass(frozen=True)
@@ -199,10 +197,9 @@ def patches(before: Files, after: Files) -> Iterator[Patch]:
         forms: dict[str, str] = {}
         for place, edit in enumerate(edits, 1):
             number_of = f"{place}-" if len(edits) > 1 else ""
-            own = edit.forms or ({_PATCH: edit.patch} if edit.steps else {})
-            forms |= {f"{number_of}{name}": text for name, text in own.items()}
+            forms |= {f"{number_of}{name}": text for name, text in edit.forms.items()}
         old, new = before.texts(number), after.texts(number)
-        patched = platforms.reader(before.inputs.bundles[number].platform).FILES[0]
+        patched = platforms.file_of(before.inputs.bundles[number].platform, old)
         whole = tuple(name for name in new if new[name] != old[name] and name != patched)
         yield Patch(
             device=device,

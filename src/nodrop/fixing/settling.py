@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from nodrop.fabric.change import Change
-from nodrop.fabric.subject import FABRIC, Subject, sort_key
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends, sort_key
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.finding import SEVERITIES, Finding
 from nodrop.lint.suppressions import UNUSED
@@ -224,14 +224,10 @@ def _parts(subjects: Iterable[Subject]) -> frozenset[Subject]:
     found: set[Subject] = set()
     for subject in subjects:
         if subject[:2] == (FABRIC, "links") and len(subject) > 2:
-            found |= {part for end in subject[2].split("--") for part in ((end.split(":", 1)[0],), _end(end))}
+            found |= {part for end in cable_ends(subject[2]) for part in ((end.node,), tuple(end))}
         elif subject[0] != FABRIC:
             found |= {subject[:1], subject[:2]}
     return frozenset(found)
-
-
-def _end(text: str) -> Subject:
-    return tuple(text.split(":", 1))
 
 
 def _changes(finding: Finding) -> tuple[Change, ...]:

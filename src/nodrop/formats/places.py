@@ -4,9 +4,12 @@ import os
 import re
 import stat
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from typing import BinaryIO
 
 from nodrop.errors import InputProblems, Problem
 
@@ -104,7 +107,17 @@ def decode(raw: bytes, path: str) -> str:
 
 
 def read_limited(path: Path, display: str, max_bytes: int) -> bytes:
-    """The bytes of a regular file of at most `max_bytes`; else raises InputProblems that name it `display`.
+    """The bytes of a regular file of at most `max_bytes`; else raises InputProblems that name it `display`."""
+    with regular(path, display, max_bytes) as (file, size):
+        raw = file.read(size + 1)
+    if len(raw) > size:
+        raise InputProblems([Problem(path=display, found="a file that grows while it is read")])
+    return raw
+
+
+@contextmanager
+def regular(path: Path, display: str, max_bytes: int | None = None) -> Iterator[tuple[BinaryIO, int]]:
+    """A regular file of at most `max_bytes`, open, and its size in bytes; else InputProblems that name it `display`.
 
     The file is looked at before it is opened, so that a pipe or a device is never waited for, and again once it is
     open, so that swapping it in between gains nothing.
@@ -115,17 +128,15 @@ def read_limited(path: Path, display: str, max_bytes: int) -> bytes:
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             _refuse_irregular(status, display, max_bytes)
-            raw = file.read(status.st_size + 1)
+            yield file, status.st_size
     except (OSError, ValueError) as error:
         found = getattr(error, "strerror", None) or str(error)
         raise InputProblems([Problem(path=display, found=found.lower(), expected="a readable file")]) from None
-    if len(raw) > status.st_size:
-        raise InputProblems([Problem(path=display, found="a file that grows while it is read")])
-    return raw
 
 
-def _refuse_irregular(status: os.stat_result, display: str, max_bytes: int) -> None:
+def _refuse_irregular(status: os.stat_result, display: str, max_bytes: int | None) -> None:
     if not stat.S_ISREG(status.st_mode):
         found = _KINDS.get(stat.S_IFMT(status.st_mode), "not a file")
         raise InputProblems([Problem(path=display, found=found, expected="a regular file")])
-    refuse_oversize(status.st_size, display, max_bytes)
+    if max_bytes is not None:
+        refuse_oversize(status.st_size, display, max_bytes)

@@ -133,6 +133,27 @@ def events(text: str) -> Iterator[Any]:
         raise YAMLError(str(error)) from error
 
 
+def topmost(raw: bytes, key: str) -> str | None:
+    """Return the text of a key at the top of a document, read no further than to it; None where there is none.
+
+    What is wrong below it is not seen, and a text that is no YAML up to there has no such key.
+    """
+    level, last = 0, None
+    try:
+        for event in events(raw.decode().removeprefix("\ufeff")):
+            if isinstance(event, MappingStartEvent | SequenceStartEvent):
+                level, last = level + 1, None
+            elif isinstance(event, MappingEndEvent | SequenceEndEvent):
+                level -= 1
+            elif isinstance(event, ScalarEvent) and level == 1:
+                if last == key:
+                    return str(event.value)
+                last = None if last is not None else event.value
+    except (YAMLError, UnicodeDecodeError):
+        pass
+    return None
+
+
 class _Node:
     """A list or mapping while it is read, and whatever an anchor names."""
 

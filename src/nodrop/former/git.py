@@ -6,6 +6,8 @@ repository (safe.directory, in the user's or the system's configuration) counts 
 """
 
 import os
+import re
+import stat
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -38,7 +40,7 @@ _PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJE
 REVISION_HINT = "--base takes a revision, such as origin/main, or a folder with the files as they were"
 DEEPER = (
     "fetch the history: `git fetch --unshallow` (GitHub Actions: actions/checkout with `fetch-depth: 0`; GitLab: the"
-    " variable `GIT_DEPTH: 0`), or compare with the revision itself: --exact"
+    " variable `GIT_DEPTH: 0`)"
 )
 
 
@@ -57,6 +59,33 @@ class Blob(NamedTuple):
     def is_submodule(self) -> bool:
         """Whether it is a commit of another repository."""
         return self.mode == "160000"
+
+
+class Stamp(NamedTuple):
+    """What git's index noted of a file when its content was that of a blob."""
+
+    oid: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    def fits(self, path: Path) -> bool:
+        """Whether a file has not been written since; the index keeps 32 bits of each number."""
+        try:
+            now = path.lstat()
+        except OSError:
+            return False
+        found = (now.st_size & _BITS, now.st_mtime_ns, now.st_ctime_ns, now.st_ino & _BITS)
+        return stat.S_ISREG(now.st_mode) and found == self[1:]
+
+
+_BITS = 0xFFFFFFFF
+_STAMP = re.compile(
+    rb"100(?:644|755) ([0-9a-f]{40,64}) 0\t([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n"
+    rb"  dev: \d+\tino: (\d+)\n  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: [0-9a-f]+\n"
+)
+"""A row of `git ls-files --debug`; one that is written in another way tells nothing, and the file is looked into."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +116,13 @@ class Repository:
 
     def _hint(self, revision: str) -> str:
         names = self.ask("for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
-        if not names:
+        shallow = self._is_shallow()
+        if not names and not shallow:
             return f"the repository has no commits yet; {REVISION_HINT}"
         remote, slash, branch = revision.partition("/")
         fetch = f"`git fetch {remote} {branch}` brings a branch that is not here" if slash else ""
+        if shallow and not slash:
+            fetch = f"the clone is shallow: {DEEPER}"
         return "; ".join(one for one in (nearest(revision, names), fetch) if one)
 
     def base(self, revision: str, *, exact: bool) -> str:
@@ -110,11 +142,15 @@ class Repository:
             return self.ask("merge-base", commit, head).decode().split()[0]
         except (InputProblems, IndexError):
             pass
-        shallow = self.ask("rev-parse", "--is-shallow-repository").strip() == b"true"
+        shallow = self._is_shallow()
+        exactly = "compare with the revision itself: --exact"
         found = "no commit that it and HEAD have in common"
         found += "; the clone is shallow" if shallow else ""
-        hint = DEEPER if shallow else "the histories are not related: --exact compares with the revision itself"
+        hint = f"{DEEPER}, or {exactly}" if shallow else f"the histories are not related: {exactly}"
         raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
+
+    def _is_shallow(self) -> bool:
+        return self.ask("rev-parse", "--is-shallow-repository").strip() == b"true"
 
     def tree(self, commit: str) -> dict[bytes, Blob]:
         """Return all files of a commit, by their path from the top."""
@@ -125,6 +161,28 @@ class Repository:
                 mode, _, oid = said.decode().split(" ")[:3]
                 found[path] = Blob(mode, oid)
         return found
+
+    def stamps(self) -> dict[bytes, Stamp]:
+        """Return what the index notes of files, but for those that may have been written after it was."""
+        try:
+            index = self.top / os.fsdecode(self.ask("rev-parse", "--git-path", "index").removesuffix(b"\n"))
+            written = index.stat().st_mtime_ns
+            rows = self.ask("ls-files", "--stage", "--debug", "-z")
+        except (InputProblems, OSError):
+            return {}
+        found = {}
+        for oid, path, *numbers in _STAMP.findall(rows):
+            changed_s, changed_ns, modified_s, modified_ns, inode, size = map(int, numbers)
+            modified = modified_s * 10**9 + modified_ns
+            if modified < written:
+                found[path] = Stamp(oid.decode(), size, modified, changed_s * 10**9 + changed_ns, inode)
+        return found
+
+    def left_out(self) -> frozenset[bytes]:
+        """Return the files of the index that a sparse checkout leaves out, and that do not lie there nonetheless."""
+        rows = self.ask("ls-files", "-t", "-z").split(b"\0")
+        marked = (row[2:] for row in rows if row.startswith(b"S "))
+        return frozenset(path for path in marked if not os.path.lexists(self.top / os.fsdecode(path)))
 
     @contextmanager
     def blobs(self) -> "Iterator[Blobs]":

@@ -1,12 +1,10 @@
-"""A former state of a tree as a disk: the same paths, with what lay there then.
+"""The tree of a commit as a former state.
 
-A file that has not changed is the one that lies there now, so that what was worked out of it holds for both; the others
-are put into a scratch folder when somebody asks for them, and shown under the paths that they had.
+A file that has changed is put into a scratch folder when somebody asks for it, and shown under the path that it had.
 """
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,9 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.former.git import Blob, Blobs, Repository, submodule
-from nodrop.inputs import Disk, Entry, Text
-from nodrop.inputs.disk import HEAD_BYTES
+from nodrop.formats.places import regular
+from nodrop.former.git import Blob, Blobs, Repository, Stamp, submodule
+from nodrop.former.state import Former
+from nodrop.inputs import Entry, Text
 
 _HOPS = 16
 """How many links are followed."""
@@ -29,23 +28,26 @@ class _Held:
 
     blob: Blob
     blobs: Blobs
+    stamp: Stamp | None = None
+
+    def is_at(self, path: Path) -> bool:
+        """Whether its content lies there now."""
+        if self.stamp is not None and self.stamp.fits(path):
+            return self.stamp.oid == self.blob.oid
+        return _oid(path, len(self.blob.oid)) == self.blob.oid
 
 
-_Here = Path | _Held
-"""Where a file is: on the disk, or in a repository."""
+class _Tree(Former):
+    """The files of a commit; those of submodules are among them."""
 
-
-class Former(Disk):
-    """The files that lay below a folder; paths are those of now."""
-
-    def __init__(self, top: Path, files: Mapping[str, _Here], scratch: Path) -> None:
+    def __init__(self, top: Path, files: Mapping[str, _Held], scratch: Path, left_out: frozenset[str]) -> None:
         """`files` go by path from `top`, which has no links in its own."""
-        super().__init__()
-        self._top, self._files, self._scratch = top, files, scratch
+        super().__init__(top, left_out)
+        self._files, self._scratch = files, scratch
         self._known: dict[str, Path | None] = {}
+        self._now: set[str] = set()
+        """Of which files of that state the content lies at the same path now."""
         self._below: dict[str, dict[str, bool]] = {"": {}}
-        self.problems: list[Problem] = []
-        """What could not be had of the state as it was."""
         for path in files:
             self._enter(path)
 
@@ -62,32 +64,10 @@ class Former(Disk):
             folder, _, name = folder.rpartition("/")
             is_folder = True
 
-    def key(self, path: Path | str) -> str | None:
-        """Return a path from the top, "" of that itself; None where it lies elsewhere."""
-        known, top = os.path.abspath(path), str(self._top)  # noqa: PTH100 -- links in it are those of now
-        if known == top or known.startswith(top + os.sep):
-            return known[len(top) + 1 :]
-        at, names = Path(known), list[str]()
-        while at != at.parent:
-            if at.exists() and Path(os.path.realpath(at)) == self._top:
-                return "/".join(reversed(names))
-            names.append(at.name)
-            at = at.parent
-        return None
-
     def is_now(self, text: Text) -> bool:
         """Whether a text of this state is the very file that lies there now."""
-        key = self.key(text.display)
-        if key is None:
-            return False
-        there = self._resolved(key)
-        return isinstance(there, str) and text.path == self._top / there and self._files.get(there) != text.path
-
-    def fault(self, path: str) -> Problem | None:
-        """Return why a path led nowhere."""
-        if self.is_folder(Path(path)) or self.is_file(Path(path)):
-            return None
-        return Problem(path=path, found="no such file or folder before")
+        self._path(Path(text.display))
+        return self.key(text.display) in self._now
 
     def is_folder(self, path: Path) -> bool:
         """Whether a path led to a folder."""
@@ -117,11 +97,7 @@ class Former(Disk):
     def head(self, path: Path) -> bytes:
         """Return the first bytes that a file had."""
         there = self._path(path)
-        try:
-            with (there or path).open("rb") as file:
-                return file.read(HEAD_BYTES) if there else b""
-        except OSError:
-            return b""
+        return b"" if there is None else super().head(there)
 
     def text(self, path: Path, display: str | None = None) -> Text:
         """Return a file as a text to be read, shown by the path that it had."""
@@ -134,7 +110,7 @@ class Former(Disk):
         for _ in range(_HOPS):
             at = self._link_in(key)
             here = self._files.get(at)
-            if not isinstance(here, _Held):
+            if here is None:
                 return key
             target = os.fsdecode(here.blobs.content(here.blob, at))
             leads = Path(os.path.normpath(self._top / Path(at).parent / target), *key[len(at) :].split("/"))
@@ -146,12 +122,12 @@ class Former(Disk):
     def _link_in(self, key: str) -> str:
         """Return the first part of a path that is a link; "" where none is."""
         here = self._files.get(key)
-        if key in self._below or isinstance(here, Path) or (here is not None and not here.blob.is_link):
+        if key in self._below or (here is not None and not here.blob.is_link):
             return ""
         parts = key.split("/")
         for number in range(1, len(parts) + 1):
             held = self._files.get(prefix := "/".join(parts[:number]))
-            if isinstance(held, _Held) and held.blob.is_link:
+            if held is not None and held.blob.is_link:
                 return prefix
         return ""
 
@@ -161,17 +137,26 @@ class Former(Disk):
         if key is None:
             return None
         if key not in self._known:
-            self._known[key] = self._found(self._resolved(key), str(path))
+            there = self._resolved(key)
+            found = self._found(there, str(path))
+            if (
+                isinstance(there, str)
+                and found == self._top / there
+                and (there == key or os.path.realpath(path) == str(found))
+            ):
+                found = path
+                self._now.add(key)
+            self._known[key] = found
         return self._known[key]
 
     def _found(self, key: str | Path, display: str) -> Path | None:
         if isinstance(key, Path):
             return key
         here = self._files.get(key)
-        if not isinstance(here, _Held):
-            return here
+        if here is None:
+            return None
         now = self._top / key
-        if _oid(now, len(here.blob.oid)) == here.blob.oid:
+        if here.is_at(now):
             return now
         scratch = self._scratch / here.blob.oid
         if not scratch.exists():
@@ -194,12 +179,11 @@ class Former(Disk):
 def _oid(path: Path, digits: int) -> str:
     """Return the name that git would give the content of a file, by SHA-1 or SHA-256; "" where it is no file."""
     try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if path.is_symlink() or not stat.S_ISREG(status.st_mode):
+        with regular(path, str(path)) as (file, _):
+            if path.is_symlink():
                 return ""
             raw = file.read()
-    except OSError:
+    except InputProblems:
         return ""
     made = hashlib.sha1(usedforsecurity=False) if digits == 40 else hashlib.sha256()
     made.update(b"blob %d\0" % len(raw))
@@ -211,16 +195,19 @@ def _oid(path: Path, digits: int) -> str:
 def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
     """Give the tree of a commit; what is taken out of it is gone with the context."""
     with ExitStack() as open_ones, TemporaryDirectory(prefix="nodrop-") as scratch:
-        files: dict[str, _Here] = {}
+        files: dict[str, _Held] = {}
+        left_out: set[str] = set()
         problems: list[Problem] = []
         pending = [("", repository, commit)]
         while pending:
             prefix, at, one = pending.pop()
-            blobs = open_ones.enter_context(at.blobs())
+            blobs, stamps, sparse = open_ones.enter_context(at.blobs()), at.stamps(), at.left_out()
             for raw, blob in at.tree(one).items():
                 path = prefix + os.fsdecode(raw)
-                if not blob.is_submodule:
-                    files[path] = _Held(blob=blob, blobs=blobs)
+                if raw in sparse:
+                    left_out.add(path)
+                elif not blob.is_submodule:
+                    files[path] = _Held(blob=blob, blobs=blobs, stamp=stamps.get(raw))
                 elif (inner := submodule(repository.top / path)) is not None:
                     try:
                         inner.commit(blob.oid)
@@ -228,7 +215,7 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
                         problems.append(_missing(path, blob.oid))
                     else:
                         pending.append((f"{path}/", inner, blob.oid))
-        former = Former(repository.top, files, Path(scratch))
+        former = _Tree(repository.top, files, Path(scratch), frozenset(left_out))
         former.problems += problems
         yield former
 
@@ -236,15 +223,3 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
 def _missing(path: str, oid: str) -> Problem:
     found = f"the submodule does not have the commit that it was at ({oid[:12]})"
     return Problem(path=path, found=found, hint=f"`git -C {path} fetch origin {oid}` brings it")
-
-
-@contextmanager
-def of_folder(folder: Path) -> Iterator[Former]:
-    """Give what lies in a folder, as if the working directory were that."""
-    files: dict[str, _Here] = {}
-    for here, folders, names in os.walk(folder):
-        folders[:] = [one for one in folders if one != ".git"]
-        for name in names:
-            path = Path(here, name)
-            files["/".join(path.relative_to(folder).parts)] = path
-    yield Former(Path(os.path.realpath(".")), files, folder)

@@ -69,8 +69,11 @@ class Added:
             for line in self.lines.get(name, ()) if not lines[name] else ():
                 told.setdefault(f"the routing daemon's `{line.strip()}`", []).append(box.was)
         left = (f"{listing(names)}: {what}; nothing of an intent says it" for what, names in told.items())
-        what = "settings of its files that go with what is told above"
-        more = (f"{was}: {number} {what}" for was, number in counted.items())
+        more = (
+            f"{was}: {number} {'settings of its files that go' if number > 1 else 'setting of its files that goes'} "
+            "with what is told above"
+            for was, number in counted.items()
+        )
         return Added(settings=settings, lines=lines, left=(*self.left, *left, *more), unlike=self.unlike)
 
     def tree(self, sight: Sight) -> Tree:
@@ -113,7 +116,7 @@ def beside(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> Added:
             left.append(f"{box.was}: {len(more)} settings that are written otherwise, or that no key says")
             more = []
         settings[box.device.name] = tuple(more)
-        known = set(held.lines(made))
+        known = {text for line in held.lines(made) for text in (line, sight.said(line))}
         lines[box.device.name] = tuple(
             line for line in held.lines(own) if line not in known and not any(line.strip() in one for one in secret)
         )
@@ -138,12 +141,17 @@ def otherwise(
         carried = {one.path for one in added.settings.get(name, ())}
         for path, there in mine.items():
             here = theirs.get(path)
-            if here == there or path in carried:
+            if here == there or path in carried or (here and here.value == _said(there, sight)):
                 continue
             hidden = here is not None and _in_secret(here, files.secret.get(box.was, ()))
             has = "missing" if here is None else "a secret" if hidden else _value(here)
             told.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(there)}", []).append(box.was)
     return tuple(f"{listing(names)}: {what}" for what, names in sorted(told.items()))
+
+
+def _said(one: Extra, sight: Sight) -> str | tuple[str, ...] | None:
+    """Return the value of a setting with the names that switches have in their files."""
+    return tuple(map(sight.said, one.value)) if isinstance(one.value, tuple) else one.value and sight.said(one.value)
 
 
 def _value(one: Extra) -> str:
@@ -177,7 +185,7 @@ def _tree(added: Added, sight: Sight) -> Tree:
         shared = [one for one in settings.get(members[0], {}) if all(one in settings.get(name, {}) for name in members)]
         for one in shared:
             kind = "tables" if "tables" in _kinds(platform_of[members[0]]) else "paths"
-            _put(tree.setdefault(group, {}).setdefault(kind, {}), one)
+            put(tree.setdefault(group, {}).setdefault(kind, {}), one)
             for name in members:
                 settings[name].pop(one)
         same = {lines.get(name) for name in members}
@@ -192,7 +200,8 @@ def _kinds(platform: str) -> frozenset[str]:
     return traits(platform).additions
 
 
-def _put(tree: Tree, one: Extra) -> None:
+def put(tree: Tree, one: Extra) -> None:
+    """Add a setting to a tree of keys."""
     *outer, last = one.path
     for key in outer:
         inside = tree.setdefault(key, {})

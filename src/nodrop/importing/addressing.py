@@ -1,24 +1,34 @@
 """Pools of addresses: those that policies name, else the least that hold what switches have by the plan's rule."""
 
 from collections.abc import Iterable, Iterator
-from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network, ip_interface, ip_network
+from ipaddress import IPv4Network, ip_network
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nodrop.design.addressing import slots_of
 from nodrop.fabric.fabric import Device, Management, Port
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import those_known
-from nodrop.importing.found import Found, Keys, Tree
+from nodrop.importing.found import Found, Keys, Lack, Tree
+from nodrop.importing.pools import (
+    ROUND,
+    Address,
+    Network,
+    addresses_of,
+    around,
+    bits,
+    holds,
+    is_pool,
+    spanning,
+    widened,
+)
 from nodrop.importing.sight import LEAF, ROLES, Box, Cables, Sight, faces, usual
+from nodrop.importing.tiers import likely_model
 
-Network = IPv4Network | IPv6Network
-Address = IPv4Interface | IPv6Interface
 _BLOCK = 2**64
 _TIER_SHARES = 4
-_ROUND = {4: 16, 6: 48}
-"""The prefix length of a pool that people write, where one of that length holds all."""
 _FAMILIES = (4, 6)
+_OOB, _LINKS_IPV6 = "192.168.100.0/24", "fd00:1::/48"
 
 
 class _Offset(NamedTuple):
@@ -32,38 +42,86 @@ class _Offset(NamedTuple):
 def addressing(sight: Sight, cables: Cables) -> Found:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
     named = list(_named_pools(sight))
+    slots = _slots(sight, cables)
+    least = _least(sight)
+    most = _Most.of(sight, slots or least)
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
-    lacking: dict[Keys, str] = {}
-    loopbacks = [_loopbacks(sight, named, version) for version in _FAMILIES]
-    slots = _slots(sight, cables)
-    links = [_links(sight, cables, version, slots) for version in _FAMILIES]
-    blocks = [_endpoints(sight, named, version, slots) for version in _FAMILIES]
-    oob = _oob(sight)
-    for key, pools, example in (
-        ("loopbacks", loopbacks, "10.0.0.0/16"),
-        ("links", links, "10.1.0.0/16"),
-        ("endpoints", blocks, "10.2.0.0/16"),
-        ("oob", [oob], "192.168.100.0/24"),
+    lacking: list[str] = []
+    for key, pools, needed in (
+        ("loopbacks", [_loopbacks(sight, named, version) for version in _FAMILIES], most.switches),
+        ("links", [_links(sight, cables, version, slots) for version in _FAMILIES], most.links),
+        ("endpoints", [_endpoints(sight, named, version) for version in _FAMILIES], most.hosts),
+        ("oob", [_oob(sight)], most.switches),
     ):
-        found = [str(pool) for pool in pools if pool is not None and _is_pool(pool)]
-        if found:
-            keys[key] = found[0] if len(found) == 1 else found
+        found = [pool for pool in pools if pool is not None and is_pool(pool)]
+        wide = [widened(pool, needed(pool.version)) for pool in found]
+        if found != wide:
+            guessed["addressing", key] = f"addresses are not given out as here; {_named(found)} made wide enough for it"
+        if wide:
+            keys[key] = _named(wide)
         elif key != "links" or not _unnumbered(sight):
-            lacking["addressing", key] = f"no file says such addresses; such as {example}"
-    vlans = _vlan_pools(sight, named)
-    topology = {"slots_per_device": slots} if slots is not None and slots != _least(sight) else {}
+            lacking.append(key)
+    vlans, left = _vlan_pools(sight, named, most)
+    topology = {"slots_per_device": slots} if slots is not None and slots != least else {}
     tree: Tree = {"addressing": keys} if keys else {}
     if topology:
         tree["topology"] = topology
     if vlans:
         tree["vlans"] = vlans
-    return Found(keys=tree, guessed=guessed, lacking=lacking)
+    said = "no file says such addresses"
+    texts = [text for one in (keys, vlans) for value in one.values() for text in _texts(value)]
+    free = _free(texts)
+    examples: dict[str, Any] = {key: next(free) if key != "oob" else _OOB for key in lacking}
+    if "links" in examples and any(":" in text for text in texts):
+        examples["links"] = [examples["links"], _LINKS_IPV6]
+    return Found(
+        keys=tree,
+        guessed=guessed,
+        lacking={("addressing", key): Lack(said, example) for key, example in examples.items()},
+        left=tuple(left),
+    )
 
 
-def _is_pool(network: Network) -> bool:
-    """Whether a network can be a pool: of unicast addresses, and not all of them."""
-    return network.prefixlen >= 8 and not (network.is_multicast or network.is_loopback or network.is_unspecified)
+def _named(pools: list[Network]) -> Any:
+    return str(pools[0]) if len(pools) == 1 else [str(one) for one in pools]
+
+
+def _texts(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _free(taken: Iterable[str]) -> Iterator[str]:
+    """Yield pools as they may be, that overlap none that is taken."""
+    there = [one for text in taken if (one := ip_network(text)).version == 4]
+    every = IPv4Network("10.0.0.0/8").subnets(new_prefix=ROUND[4])
+    return (str(one) for one in every if not any(one.overlaps(other) for other in there))
+
+
+class _Most(NamedTuple):
+    """The largest numbers, and for how many links a leaf has addresses: what pools have to be wide enough for."""
+
+    switch: int
+    leaf: int
+    slots: int
+
+    @classmethod
+    def of(cls, sight: Sight, slots: int) -> "_Most":
+        """Return those of a sight, of two switches at least."""
+        leaf = max((box.id for box in sight.leaves), default=0)
+        return cls(max((2, *(box.id for box in sight.boxes))), leaf, slots)
+
+    def switches(self, _version: int) -> int:
+        """Return how many addresses a pool needs of which each tier has a quarter."""
+        return _TIER_SHARES * (self.switch + 1)
+
+    def hosts(self, version: int) -> int:
+        """Return how many addresses a pool needs of which each leaf has a block."""
+        return (_BLOCK if version == 6 else 2 * self.slots) * (self.leaf + 1)
+
+    def links(self, version: int) -> int:
+        """Return how many addresses a pool needs of which each tier's share has a block for each leaf."""
+        return _TIER_SHARES * self.hosts(version)
 
 
 def _unnumbered(sight: Sight) -> bool:
@@ -73,9 +131,9 @@ def _unnumbered(sight: Sight) -> bool:
     return any(one.interface is not None for one in neighbors)
 
 
-def _least(sight: Sight) -> int | None:
-    models = [model for box in sight.leaves if (model := box.model)]
-    return slots_of(models[0]) if models else None
+def _least(sight: Sight) -> int:
+    """Return the slots that a leaf has unless an intent states more; of an unknown model, those of one that fits."""
+    return slots_of(likely_model(sight.leaves))
 
 
 def _named_pools(sight: Sight) -> Iterator[tuple[Network, int]]:
@@ -94,38 +152,10 @@ def _named_pools(sight: Sight) -> Iterator[tuple[Network, int]]:
                         continue
 
 
-def _addresses(texts: Iterable[str], version: int) -> list[Address]:
-    found = []
-    for text in texts:
-        try:
-            one = ip_interface(text)
-        except ValueError:
-            continue
-        if one.version == version and not one.ip.is_link_local:
-            found.append(one)
-    return found
-
-
 def _own(device: Device, version: int) -> Address | None:
     """Return a switch's own address: that of a loopback alone in its prefix."""
     texts = [text for one in those_known(device.loopbacks) if one.vrf is None for text in one.addresses]
-    return next((one for one in _addresses(texts, version) if one.network.num_addresses == 1), None)
-
-
-def _bits(version: int) -> int:
-    return 32 if version == 4 else 128
-
-
-def _pool(first: int, last: int, version: int, length: int | None = None) -> Network | None:
-    """Return a pool that begins at an address and holds another: of a round length where that can be."""
-    made = IPv4Network if version == 4 else IPv6Network
-    least = _bits(version) - (last - first).bit_length()
-    if first < 0:
-        return None
-    for wanted in [length] if length is not None else [_ROUND[version], *range(least, 0, -1)]:
-        if wanted <= least and first % (1 << (_bits(version) - wanted)) == 0:
-            return made((first, wanted))
-    return None
+    return next((one for one in addresses_of(texts, version) if one.network.num_addresses == 1), None)
 
 
 def _loopbacks(sight: Sight, named: list[tuple[Network, int]], version: int) -> Network | None:
@@ -137,41 +167,28 @@ def _loopbacks(sight: Sight, named: list[tuple[Network, int]], version: int) -> 
     if not every:
         return None
     for pool, longer in named:
-        if pool.version == version and longer == _bits(version) and _holds(pool, every):
+        if pool.version == version and longer == bits(version) and holds(pool, every):
             return pool
     first = {role: usual(address - number for number, address in pairs) for role, pairs in own.items()}
     low, high = first[LEAF], first[ROLES[1]]
     if low is not None and high is not None and high > low:
         size = (high - low) * _TIER_SHARES
         if size & (size - 1) == 0:
-            found = _pool(low, low + size - 1, version, _bits(version) - size.bit_length() + 1)
+            found = spanning(low, low + size - 1, version, bits(version) - size.bit_length() + 1)
             if found is not None:
                 return found
-    return _around(every, version)
-
-
-def _holds(pool: Network, addresses: Iterable[int]) -> bool:
-    low, high = int(pool.network_address), int(pool.broadcast_address)
-    return all(low <= one <= high for one in addresses)
-
-
-def _around(addresses: list[int], version: int) -> Network | None:
-    """Return the least network that holds addresses."""
-    made = IPv4Network if version == 4 else IPv6Network
-    low, high = min(addresses), max(addresses)
-    length = min(_bits(version) - (low ^ high).bit_length(), 30 if version == 4 else 112)
-    shift = _bits(version) - length
-    return made((low >> shift << shift, length))
+    return around(every, version)
 
 
 def _offsets(sight: Sight, cables: Cables, version: int, *, fabric: bool) -> list[_Offset]:
     """Return the addresses of leaves' links by the plan's rule: twice the slot of a port behind a block's beginning."""
     found = []
+    likely = likely_model(sight.leaves)
     for box in sight.leaves:
-        width = model.max_split if (model := box.model) else 1
+        width = (box.model or likely).max_split
         for name, port, texts in _links_of(box):
             if ((box.device.name, name) in cables.joined) is fabric:
-                for one in _addresses(texts, version):
+                for one in addresses_of(texts, version):
                     panel = port.panel - 1 if version == 4 else port.panel
                     if one.network.num_addresses == 2:
                         found.append(_Offset(box.id, int(one.ip), 2 * (panel * width + port.split)))
@@ -225,20 +242,20 @@ def _start(offsets: list[_Offset], each: int) -> tuple[int, int] | None:
 
 def _links(sight: Sight, cables: Cables, version: int, slots: int | None) -> Network | None:
     offsets = _offsets(sight, cables, version, fabric=True)
-    each = _BLOCK if version == 6 else 2 * (slots or _least(sight) or 0)
+    each = _BLOCK if version == 6 else 2 * (slots or _least(sight))
     found = _start(offsets, each)
     if found is None:
         return None
     first, last = found
     fits = sum(one.address - one.behind - one.leaf * each == first for one in offsets)
     if fits * 2 > len(offsets):
-        pool = _pool(first, first + (last - first + 1) * _TIER_SHARES - 1, version)
+        pool = spanning(first, first + (last - first + 1) * _TIER_SHARES - 1, version)
         if pool is not None:
             return pool
-    return _around([one.address for one in offsets], version)
+    return around([one.address for one in offsets], version)
 
 
-def _endpoints(sight: Sight, named: list[tuple[Network, int]], version: int, slots: int | None) -> Network | None:
+def _endpoints(sight: Sight, named: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
         (box.id, ip_network(route.prefix, strict=False))
         for box in sight.leaves
@@ -247,15 +264,15 @@ def _endpoints(sight: Sight, named: list[tuple[Network, int]], version: int, slo
     ]
     firsts = [int(block.network_address) for _, block in blocks]
     for pool, longer in named:
-        if firsts and pool.version == version and _holds(pool, firsts) and longer == blocks[0][1].prefixlen:
+        if firsts and pool.version == version and holds(pool, firsts) and longer == blocks[0][1].prefixlen:
             return pool
     if not blocks:
         return _of_ports(sight, version)
     each = blocks[0][1].num_addresses
     first = usual(int(block.network_address) - number * each for number, block in blocks)
     assert first is not None
-    found = _pool(first, first + each * (max(number for number, _ in blocks) + 1) - 1, version)
-    return found or _around(firsts, version)
+    found = spanning(first, first + each * (max(number for number, _ in blocks) + 1) - 1, version)
+    return found or around(firsts, version)
 
 
 def _of_ports(sight: Sight, version: int) -> Network | None:
@@ -265,21 +282,25 @@ def _of_ports(sight: Sight, version: int) -> Network | None:
         for box in sight.leaves
         for port in box.device.interfaces
         if not faces(port, "fabric") and isinstance(port.addresses, tuple)
-        for one in _addresses(port.addresses, version)
+        for one in addresses_of(port.addresses, version)
     ]
-    return _around(found, version) if found else None
+    return around(found, version) if found else None
 
 
-def _vlan_pools(sight: Sight, named: list[tuple[Network, int]]) -> dict[int, str | list[str]]:
-    """Return the pools of VLANs by number: each leaf has a block of it, whose first address is its own.
+def _vlan_pools(
+    sight: Sight, named: list[tuple[Network, int]], most: _Most
+) -> tuple[dict[int, str | list[str]], list[str]]:
+    """Return the pools of VLANs by number, and what of them no key says.
 
-    They are in the order in which policies name them, which is that of their groups.
+    Each leaf has a block of a pool, whose first address is its own. They are in the order in which policies name them,
+    which is that of their groups.
     """
+    left = []
     gateways: dict[int, list[tuple[int, Address]]] = {}
     for box in sight.leaves:
         for vlan in those_known(box.device.vlans):
             for version in _FAMILIES:
-                for one in _addresses(vlan.addresses, version):
+                for one in addresses_of(vlan.addresses, version):
                     gateways.setdefault(vlan.id, []).append((box.id, one))
     found: dict[int, str | list[str]] = {}
     for number, own in gateways.items():
@@ -291,13 +312,17 @@ def _vlan_pools(sight: Sight, named: list[tuple[Network, int]]) -> dict[int, str
             networks = [int(one.network.network_address) for _, one in of]
             longer = of[0][1].network.prefixlen
             fitting = (one for one, length in named if one.version == version and length == longer)
-            pool = next((one for one in fitting if _holds(one, networks)), None)
+            pool = next((one for one in fitting if holds(one, networks)), None)
             if pool is None:
                 each = of[0][1].network.num_addresses
                 first = usual(int(one.network.network_address) - leaf * each for leaf, one in of)
                 assert first is not None
-                pool = _pool(first, max(networks) + each - 1, version) or _around(networks, version)
-            pools.append(str(pool))
+                ends = [*networks, max(networks) + each - 1]
+                pool = spanning(first, max(ends), version) or around(ends, version) or of[0][1].network
+                if len({leaf for leaf, _ in of}) > 1 and len(set(networks)) == 1:
+                    pool = of[0][1].network
+                    left.append(f"VLAN {number} is {pool} on several leaves; an intent has a subnet for each")
+            pools.append(str(widened(pool, most.hosts(version))))
         found[number] = pools[0] if len(pools) == 1 else pools
     order = [str(pool) for pool, _ in named]
 
@@ -306,7 +331,7 @@ def _vlan_pools(sight: Sight, named: list[tuple[Network, int]]) -> dict[int, str
         first = pool if isinstance(pool, str) else pool[0]
         return order.index(first) if first in order else len(order)
 
-    return {number: found[number] for number in sorted(found, key=place)}
+    return {number: found[number] for number in sorted(found, key=place)}, left
 
 
 def _oob(sight: Sight) -> Network | None:
@@ -316,5 +341,5 @@ def _oob(sight: Sight) -> Network | None:
         if isinstance(box.device.management, Management)
         for text in box.device.management.addresses
     ]
-    networks = [one.network for one in _addresses(found, 4) if one.network.prefixlen < 31]
+    networks = [one.network for one in addresses_of(found, 4) if one.network.prefixlen < 31]
     return usual(networks)

@@ -6,44 +6,51 @@ from typing import NamedTuple
 from nodrop.fabric.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
 from nodrop.fabric.qos import QosProfile, Queue, Scheduler, WredProfile
 from nodrop.fabric.states import Unknown, those_known
-from nodrop.importing.found import Found, Keys, Tree, numbers, stated
+from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
 from nodrop.importing.sight import Sight, usual
 
 _ORDER = ("rdma", "trimmed", "cnp", "control", "storage", "inband", "default")
-_EXAMPLE = (
-    "rdma: {dscp: 26, priority: 3, lossless: true, share: 60%, ecn: {min: 150kB, max: 1500kB, probability: 100%}}"
-)
-_DSCPS = 64
 _CNP, _CONTROL = 48, 56
 """Where CNPs of NVIDIA's NICs and network control (CS7) are by convention."""
+_MARKED: Tree = {"min": "150kB", "max": "1500kB", "probability": "100%"}
+_OTHERS: Tree = {
+    "cnp": {"dscp": _CNP, "priority": 6, "strict": True},
+    "control": {"dscp": _CONTROL, "priority": 7, "strict": True},
+    "default": {"dscp": "rest", "priority": 0, "share": "40%"},
+}
+_DSCPS = 64
 
 
 class Seen(NamedTuple):
     """A traffic class with its queue's settings on a port, and the port's speed."""
 
     queue: Queue
-    speed_mbps: int
+    speed_mbps: int | None
+
+
+def known_classes(sight: Sight) -> tuple[list[TrafficClass], str]:
+    """Return the classes that are stated, else those that ports' maps come to, and why these are a guess."""
+    if stated_ := [one for one in sight.fabric.classes if isinstance(one.tc, int)]:
+        return stated_, ""
+    why = "no file says what traffic is for: names and purposes follow conventions"
+    return list(_inferred(_ports(sight), sight.fabric.mode)), why
+
+
+def _ports(sight: Sight) -> list[Interface]:
+    every = (port for box in sight.boxes for port in box.device.interfaces)
+    return [port for port in every if isinstance(port.qos, QosProfile) and port.enabled is not False]
 
 
 def classes(sight: Sight) -> Found:
     """Return the classes with their shares, rates and marking, as most ports have them."""
-    ports = [
-        port
-        for box in sight.boxes
-        for port in box.device.interfaces
-        if isinstance(port.qos, QosProfile) and port.enabled is not False
-    ]
-    guessed: dict[Keys, str] = {}
-    known = [one for one in sight.fabric.classes if isinstance(one.tc, int)]
+    known, why = known_classes(sight)
+    guessed: dict[Keys, str] = {("classes",): why} if why else {}
     if not known:
-        known = list(_inferred(ports, sight.fabric.mode))
-        guessed = {("classes",): "no file says what traffic is for: names and purposes follow conventions"}
-    if not known:
-        return Found(lacking={("classes",): f"no port has QoS; such as {_EXAMPLE}"})
+        return Found(lacking={("classes",): Lack("no port has QoS", _example(sight.fabric.mode))})
     rest = max(known, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
     named = {dscp for one in known if one.name != rest for dscp in one.dscp}
     total = len(named) + len(next(one for one in known if one.name == rest).dscp) == _DSCPS
-    queues = _queues(ports)
+    queues = _queues(_ports(sight))
     keys: Tree = {}
     for one in sorted(known, key=lambda one: (_place(one), one.name)):
         assert isinstance(one.tc, int)
@@ -63,7 +70,29 @@ def classes(sight: Sight) -> Found:
             max_rate=_rate(own) if strict else None,
             ecn=_marking(own),
         )
+    evened_out(keys)
     return Found(keys={"classes": keys}, guessed=guessed)
+
+
+def evened_out(keys: Tree) -> None:
+    """Make shares of all classes that are not strict parts of a hundred, as schedulers take them for weights."""
+    shares = {name: int(one["share"].removesuffix("%")) for name, one in keys.items() if "share" in one}
+    total = sum(shares.values())
+    if total in (0, 100) or any("share" not in one and not one.get("strict") for one in keys.values()):
+        return
+    exact = {name: 100 * share / total for name, share in shares.items()}
+    whole = {name: max(int(share), 1) for name, share in exact.items()}
+    for name in sorted(exact, key=lambda one: whole[one] - exact[one])[: max(100 - sum(whole.values()), 0)]:
+        whole[name] += 1
+    for name, share in whole.items():
+        keys[name]["share"] = f"{share}%"
+
+
+def _example(mode: Mode) -> Tree:
+    """Return classes as they may be in a mode."""
+    lossless = True if mode in ("lossless", "pfc-only") else None
+    marked = None if mode == "pfc-only" else _MARKED
+    return {"rdma": stated(dscp=26, priority=3, lossless=lossless, share="60%", ecn=marked), **_OTHERS}
 
 
 def _place(one: TrafficClass) -> int:
@@ -79,24 +108,27 @@ def _queues(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
     for port in ports:
         if isinstance(port.qos, QosProfile):
             for queue in those_known(port.qos.queues):
-                if isinstance(port.speed_mbps, int):
-                    found.setdefault(queue.index, []).append(Seen(queue, port.speed_mbps))
+                speed = port.speed_mbps if isinstance(port.speed_mbps, int) else None
+                found.setdefault(queue.index, []).append(Seen(queue, speed))
     return found
 
 
 def _rate(seen: list[Seen]) -> str | None:
-    """Return the cap of a strict queue as a share of the ports' speeds."""
+    """Return the cap of a strict queue as a share of the ports' speeds, of those that are known."""
+    seen = [one for one in seen if one.speed_mbps is not None]
     for percent in range(1, 101):
         if seen and all(_capped(one, percent) for one in seen):
             return f"{percent}%"
     one = next((one for one in seen if isinstance(one.queue.scheduler, Scheduler)), None)
     if one is None or not isinstance(one.queue.scheduler, Scheduler) or not one.queue.scheduler.peak_bytes_per_s:
         return None
+    assert one.speed_mbps is not None
     return f"{min(100, max(1, round(one.queue.scheduler.peak_bytes_per_s * 800 / (one.speed_mbps * 10**6))))}%"
 
 
 def _capped(one: Seen, percent: int) -> bool:
     schedule = one.queue.scheduler
+    assert one.speed_mbps is not None
     rate = one.speed_mbps * 1_000_000 // 8 * percent // 100
     return isinstance(schedule, Scheduler) and schedule.peak_bytes_per_s == rate
 
@@ -128,8 +160,9 @@ def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
     if not isinstance(qos, QosProfile) or not isinstance(qos.dscp_to_tc, tuple):
         return
     of: dict[int, list[int]] = {}
+    shared = _sharing(qos)
     for dscp, tc in enumerate(qos.dscp_to_tc):
-        of.setdefault(tc or 0, []).append(dscp)
+        of.setdefault(shared.get(tc or 0, tc or 0), []).append(dscp)
     paused = () if isinstance(qos.pfc_rx_priorities, Unknown) else qos.pfc_rx_priorities
     queues = those_known(qos.queues)
     marked = {one.index for one in queues if isinstance(one.wred, WredProfile) and one.wred.ecn_colors}
@@ -148,3 +181,13 @@ def _inferred(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
         lossless = tc in paused and mode in ("lossless", "pfc-only")
         purpose: Purpose = next((one for one in PURPOSES if one == name), "unknown")
         yield TrafficClass(name=name, purpose=purpose, dscp=tuple(dscps), tc=tc, lossless=lossless)
+
+
+def _sharing(qos: QosProfile) -> dict[int, int]:
+    """Return the traffic classes that have no queue of their own and no PFC, by the class whose queue they share."""
+    queues = qos.tc_to_queue
+    paused = those_known(qos.pfc_rx_priorities)
+    if not isinstance(queues, tuple):
+        return {}
+    into = {tc: queue for tc, queue in enumerate(queues) if queue is not None and queue != tc and tc not in paused}
+    return {tc: queue for tc, queue in into.items() if queue not in into and queue not in paused}

@@ -5,27 +5,29 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.fabric.fabric import Fabric, Interface
-from nodrop.importing.additions import Added, Files, beside, otherwise
+from nodrop.fabric.fabric import Fabric
+from nodrop.importing.additions import Files
 from nodrop.importing.addressing import addressing
 from nodrop.importing.classes import classes
 from nodrop.importing.endpoints import endpoints
-from nodrop.importing.found import Found, Tree, together
+from nodrop.importing.found import Found, Tree, together, within
+from nodrop.importing.holding import compared, taken
 from nodrop.importing.leaving import without_defaults
 from nodrop.importing.settings import buffers, fabric, hosts, routing, services, trimming, watchdog
 from nodrop.importing.sharing import ratio
-from nodrop.importing.sight import Cables, Sight, see
+from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, see
 from nodrop.importing.spelling import spell
 from nodrop.importing.telling import not_carried, of_names
 from nodrop.importing.tiers import tiers
-from nodrop.importing.trying import Unlike, built, unlike
+from nodrop.importing.trying import Unlike, built
 from nodrop.importing.uplinks import uplinks
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 
 FILE = "intent.yaml"
-_ROUNDS = 8
-"""How often what is refused is taken out and the rest tried."""
+_TO_ADD = (
+    "What no file says is `to be added`: take `# ` away from the lines below such a remark, and put in what holds."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,20 +71,17 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     beyond: tuple[str, ...] = ()
     if intent is not None:
         try:
-            fabric_built, made = built(intent)
-            differing = unlike(sight, fabric_built)
-            if files is not None:
-                added = beside(sight, files, made)
-                unlike_devices = {one.device for one in differing}
-                alike = [box.device.name for box in sight.boxes if box.device.name not in unlike_devices]
-                added = replace(added, unlike=frozenset(unlike_devices))
-                said = otherwise(sight, files, made, alike, added)
-                found, beyond = _with_additions(found, sight, added)
-                beyond = (*beyond, *said)
+            told = compared(sight, intent, files)
+            differing = told.differing
+            without = found
+            added = taken(told.added, sight, lambda tree: built(_with_extra(without, tree)))
+            beyond = (*added.shortened, *told.said)
+            if extra := added.tree(sight):
+                found = replace(found, keys={**found.keys, "extra": extra})
         except InputProblems as error:
             problems = error.problems
     left = (*found.left, *not_carried(differing, sight), *beyond)
-    head = (f"Imported from {source} by `nodrop import`.", *of_names(sight))
+    head = (f"Imported from {source} by `nodrop import`.", *of_names(sight), *((_TO_ADD,) if found.lacking else ()))
     untold = [one for one in problems if not (found.lacking and " is missing" in one.found)]
     text = spell(found, head, tail=_tail(left, untold, tried=intent is not None and not problems))
     intent, _ = _loaded(text)
@@ -90,31 +89,15 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
         text=text,
         intent=intent,
         guessed=tuple(f"{'.'.join(keys)}: {why}" for keys, why in found.guessed.items()),
-        lacking=tuple(f"{'.'.join(keys)}: {why}" for keys, why in found.lacking.items()),
+        lacking=tuple(f"{'.'.join(keys)}: {lack.why}" for keys, lack in found.lacking.items()),
         left=left,
         unlike=differing,
-        problems=problems,
+        problems=tuple(untold),
     )
 
 
-def _with_additions(found: Found, sight: Sight, added: Added) -> tuple[Found, tuple[str, ...]]:
-    """Return an intent with what its switches' files have beside the model, and what of that is left."""
-    for _ in range(_ROUNDS):
-        tree = added.tree(sight)
-        if not tree:
-            return found, added.shortened
-        more = replace(found, keys={**found.keys, "extra": tree})
-        try:
-            built(loads(spell(more).encode(), FILE))
-        except InputProblems as error:
-            fewer = added.without(error.problems, sight)
-            if (fewer.settings, fewer.lines) == (added.settings, added.lines):
-                break
-            added = fewer
-        else:
-            return more, added.shortened
-    untried = tuple(f"{name}: {len(own)} settings beside the model" for name, own in added.settings.items() if own)
-    return found, (*added.shortened, *untried)
+def _with_extra(found: Found, tree: Tree) -> Intent:
+    return loads(spell(replace(found, keys={**found.keys, "extra": tree})).encode(), FILE)
 
 
 def _loaded(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
@@ -128,14 +111,14 @@ def _found(sight: Sight) -> Found:
     """Return all parts as one."""
     cables = Cables(sight)
     parts = [fabric(sight), tiers(sight), uplinks(sight, cables), endpoints(sight, cables), _limit(sight)]
-    parts += [classes(sight), watchdog(sight), buffers(sight), trimming(sight), hosts(sight), routing(sight)]
+    parts += [classes(sight), watchdog(sight, cables), buffers(sight), trimming(sight), hosts(sight), routing(sight)]
     parts += [addressing(sight, cables), services(sight)]
     found = together(parts)
     keys = dict(found.keys)
     pools = keys.pop("vlans", {})
     if "endpoints" in keys:
         keys["endpoints"] = _with_pools(keys["endpoints"], pools)
-    guessed = {at: why for at, why in found.guessed.items() if _stands(keys, at)}
+    guessed = {at: why for at, why in found.guessed.items() if within(keys, at) is not None}
     return replace(found, keys=keys, guessed=guessed)
 
 
@@ -151,15 +134,6 @@ def _with_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
     return made
 
 
-def _stands(keys: Tree, at: tuple[str, ...]) -> bool:
-    inside: object = keys
-    for key in at:
-        if not isinstance(inside, dict) or key not in inside:
-            return False
-        inside = inside[key]
-    return True
-
-
 def _limit(sight: Sight) -> Found:
     """Return the stated limit of oversubscription, else what the leaf that has most comes to."""
     limit = sight.fabric.policy.max_oversubscription
@@ -171,20 +145,14 @@ def _limit(sight: Sight) -> Found:
 def _ratios(sight: Sight) -> Iterator[float]:
     cables = Cables(sight)
     for box in sight.leaves:
-        up = down = 0
-        for port in box.device.interfaces:
-            if not isinstance(port.speed_mbps, int) or port.enabled is False:
-                continue
-            if _up(box.device.name, port, cables):
-                up += port.speed_mbps
-            else:
-                down += port.speed_mbps
+        name = box.device.name
+        above = {end.port for end in cables.joined if end.node == name} | cables.beyond(name)
+        used = [port for port in box.device.interfaces if port.enabled is not False]
+        speeds = [port.speed_mbps if isinstance(port.speed_mbps, int) else SPEED_MBPS for port in used]
+        up = sum(speed for port, speed in zip(used, speeds, strict=True) if port.name in above)
+        down = sum(speeds) - up
         if up and down > up:
             yield ceil(100 * down / up) / 100
-
-
-def _up(name: str, port: Interface, cables: Cables) -> bool:
-    return (name, port.name) in cables.joined
 
 
 def _tail(left: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Iterator[str]:
@@ -201,7 +169,7 @@ def _tail(left: tuple[str, ...], problems: list[Problem], *, tried: bool) -> Ite
             yield f"  {line}"
     if not tried:
         yield ""
-        yield "Once it builds, `nodrop plan` of the configurations and this intent tells what else it does not carry."
+        yield "Once it builds, `nodrop import --against` this file tells what else of the files it does not carry."
 
 
 def _words(problem: Problem) -> str:

@@ -1,27 +1,28 @@
 """The groups of hosts: from hosts that are stated, else from the leaves' ports that lead to no switch."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from nodrop.design.endpoints import Place, places
 from nodrop.fabric.bridging import Vlan
-from nodrop.fabric.fabric import End, Host, Interface, Port, Spread
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.fabric import Device, End, Host, Interface, Port, Spread
+from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import nic, nics
-from nodrop.importing.found import Found, Keys, Tree, numbers, stated
-from nodrop.importing.sight import Cables, Sight, faces, usual
-from nodrop.importing.uplinks import cable
+from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
+from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, faces, usual
+from nodrop.importing.uplinks import UNSAID, cable
 from nodrop.intent.schema import Endpoints
+from nodrop.report.names import listing
 from nodrop.units import show_speed
 
-_HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]*?[-_]?)0*([0-9]{1,6})(?:[:_ /-].*)?$")
-"""A description or a neighbor's name that is a host's: `gpu3:nic1`, `to_server01`, `storage-2 eth0`."""
+_HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]*?[-_.]?)0*([0-9]{1,6})$")
+"""A host's name: `gpu3`, `to_server01`, `su-02-node-07`."""
+_PORT = re.compile(r"(?i)[-_.](?:eth|nic|port|p|en[ops]|mlx|bond|hca|rail|roce|if)[a-z0-9_.-]*$")
+"""What of a description is a port of the host: `-eth0` of `gpu3-eth0`, as is what follows a colon, slash or space."""
 _NOT_HOSTS = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
-_EXAMPLE = "gpu: {ids: 1-32, gpus: 8, nic: ConnectX-7, ports: 2, leaf_group: 16, speed: 400G, media: DR4, length: 3m}"
-_SPEED_MBPS = 100_000
 UNNAMED = "host"
 """What a group is called of which nothing says a name."""
 
@@ -56,13 +57,13 @@ class Group:
 def endpoints(sight: Sight, cables: Cables) -> Found:
     """Return all groups of hosts, and the leaves' panel ports for them."""
     groups, guess = _groups(sight, cables)
+    left = list(_beyond(sight, cables))
     if not groups:
         why = "no file says which hosts there are"
         ports: Keys = ("topology", "leaves", "ports", "endpoints")
-        return Found(lacking={("endpoints",): f"{why}; such as {_EXAMPLE}", ports: "with that, panel ports"})
+        return Found(lacking={("endpoints",): Lack(why, _example(sight)), ports: Lack(why, "1-16")}, left=tuple(left))
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
-    left: list[str] = []
     panels: set[int] = set()
     for group in groups:
         at: Keys = ("endpoints", group.name)
@@ -85,22 +86,52 @@ def _groups(sight: Sight, cables: Cables) -> tuple[list[Group], str]:
     unnamed: list[Plug] = []
     far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
     for box in sight.leaves:
+        beyond, described = cables.beyond(box.device.name), _descriptions(box.device)
         for port in box.device.interfaces:
             here = End(box.device.name, port.name)
-            taken = here in cables.joined or port.name in cables.spoken(box.device.name)
-            if taken or not isinstance(port.port, Port) or not _leads_out(port):
+            if here in cables.joined or port.name in beyond or not isinstance(port.port, Port) or not _leads_out(port):
                 continue
             splits = box.parts(port.port.panel)
             peer = far.get(here)
-            named = _named(peer.node if peer else port.description)
-            number = named[1] if named else 0
+            told = named(peer.node if peer else described(port))
+            number = told[1] if told else 0
             plug = Plug(leaf=box.id, port=port.port, splits=splits, interface=port, host=number, host_port=1)
-            (found.setdefault(named[0], []) if named else unnamed).append(plug)
+            (found.setdefault(told[0], []) if told else unnamed).append(plug)
     groups = [Group(name=name, plugs=_counted(own), host=None) for name, own in sorted(found.items())]
     if unnamed and not groups:
-        groups = [Group(name=UNNAMED, plugs=_enumerated(unnamed), host=None)]
+        groups = [Group(name=name, plugs=_enumerated(own), host=None) for name, own in _kinds(sight, unnamed)]
         return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch"
     return groups, "hosts were taken from descriptions and neighbor tables"
+
+
+def _example(sight: Sight) -> Tree:
+    """Return hosts as they may be: sixteen at every pair of leaves, with ports of the leaves' speed."""
+    ports = (port.speed_mbps for box in sight.leaves for port in box.device.interfaces)
+    speed = usual(one for one in ports if isinstance(one, int)) or SPEED_MBPS
+    last = 16 * max(len(sight.leaves) // 2, 1)
+    length, media_name, _ = cable((), (), speed, ())
+    return {
+        "gpu": {
+            "ids": f"1-{last}", "gpus": 8, "nic": _card(speed), "ports": 2, "leaf_group": 16,
+            "speed": show_speed(speed), "media": media_name, "length": f"{length}m",
+        },
+    }  # fmt: skip
+
+
+def _beyond(sight: Sight, cables: Cables) -> Iterator[str]:
+    """Yield the ports of leaves with BGP sessions to what was not read, where no other is taken for an uplink."""
+    if sight.spines or sight.fabric.hosts:
+        return
+    for box in sight.leaves:
+        if names := cables.beyond(box.device.name):
+            ports = listing(sorted(names, key=natural))
+            yield f"{box.was} {ports}: BGP sessions with switches whose files are not here"
+
+
+def _descriptions(device: Device) -> Callable[[Interface], object]:
+    """Return what says where a port leads: its own description, else that of the bundle that it is in."""
+    of = {name: one.description for one in those_known(device.port_channels) for name in one.members}
+    return lambda port: port.description if isinstance(port.description, str) else of.get(port.name)
 
 
 def _leads_out(port: Interface) -> bool:
@@ -109,8 +140,12 @@ def _leads_out(port: Interface) -> bool:
     return faces(port, "host") or isinstance(port.description, str) or port.enabled is True
 
 
-def _named(text: object) -> tuple[str, int] | None:
-    found = _HOST.match(text) if isinstance(text, str) else None
+def named(text: object) -> tuple[str, int] | None:
+    """Return the group and the number of the host that a description or a neighbor's name means; None for none."""
+    if not isinstance(text, str):
+        return None
+    words = re.sub(r"(?i)^(?:link )?to[ :]+", "", text.strip())
+    found = _HOST.match(_PORT.sub("", re.split(r"[:/ ]", words)[0]))
     if not found or _NOT_HOSTS.search(found[1]):
         return None
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", found[1]).strip("-_.") or UNNAMED
@@ -130,6 +165,31 @@ def _counted(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
             )
         )  # fmt: skip
     return tuple(made)
+
+
+def _kinds(sight: Sight, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
+    """Yield groups of ports that are split alike and in the same VLAN, with names that tell how they are."""
+    vlans = {box.id: _access(box.device) for box in sight.leaves}
+    kinds: dict[tuple[int | None, int], list[Plug]] = {}
+    for one in plugs:
+        kinds.setdefault((vlans[one.leaf].get(one.interface.name), one.splits), []).append(one)
+    split = len({parts for _, parts in kinds}) > 1
+    placed = len({vlan for vlan, _ in kinds}) > 1
+    for (vlan, parts), own in sorted(kinds.items(), key=lambda item: min(one.port for one in item[1])):
+        words = (f"vlan{vlan}" if placed and vlan else "", f"{parts}x" if split and parts > 1 else "")
+        yield "-".join((UNNAMED, *filter(None, words))), own
+
+
+def _access(device: Device) -> dict[str, int]:
+    """Return the VLANs with addresses that ports are in without tags, by themselves or by a bundle."""
+    bundles = {one.name: one.members for one in those_known(device.port_channels)}
+    return {
+        name: vlan.id
+        for vlan in those_known(device.vlans)
+        if vlan.addresses
+        for member in _untagged(vlan)
+        for name in (member, *bundles.get(member, ()))
+    }
 
 
 def _enumerated(plugs: list[Plug]) -> tuple[Plug, ...]:
@@ -191,15 +251,15 @@ def _group(sight: Sight, cables: Cables, group: Group, at: Keys, *, alone: bool)
     guessed_speed: dict[Keys, str] = {}
     speed = usual(one.interface.speed_mbps for one in group.plugs if isinstance(one.interface.speed_mbps, int))
     if speed is None:
-        speed = _SPEED_MBPS
-        guessed_speed = {(*at, "speed"): "no file says a speed"}
+        speed = SPEED_MBPS
+        guessed_speed = {(*at, "speed"): UNSAID}
     ends = {End(f"leaf{one.leaf}", one.interface.name) for one in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
     length, media_name, guessed = cable(links, [one.interface for one in group.plugs], speed, at)
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
     if card is None:
         card = _card(speed)
-        guessed[(*at, "nic")] = "no file says which NIC"
+        guessed[(*at, "nic")] = UNSAID
     guessed |= guessed_speed
     vlan = _vlan(sight, group)
     own = stated(
@@ -295,14 +355,8 @@ def _filled(panels: Mapping[int, int]) -> tuple[int, ...] | None:
 
 def _vlan(sight: Sight, group: Group) -> Tree | None:
     """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
-    known: list[int] = []
-    for box in sight.leaves:
-        names = {one.interface.name for one in group.plugs if one.leaf == box.id}
-        if isinstance(box.device.port_channels, tuple):
-            names |= {channel.name for channel in box.device.port_channels if names & set(channel.members)}
-        vlans = box.device.vlans if isinstance(box.device.vlans, tuple) else ()
-        known += [one.id for one in vlans if one.addresses and names & _untagged(one)]
-    number = usual(known)
+    vlans = {box.id: _access(box.device) for box in sight.leaves}
+    number = usual(vlan for one in group.plugs if (vlan := vlans[one.leaf].get(one.interface.name)))
     return None if number is None else {"id": number}
 
 

@@ -2,13 +2,20 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodrop.units import show_ids
 
 Keys = tuple[str, ...]
 Tree = dict[str, Any]
 """Keys of an intent with their values: texts, whole numbers, true and false, lists, and such trees."""
+
+
+class Lack(NamedTuple):
+    """What has to be added by hand: why, and a value that can stand there."""
+
+    why: str
+    example: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +25,8 @@ class Found:
     keys: Tree = field(default_factory=dict)
     guessed: Mapping[Keys, str] = field(default_factory=dict)
     """By the path of keys, why what stands there is a guess."""
-    lacking: Mapping[Keys, str] = field(default_factory=dict)
-    """By the path of keys that have to be added by hand, why no file says them, with an example."""
+    lacking: Mapping[Keys, Lack] = field(default_factory=dict)
+    """By the path of keys, what has to be added by hand."""
     left: tuple[str, ...] = ()
     """What no key says, in words."""
 
@@ -28,22 +35,38 @@ def together(parts: Iterable[Found]) -> Found:
     """Return several parts as one; trees are laid over each other."""
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
-    lacking: dict[Keys, str] = {}
+    lacking: dict[Keys, Lack] = {}
     left: list[str] = []
     for part in parts:
-        _lay(keys, part.keys)
+        lay(keys, part.keys)
         guessed |= part.guessed
         lacking |= part.lacking
         left += part.left
     return Found(keys=keys, guessed=guessed, lacking=lacking, left=tuple(left))
 
 
-def _lay(under: Tree, over: Mapping[str, Any]) -> None:
+def laid(under: Tree, over: Mapping[str, Any]) -> Tree:
+    """Return a tree under another."""
+    lay(under, over)
+    return under
+
+
+def lay(under: Tree, over: Mapping[str, Any]) -> None:
+    """Lay a tree over another, which it changes."""
     for key, value in over.items():
         if isinstance(value, dict) and isinstance(under.get(key), dict):
-            _lay(under[key], value)
+            lay(under[key], value)
         else:
             under[key] = dict(value) if isinstance(value, dict) else value
+
+
+def within(keys: Any, at: Keys) -> Any:
+    """Return what stands under a path of keys; None where nothing does."""
+    for key in at:
+        if not isinstance(keys, dict) or key not in keys:
+            return None
+        keys = keys[key]
+    return keys
 
 
 def numbers(found: Iterable[int]) -> Any:

@@ -9,7 +9,7 @@ from nodrop.design.buffers import pattern_mtu
 from nodrop.design.static_buffers import is_static
 from nodrop.design.watchdog import derive
 from nodrop.errors import InputProblems
-from nodrop.importing.found import Keys, Tree
+from nodrop.importing.found import Keys, Tree, within
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 
@@ -43,10 +43,10 @@ def _left_out(
     keys: Tree, at: Keys, spell: Spell, same: Callable[[Intent, Intent, Boxes], bool], switches: Boxes
 ) -> Tree:
     """Return the keys without one, where the intent is the same by a test."""
-    if _at(keys, at) is None:
+    if within(keys, at) is None:
         return keys
     fewer = deepcopy(keys)
-    del _at(fewer, at[:-1])[at[-1]]
+    del within(fewer, at[:-1])[at[-1]]
     before, after = _loaded(keys, spell), _loaded(_pruned(fewer), spell)
     return fewer if before is not None and after is not None and same(before, after, switches) else keys
 
@@ -70,14 +70,6 @@ def _loaded(keys: Tree, spell: Spell) -> Intent | None:
         return loads(spell(keys).encode(), "")
     except InputProblems:
         return None
-
-
-def _at(keys: Any, at: Keys) -> Any:
-    for key in at:
-        if not isinstance(keys, dict) or key not in keys:
-            return None
-        keys = keys[key]
-    return keys
 
 
 def _pruned(keys: Tree) -> Tree:

@@ -5,18 +5,20 @@ from ipaddress import ip_address
 from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
+from nodrop.design.class_faults import ROCE_OVERHEAD_BYTES
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.fabric.fabric import Device, Host, Interface, Side, Trimming
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown, UnknownFact, those_known
 from nodrop.hardware.shares import lossless_share_percent
-from nodrop.importing.classes import size
-from nodrop.importing.found import Found, Keys, Tree, stated
-from nodrop.importing.sight import Box, Sight, usual
+from nodrop.importing.classes import known_classes, size
+from nodrop.importing.found import Found, Keys, Lack, Tree, stated
+from nodrop.importing.sight import Cables, Sight, usual
 from nodrop.platforms.traits import known_traits
 
 _ALPHA = {exponent: int(text) if text.isdecimal() else text for text, exponent in ALPHA_EXPONENT.items()}
+_RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 _WITH_PFC = ("lossless", "pfc-only")
 
 
@@ -36,7 +38,7 @@ def fabric(sight: Sight) -> Found:
     )
 
 
-def watchdog(sight: Sight) -> Found:
+def watchdog(sight: Sight, cables: Cables) -> Found:
     """Return all timers of the watchdogs as they are stated, else as most ports of a side have them."""
     profiles = (port.qos for box in sight.boxes for port in box.device.interfaces)
     if sight.fabric.mode not in _WITH_PFC or not any(isinstance(one, QosProfile) for one in profiles):
@@ -48,7 +50,9 @@ def watchdog(sight: Sight) -> Found:
         "fabric": ("fabric", policy.fabric_watchdog),
     }
     for key, (side, wanted) in wanted_of.items():
-        watched = _of_ports(sight, side) if isinstance(wanted, Unknown) else wanted
+        if isinstance(wanted, Unknown) and not any(_of_side(sight, cables, side)):
+            continue
+        watched = _of_ports(sight, cables, side) if isinstance(wanted, Unknown) else wanted
         if watched is None:
             sides[key] = "off" if key == "fabric" else {}
             continue
@@ -64,26 +68,28 @@ def watchdog(sight: Sight) -> Found:
     return Found(keys={"pfc": {"watchdog": keys}})
 
 
-def _of_ports(sight: Sight, side: Side) -> PfcWatchdog | None:
-    """Return the watchdog of most ports of a side, of those that say most.
-
-    A port of a leaf of which nobody says where it leads is taken to lead to a host.
-    """
-    found = [
-        port.qos.pfc_watchdog
-        for box in sight.boxes
-        for port in box.device.interfaces
-        if _towards(sight, box, port) == side
-        if isinstance(port.qos, QosProfile) and isinstance(port.qos.pfc_watchdog, PfcWatchdog)
-    ]
+def _of_ports(sight: Sight, cables: Cables, side: Side) -> PfcWatchdog | None:
+    """Return the watchdog of most ports of a side, of those that say most."""
+    found = [one.pfc_watchdog for one in _of_side(sight, cables, side) if isinstance(one.pfc_watchdog, PfcWatchdog)]
     whole = [one for one in found if isinstance(one.restoration_ms, int) and one.action is not None]
     return usual(whole or found)
 
 
-def _towards(sight: Sight, box: Box, port: Interface) -> Side | None:
+def _of_side(sight: Sight, cables: Cables, side: Side) -> Iterator[QosProfile]:
+    """Yield what is known of the ports of a side."""
+    for tier, usually in ((sight.leaves, "host"), (sight.spines, "fabric")):
+        for box in tier:
+            beyond = cables.beyond(box.device.name)
+            for port in box.device.interfaces:
+                if isinstance(port.qos, QosProfile) and _towards(port, beyond, usually) == side:
+                    yield port.qos
+
+
+def _towards(port: Interface, beyond: frozenset[str], usually: str) -> str | None:
+    """Return a port's side; where nobody says it, that of sessions with what was not read, else its tier's usual."""
     if not isinstance(port.side, Unknown):
         return port.side
-    return "host" if box in sight.leaves else "fabric"
+    return "fabric" if port.name in beyond else usually
 
 
 def _ms(value: object) -> str | None:
@@ -184,7 +190,7 @@ def hosts(sight: Sight) -> Found:
         return None if isinstance(found, Unknown) else found
 
     if not known:
-        rdma = next((one for one in sight.fabric.classes if one.purpose == "rdma"), None)
+        rdma = next((one for one in known_classes(sight)[0] if one.purpose == "rdma"), None)
         keys: Tree = {}
         if rdma and rdma.dscp and 26 not in rdma.dscp:
             keys["tos"] = rdma.dscp[0] * 4 + 2
@@ -193,6 +199,10 @@ def hosts(sight: Sight) -> Found:
         paused = usual(one for one in pausing if isinstance(one, tuple) and one)
         if paused and paused != (3,):
             keys["pfc"] = [*paused]
+        mtu = usual(_every_port(sight, "mtu_bytes")) or 9216
+        fits = next((one for one in _RDMA_MTUS if one + ROCE_OVERHEAD_BYTES <= mtu), _RDMA_MTUS[-1])
+        if fits != _RDMA_MTUS[0]:
+            keys["rdma_mtu"] = fits
         why = "no file says how NICs are set; as the switches expect it"
         return Found(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})
     mode = sight.fabric.mode
@@ -267,14 +277,15 @@ def routing(sight: Sight) -> Found:
     processes = {box.device.name: box.device.bgp for box in sight.boxes if isinstance(box.device.bgp, Bgp)}
     neighbors = [one for bgp in processes.values() for one in those_known(bgp.neighbors)]
     asn: Tree = {}
-    lacking: dict[Keys, str] = {}
+    lacking: dict[Keys, Lack] = {}
     guessed: dict[Keys, str] = {}
     for key, boxes in (("spines", sight.spines), ("leaves", sight.leaves)):
         pairs = [(box.id, bgp.asn) for box in boxes if (bgp := processes.get(box.device.name))]
         found = _asn(pairs, shared=key == "spines")
         if found is None:
-            example = "4200000000" if key == "spines" else "4200100000+"
-            lacking["routing", "asn", key] = f"no file says AS numbers; such as {example}"
+            beyond = usual(one.remote_asn for one in neighbors if isinstance(one.remote_asn, int))
+            example: object = beyond or 4200000000 if key == "spines" else "4200100000+"
+            lacking["routing", "asn", key] = Lack("no file says AS numbers", example)
             continue
         asn[key], unlike = found
         if unlike:

@@ -3,16 +3,19 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from ipaddress import ip_address, ip_interface
+from itertools import count
 from typing import NamedTuple, TypeVar
 
 from nodrop import platforms
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port, Side
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import natural
 from nodrop.hardware import switch
-from nodrop.hardware.naming import port_name
+from nodrop.hardware.naming import port_name, sonic_port
 from nodrop.hardware.schema import Switch
 
 LEAF, SPINE = "leaf", "spine"
@@ -21,6 +24,9 @@ _TOP = "superspine"
 KEYS = {LEAF: "leaves", SPINE: "spines"}
 """The intent's key of a tier."""
 
+_NAME = re.compile(rf"(?<![\w-])(?:{'|'.join(ROLES)})[0-9]+(?![\w-])")
+"""What an intent calls a switch, in a text."""
+
 _NAMED = (
     (SPINE, re.compile(r"(?i)(?<![a-z])(super-?spine|spine|core|agg|sp)(?![a-z])")),
     (LEAF, re.compile(r"(?i)(?<![a-z])(leaf|tor|rack|access|edge|exit|border|lf)(?![a-z])")),
@@ -28,6 +34,10 @@ _NAMED = (
 """What switches of a tier are mostly called, as a word or before a number."""
 _ABOVE = re.compile(r"(?i)super-?spine|(?<![a-z])(ssp|core)(?![a-z])")
 """What a tier above the spines is called where there are spines too."""
+
+SPEED_MBPS = 100_000
+"""The speed of a port of which no file says one."""
+_SPLITS = (1, 2, 4, 8)
 
 _T = TypeVar("_T")
 
@@ -49,8 +59,9 @@ class Box(NamedTuple):
         return next((one for one in self.device.interfaces if one.name == name), None)
 
     def parts(self, panel: int) -> int:
-        """Return into how many ports a panel port is split."""
-        return sum(isinstance(one.port, Port) and one.port.panel == panel for one in self.device.interfaces)
+        """Return into how many ports a panel port is split, of which not all need be there."""
+        there = sum(isinstance(one.port, Port) and one.port.panel == panel for one in self.device.interfaces)
+        return next((one for one in _SPLITS if one >= there), _SPLITS[-1])
 
 
 class Run(NamedTuple):
@@ -86,9 +97,9 @@ class Sight:
         """Leaves, then spines."""
         return self.leaves + self.spines
 
-    def box(self, name: str) -> Box | None:
-        """Return a switch by what it is called here."""
-        return next((one for one in self.boxes if one.device.name == name), None)
+    def said(self, text: str) -> str:
+        """Return a text of what an intent comes to with the names that switches have in their files."""
+        return _NAME.sub(lambda found: self.was.get(found[0], found[0]), text)
 
 
 class Cables:
@@ -126,6 +137,22 @@ class Cables:
         rows = () if isinstance(neighbors, Unknown) else neighbors
         return frozenset(one.interface for one in rows if one.interface in ports)
 
+    def beyond(self, name: str) -> frozenset[str]:
+        """Return the ports of a switch over which it has BGP sessions with what was not read."""
+        device = self._boxes[name].device
+        neighbors = [ip_address(one) for one in _addresses(device)]
+        channels = those_known(device.port_channels)
+        addresses = [(one.name, those_known(one.addresses)) for one in device.interfaces]
+        addresses += [(one.name, one.addresses) for one in channels]
+        found = {
+            name
+            for name, texts in addresses
+            if any(near in ip_interface(text).network for text in texts for near in neighbors)
+        }
+        found |= {member for one in channels if one.name in found for member in one.members}
+        ports = {one.name for one in device.interfaces} & (found | self.spoken(name))
+        return frozenset(port for port in ports if End(name, port) not in self.joined)
+
     def between(self, link: Link) -> bool:
         """Whether a cable joins two switches."""
         return link.a.node in self._boxes and link.b.node in self._boxes
@@ -133,6 +160,14 @@ class Cables:
     def port(self, end: End) -> Interface | None:
         """Return the port of a switch at the end of a cable."""
         return self._ports.get((end.node, end.port))
+
+
+def _addresses(device: Device) -> Iterator[str]:
+    """Yield the addresses of a switch's BGP neighbors."""
+    for one in those_known(device.neighbors):
+        with suppress(ValueError):
+            if one.address and ip_address(one.address):
+                yield one.address
 
 
 def faces(port: Interface, side: Side) -> bool:
@@ -153,7 +188,7 @@ def see(fabric: Fabric) -> Sight:
     numbers: dict[str, int] = {}
     for role in ROLES:
         own = sorted((name for name, of in roles.items() if of == role), key=natural)
-        for name, number in zip(own, _numbers(own), strict=True):
+        for name, number in zip(own, _numbers(own, role), strict=True):
             named[name], numbers[name] = f"{role}{number}", number
     seen = _renamed(fabric, named)
     devices = {device.name: device for device in seen.devices}
@@ -173,11 +208,14 @@ def see(fabric: Fabric) -> Sight:
 
 def _roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
     """Return the role of every switch that is of a tier, and how roles were guessed that nobody states."""
+    every = [one.name for one in fabric.devices]
     stated = {one.name: one.role for one in fabric.devices if isinstance(one.role, str) and one.role in ROLES}
     left = [one.name for one in fabric.devices if isinstance(one.role, Unknown)]
     if not left and (lowered := _one_lower(fabric)):
         why = "roles that are stated: nothing stands below the spines, and so these are the leaves"
         return lowered, dict.fromkeys(ROLES, why)
+    if len({one.role for one in fabric.devices}) == 1 and _joined(fabric):
+        stated, left = {}, every  # one role for both ends of a cable, as SONiC's own default has it, is no tier
     if not left:
         return {name: str(role) for name, role in stated.items()}, {}
     by_name = {name: role for name in left if (role := _by_name(name))}
@@ -188,12 +226,25 @@ def _roles(fabric: Fabric) -> tuple[dict[str, str], dict[str, str]]:
             left = [name for name in left if name not in above]
     by_cable = _by_cable(fabric, [name for name in left if name not in by_name], by_name)
     found = {name: str(role) for name, role in stated.items()} | by_name | by_cable
+    if set(found.values()) == {SPINE} and any(map(_has_hosts, fabric.devices)):
+        return dict.fromkeys(found, LEAF), {LEAF: "their ports: hosts are in VLANs of theirs"}
     guessed = {}
     for role in ROLES:
         names = role in by_name.values()
         if names or role in by_cable.values():
             guessed[role] = "their names" if names else "their cables"
     return found, guessed
+
+
+def _joined(fabric: Fabric) -> bool:
+    """Whether a cable joins two of the switches."""
+    names = {one.name for one in fabric.devices}
+    return any(link.a.node in names and link.b.node in names for link in fabric.links)
+
+
+def _has_hosts(device: Device) -> bool:
+    """Whether a switch has an address in a VLAN that ports are in without tags."""
+    return any(vlan.addresses and not all(one.tagged for one in vlan.members) for vlan in those_known(device.vlans))
 
 
 def _one_lower(fabric: Fabric) -> dict[str, str]:
@@ -227,12 +278,24 @@ def _by_cable(fabric: Fabric, left: list[str], known: Mapping[str, str]) -> dict
     return {name: found[name] for name in left}
 
 
-def _numbers(names: list[str]) -> list[int]:
-    """Return numbers for switches: the last in their names where these tell them apart, else in their order."""
+def _numbers(names: list[str], role: str) -> list[int]:
+    """Return numbers for switches: the last in their names where these tell them apart, else in their order.
+
+    Where names are of several kinds, such as leaf and border, the most frequent, or the tier's own, keeps its numbers.
+    A switch alone has the number of its name only if the name says its tier: sn2700 is a model.
+    """
+    if len(names) == 1 and _by_name(names[0]) is None:
+        return [1]
     last = [int(found[-1]) if (found := re.findall("[0-9]{1,6}", name)) else 0 for name in names]
     if all(last) and len(set(last)) == len(last):
         return last
-    return list(range(1, len(names) + 1))
+    kinds = [re.sub("[0-9]+", "", name) for name in names]
+    most = max(kinds, key=lambda kind: (kinds.count(kind), role in kind.lower()))
+    kept = [number for number, kind in zip(last, kinds, strict=True) if kind == most]
+    if not all(kept) or len(set(kept)) < len(kept):
+        return list(range(1, len(names) + 1))
+    after = count(max(kept, default=0) + 1)
+    return [number if kind == most else next(after) for number, kind in zip(last, kinds, strict=True)]
 
 
 def _renamed(fabric: Fabric, named: Mapping[str, str]) -> Fabric:
@@ -263,11 +326,24 @@ def _renamed(fabric: Fabric, named: Mapping[str, str]) -> Fabric:
 
 
 def _numbered(device: Device) -> Device:
-    """Return a switch whose ports have numbers: of an unknown model, in the order of their names."""
-    if not isinstance(device.model, Unknown) or not all(isinstance(one.port, Unknown) for one in device.interfaces):
+    """Return a switch whose ports have numbers: those of its model where all have some, else in their order."""
+    if not all(isinstance(one.port, Unknown) for one in device.interfaces):
         return device
     ordered = sorted(device.interfaces, key=lambda one: natural(one.name))
-    return replace(device, interfaces=tuple(replace(one, port=Port(n)) for n, one in enumerate(ordered, 1)))
+    ports = _by_model(device, [one.name for one in ordered]) or [Port(n) for n in range(1, len(ordered) + 1)]
+    numbered = tuple(replace(one, port=port) for one, port in zip(ordered, ports, strict=True))
+    return replace(device, interfaces=numbered)
+
+
+def _by_model(device: Device, names: list[str]) -> list[Port] | None:
+    """Return the ports that names mean on a model that somebody states; None where it has not all of them."""
+    if isinstance(device.model, Unknown) or platforms.written_as(device.platform) != "sonic":
+        return None
+    model = device.model
+    whole = [sonic_port(model, name) for name in names]
+    parts = Counter(one.panel for one in whole if one)
+    found = [sonic_port(model, name, parts[one.panel]) for name, one in zip(names, whole, strict=True) if one]
+    return [one for one in found if one] if len(found) == len(names) else None
 
 
 def _port_name(device: Device, platform: str, port: Interface) -> str:
@@ -275,9 +351,3 @@ def _port_name(device: Device, platform: str, port: Interface) -> str:
         return port.name
     splits = sum(isinstance(one.port, Port) and one.port.panel == port.port.panel for one in device.interfaces)
     return port_name(platform, device.model, port.port, splits)
-
-
-def ends_of(link: Link, names: Iterable[str]) -> Iterator[End]:
-    """Yield the ends of a cable that are on some devices."""
-    known = set(names)
-    return (end for end in (link.a, link.b) if end.node in known)

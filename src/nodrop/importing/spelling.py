@@ -1,11 +1,16 @@
-"""How an imported intent is written: the order and shape of the shipped ones, and remarks behind what was guessed."""
+"""How an imported intent is written: the order and shape of the shipped ones, with remarks.
+
+A remark above a line says why it is a guess. What is to be added stands at its place as a comment, with an example: to
+fill it in is to take `# ` away from its line and to put in what holds.
+"""
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from nodrop.importing.found import Found, Keys, Tree
+from nodrop.importing.found import Found, Keys, Lack, Tree
 
 _ORDER = (
     "nodrop", "fabric", "mode", "mtu", "topology", "endpoints", "classes", "pfc", "buffers", "trimming", "hosts",
@@ -13,8 +18,12 @@ _ORDER = (
 )  # fmt: skip
 _WITHIN: Mapping[Keys, tuple[str, ...]] = {
     ("topology",): ("kind", "spines", "leaves", "uplinks", "max_oversubscription", "slots_per_device"),
+    ("topology", "spines"): ("ids", "model", "platform", "version"),
     ("topology", "leaves"): ("ids", "model", "platform", "version", "ports"),
     ("topology", "leaves", "ports"): ("endpoints", "uplinks", "dead"),
+    ("routing",): ("protocol", "sessions", "asn"),
+    ("routing", "asn"): ("spines", "leaves"),
+    ("addressing",): ("loopbacks", "links", "endpoints", "oob"),
 }
 _BLOCKS = ("topology", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
 _DEEP = "extra"
@@ -29,13 +38,10 @@ _FREE = ("on", "off")
 def spell(found: Found, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
     """Return an intent's text; `head` and `tail` are lines of comments before and behind it."""
     lines = [_comment(line) for line in head]
-    lacking = dict(found.lacking)
+    keys = _with_lacks(found)
     for key in _ORDER:
-        if key in found.keys:
-            lines += _lines(found, (key,), found.keys[key])
-        for at in [at for at in lacking if at[0] == key]:
-            why = lacking.pop(at)
-            lines.append(f"# {'.'.join(at)} is to be added: {why}")
+        if key in keys:
+            lines += _lines(found, (key,), keys[key])
     lines += [_comment(line) for line in tail]
     return "\n".join(lines) + "\n"
 
@@ -44,33 +50,90 @@ def _comment(line: str) -> str:
     return f"# {line}" if line else "#"
 
 
+def _with_lacks(found: Found) -> Tree:
+    """Return the keys with what is lacking at its place; a heading under which all is lacking is lacking itself."""
+    keys = _copied(found.keys)
+    for at, lack in sorted(found.lacking.items(), key=lambda item: len(item[0])):
+        inside: Any = keys
+        for key in at[:-1]:
+            inside = inside.setdefault(key, {})
+            if isinstance(inside, Lack):
+                inside = inside.example
+        inside.setdefault(at[-1], lack)
+    return {key: _folded(value) for key, value in keys.items()}
+
+
+def _copied(value: Any) -> Any:
+    return {key: _copied(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def _folded(value: Any) -> Any:
+    if isinstance(value, Lack):
+        return value._replace(example=_example(value.example))
+    if not isinstance(value, dict):
+        return value
+    inside = {key: _folded(one) for key, one in value.items()}
+    lacks = [one for one in inside.values() if isinstance(one, Lack)]
+    if not lacks or len(lacks) < len(inside):
+        return inside
+    why = "; ".join(dict.fromkeys(one.why for one in lacks))
+    return Lack(why, {key: one.example for key, one in inside.items()})
+
+
+def _example(value: Any) -> Any:
+    """Return a value without the reasons inside it."""
+    if isinstance(value, Lack):
+        return _example(value.example)
+    return {key: _example(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def _lacks(value: Any) -> bool:
+    """Whether anything is lacking in a value."""
+    if isinstance(value, dict):
+        return any(map(_lacks, value.values()))
+    return isinstance(value, Lack)
+
+
 def _lines(found: Found, at: Keys, value: Any) -> Iterator[str]:
     indent = "  " * (len(at) - 1)
+    if isinstance(value, Lack):
+        yield f"{indent}# to be added: {value.why}"
+        for line in _lines(replace(found, guessed={}), at, value.example):
+            yield f"{indent}# {line.removeprefix(indent)}"
+        return
     above = [why for keys, why in found.guessed.items() if keys == at]
-    block = isinstance(value, dict) and value and (".".join(at) in _BLOCKS or at[0] == _DEEP)
-    flat = f"{indent}{_key(at[-1])}: {_flow(at, value)}"
+    block = isinstance(value, dict) and value and (".".join(at) in _BLOCKS or at[0] == _DEEP or _lacks(value))
+    flat = "" if block else f"{indent}{_key(at[-1])}: {_flow(at, value)}"
     if not block and isinstance(value, dict) and value and len(flat) > _WIDTH and len(at) < 3:
         block = True
-    if not block:
-        below = [(keys, why) for keys, why in found.guessed.items() if keys[: len(at)] == at and keys != at]
-        inner = [f"{'.'.join(keys[len(at) :])}: {why}" for keys, why in below]
-        for why in (*above, *inner):
-            yield f"{indent}# guessed: {why}"
-        yield flat
-        return
     for why in above:
         yield f"{indent}# guessed: {why}"
+    if not block:
+        for why, names in _guesses_below(found, at).items():
+            yield f"{indent}# guessed: {', '.join(names)}: {why}"
+        yield flat
+        return
     yield f"{indent}{_key(at[-1])}:"
     inside = _sorted(at, value)
     width = max((len(_key(key)) for key, one in inside if isinstance(one, dict)), default=0)
     aligned = at[0] in ("endpoints", "classes") or at == ("pfc", "watchdog")
+    told = ""
     for key, one in inside:
         made = list(_lines(found, (*at, key), one))
-        if aligned and isinstance(one, dict) and one:
-            head, _, rest = made[-1].partition(": ")
-            gap = " " * (width - len(_key(key)))
-            made[-1] = f"{head}: {gap}{rest}"
+        remark = made[0] if isinstance(one, Lack) else ""
+        made, told = made[bool(remark) and remark == told :], remark
+        if aligned and isinstance(one, dict) and made[-1].startswith(begun := f"{indent}  {_key(key)}: "):
+            made[-1] = f"{begun}{' ' * (width - len(_key(key)))}{made[-1].removeprefix(begun)}"
         yield from made
+
+
+def _guesses_below(found: Found, at: Keys) -> dict[str, list[str]]:
+    """Return the keys under one whose values are guesses, by the reason."""
+    reasons: dict[str, list[str]] = {}
+    for keys, why in found.guessed.items():
+        if keys[: len(at)] == at and keys != at:
+            reasons.setdefault(why, []).append(".".join(keys[len(at) :]))
+    return reasons
 
 
 def _sorted(at: Keys, value: Tree) -> list[tuple[str, Any]]:

@@ -1,6 +1,6 @@
 """What an import could not carry, in few words: facts that are unlike in the same way as one line."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.fabric.subject import natural
 from nodrop.importing.sight import KEYS, ROLES, Sight
@@ -9,6 +9,11 @@ from nodrop.report.names import listing
 
 _MOST = 60
 """Lines, at most; the rest is counted."""
+_WAYS = 3
+"""In how many ways a fact may be otherwise until one stands for all, as one address does for those of all ports."""
+
+Parts = Mapping[str, Sequence[str]]
+"""By switch, parts of it: ports, neighbors, pools."""
 
 
 def not_carried(found: Iterable[Unlike], sight: Sight) -> tuple[str, ...]:
@@ -20,19 +25,43 @@ def not_carried(found: Iterable[Unlike], sight: Sight) -> tuple[str, ...]:
 
 
 def _lines(found: Iterable[Unlike], sight: Sight) -> Iterator[str]:
+    facts: dict[tuple[str, str], list[tuple[str, str, Parts]]] = {}
     for (path, has, built, key), devices in sorted(grouped(found).items()):
-        at: dict[str, list[str]] = {}
-        for device, parts in devices.items():
-            at.setdefault(listing(sorted({part for part in parts if part}, key=natural)), []).append(device)
-        places = "; ".join(
-            _place([sight.was.get(name, name) for name in sorted(names, key=natural) if name], parts)
-            for parts, names in at.items()
-        )
-        if not path:
-            yield f"{places}: {has} here, {built} in what this intent comes to"
-            continue
+        facts.setdefault((path, key), []).append((has, built, devices))
+    for (path, key), ways in facts.items():
         decides = f" ({key} decides it)" if key else ""
-        yield f"{places}: {path} is {has}, this intent comes to {built}{decides}"
+        for has, built, of in ways if len(ways) <= _WAYS else ():
+            if path:
+                yield f"{_places(of, sight)}: {path} is {has}, this intent comes to {built}{decides}"
+            else:
+                yield f"{_places(of, sight)}: {has} here, {built} in what this intent comes to"
+        if len(ways) > _WAYS:
+            has, built, _ = ways[0]
+            such = f"such as {has}, where this intent comes to {built}"
+            yield f"{_places(_together(one for *_, one in ways), sight)}: {path} is otherwise, {such}{decides}"
+
+
+def _together(parts: Iterable[Parts]) -> Parts:
+    every: dict[str, list[str]] = {}
+    for one in parts:
+        for device, own in one.items():
+            every.setdefault(device, []).extend(own)
+    return every
+
+
+def _places(devices: Parts, sight: Sight) -> str:
+    """Return switches with their parts, those that have the same parts as one; of very many, how many there are."""
+    at: dict[str, list[str]] = {}
+    for device, parts in devices.items():
+        at.setdefault(listing(sorted({part for part in parts if part}, key=natural)), []).append(device)
+    if len(at) > _WAYS:
+        count = sum(len(parts) for parts in devices.values())
+        return f"{count} places of {_place(_were(devices, sight), '')}"
+    return "; ".join(_place(_were(names, sight), parts) for parts, names in at.items())
+
+
+def _were(names: Iterable[str], sight: Sight) -> list[str]:
+    return [sight.was.get(name, name) for name in sorted(names, key=natural) if name]
 
 
 def _place(names: list[str], parts: str) -> str:

@@ -1,33 +1,41 @@
 """The two tiers: numbers, models, network OSes and releases of their switches."""
 
 from collections.abc import Iterator
+from functools import cache
 
 from nodrop import platforms
+from nodrop.fabric.fabric import Port
 from nodrop.fabric.states import Unknown
-from nodrop.importing.found import Found, Keys, numbers, stated
-from nodrop.importing.sight import KEYS, ROLES, Box, Sight, usual
+from nodrop.hardware import switch, switches
+from nodrop.hardware.naming import sonic_port
+from nodrop.hardware.schema import Switch
+from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
+from nodrop.importing.sight import KEYS, ROLES, SPEED_MBPS, Box, Sight, usual
 from nodrop.platforms.traits import traits
 from nodrop.report.names import listing
+
+_MODEL, _VENDOR = "SN4700", "NVIDIA"
+"""What stands as an example of a model where none fits, and whose models are named first."""
 
 
 def tiers(sight: Sight) -> Found:
     """Return the tiers; switches of a tier that are unlike most of it are left over."""
-    keys, guessed, lacking = {}, {}, {}
+    keys: Tree = {}
+    guessed: dict[Keys, str] = {}
+    lacking: dict[Keys, Lack] = {}
     left = list(_others(sight))
     for role in ROLES:
         own = sight.tier(role)
         at: Keys = ("topology", KEYS[role])
         if not own:
-            lacking[at] = f"no switch is known to be a {role}; such as {{ids: 1-2, model: SN4700, …}}"
+            lacking[at] = Lack(f"no switch is known to be a {role}", _tier(sight))
             continue
         model = usual(one.device.model for one in own if not isinstance(one.device.model, Unknown))
         platform = usual(platforms.written_as(one.device.platform) for one in own) or ""
         version, how = _version(own, platform)
         keys[KEYS[role]] = stated(ids=numbers(one.id for one in own), model=model, platform=platform, version=version)
         if model is None:
-            lacking[(*at, "model")] = (
-                "no file says which model it is: one of `nodrop hardware`, here or as `models` in nodrop.yaml"
-            )
+            lacking[(*at, "model")] = Lack(_no_model(own), fitting(own, platform))
         foreign = sorted({one.device.platform for one in own} - {platform})
         if foreign:
             guessed[(*at, "platform")] = f"read from {', '.join(foreign)}, which nodrop does not write"
@@ -37,6 +45,65 @@ def tiers(sight: Sight) -> Found:
             guessed[(*at, "ids")] = f"which switches these are follows from {sight.guessed[role]}"
         left += _unlike(own, model, platform)
     return Found(keys={"topology": {"kind": "leaf-spine", **keys}}, guessed=guessed, lacking=lacking, left=tuple(left))
+
+
+def _no_model(own: tuple[Box, ...]) -> str:
+    """Return why the model of a tier is not known."""
+    names = sorted({one.device.hwsku for one in own if isinstance(one.device.hwsku, str)})
+    why = f"HWSKU {', '.join(names)} is of no model that nodrop knows" if names else "no file says which model it is"
+    return f"{why}; `nodrop hardware` lists them"
+
+
+def likely_model(own: tuple[Box, ...]) -> Switch:
+    """Return the model of most switches, else one that they may be of."""
+    known = usual(model.name for one in own if (model := one.model))
+    return switch(known or fitting(own, usual_platform(own)))
+
+
+def usual_platform(own: tuple[Box, ...]) -> str:
+    """Return the platform that most switches are written as."""
+    return usual(platforms.written_as(one.device.platform) for one in own) or "sonic"
+
+
+def fitting(own: tuple[Box, ...], platform: str) -> str:
+    """Return the model, of those written for a platform, that has the ports of switches with the fewest to spare.
+
+    SONiC's names of ports follow the model's lanes, and so tell models apart.
+    """
+    names = {port.name for box in own for port in box.device.interfaces if platform == "sonic"}
+    wanted = {
+        (one.port.panel, box.parts(one.port.panel), one.speed_mbps if isinstance(one.speed_mbps, int) else SPEED_MBPS)
+        for box in own
+        for one in box.device.interfaces
+        if isinstance(one.port, Port)
+    }
+    written = (model for name in switches() if platform in (model := switch(name)).platforms)
+    named = (one for one in written if all(sonic_port(one.name, name) for name in names))
+    able = (one for one in named if all(_has(one.name, *port) for port in wanted))
+    panels = {panel for panel, *_ in wanted}
+    preferred = min(able, key=lambda one: (one.vendor != _VENDOR, *_spare(one, panels), one.name), default=None)
+    return preferred.name if preferred else _MODEL
+
+
+def _spare(model: Switch, panels: set[int]) -> tuple[int, int, bool]:
+    """Return how many panel ports are wanted that a model does not have for the fabric, and how many it has."""
+    return len(panels.difference(model.panels)), len(model.panels), model.name != _MODEL
+
+
+@cache
+def _has(name: str, panel: int, parts: int, speed: int) -> bool:
+    """Whether a model has a panel port that is split so, at a speed."""
+    group = switch(name).group(panel)
+    way = group.split(parts) if group else None
+    return group is not None and way is not None and panel in group.usable(parts) and speed in way.speeds
+
+
+def _tier(sight: Sight) -> Tree:
+    """Return a tier as it may be, like the other one."""
+    there = sight.boxes
+    platform = usual_platform(there)
+    model = usual(one.device.model for one in there if isinstance(one.device.model, str)) or fitting(there, platform)
+    return {"ids": "1-2", "model": model, "platform": platform, "version": _version(there, platform)[0]}
 
 
 def _version(own: tuple[Box, ...], platform: str) -> tuple[str, str]:

@@ -14,7 +14,6 @@ from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.fabric import Device, Fabric, Link, Policy
 from nodrop.fabric.intern import Interner
 from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import natural
 from nodrop.fabric.types import KEYS, key_of
 from nodrop.importing.sight import Sight
 from nodrop.intent.schema import Intent
@@ -63,7 +62,10 @@ def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
 
 
 def unlike(sight: Sight, other: Fabric) -> tuple[Unlike, ...]:
-    """Return every fact of a sight that a fabric has otherwise; what its files do not say is no fact."""
+    """Return every fact of a sight that a fabric has otherwise; what its files do not say is no fact.
+
+    Nor is a text that is the same but for the names of switches, which are told by themselves.
+    """
     return tuple(_unlike(sight, other))
 
 
@@ -77,15 +79,15 @@ def _unlike(sight: Sight, other: Fabric) -> Iterator[Unlike]:
             continue
         if device.platform != there.platform:
             there = replace(there, **{name: getattr(device, name) for name in _OF_SPELLING})
-        yield from _of_device(device, there)
+        yield from _of_device(device, there, sight)
     for name in theirs.keys() - {one.name for one in own.devices}:
         yield Unlike(device=name, part="", path="", has="missing", built="there", key="topology")
     yield from _of_fabric(own, other)
 
 
-def _of_device(device: Device, there: Device) -> Iterator[Unlike]:
+def _of_device(device: Device, there: Device, sight: Sight) -> Iterator[Unlike]:
     for found in differences(device, there):
-        if not _says(found):
+        if not _says(found) or (isinstance(found.b, str) and found.a == sight.said(found.b)):
             continue
         of_port = found.path[:1] == ("interfaces",) and len(found.path) > 1
         rows = len(found.path) > 1 and isinstance(getattr(device, found.path[0], None), tuple)
@@ -101,8 +103,13 @@ def _of_device(device: Device, there: Device) -> Iterator[Unlike]:
             part, path, aspect = found.path[1], (found.path[0], *found.path[2:]), Aspect("device", found.path)
         else:
             part, path, aspect = "", found.path, Aspect("device", found.path)
+        if of_port and not path:
+            has, made = ("none" if one is None else "there" for one in (found.a, found.b))
+            yield Unlike(device=device.name, part=part, path="", has=has, built=made, key=keys_in_words(aspect))
+            continue
+        made = "the name of the other end" if of_port and path == ("description",) and found.b else spelt(found.b)
         yield Unlike(
-            device=device.name, part=part, path="/".join(path), has=spelt(found.a), built=spelt(found.b),
+            device=device.name, part=part, path="/".join(path), has=spelt(found.a), built=made,
             key=keys_in_words(aspect),
         )  # fmt: skip
 
@@ -161,8 +168,3 @@ def grouped(found: Iterable[Unlike]) -> dict[tuple[str, str, str, str], dict[str
         of = groups.setdefault((one.path, one.has, one.built, one.key), {})
         of.setdefault(one.device, []).append(one.part)
     return groups
-
-
-def sorted_names(names: Iterable[str]) -> list[str]:
-    """Return names as people sort them."""
-    return sorted(names, key=natural)

@@ -9,15 +9,20 @@ from nodrop.fabric.fabric import Interface, Link, Port
 from nodrop.fabric.routing import Bgp
 from nodrop.hardware import media, medium, switch
 from nodrop.hardware.schema import Switch
-from nodrop.importing.found import Found, Keys, numbers, stated
-from nodrop.importing.sight import LEAF, SPINE, Box, Cables, Run, Sight, faces, usual
+from nodrop.importing.found import Found, Keys, Lack, Tree, numbers, stated
+from nodrop.importing.sight import LEAF, SPEED_MBPS, SPINE, Box, Cables, Run, Sight, faces, usual
+from nodrop.importing.tiers import likely_model
 from nodrop.units import show_speed
 
 _AT: Keys = ("topology", "uplinks")
 _PORTS: Keys = ("topology", "leaves", "ports")
 
 
-_SPEED_MBPS = 100_000
+_LENGTH_M = 30
+"""The length of a cable of which no file says one."""
+
+
+UNSAID = "no file says so"
 
 
 class Sharing(NamedTuple):
@@ -35,24 +40,27 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
         if found := _unnumbered(sight, cables):
             return found
         why = "no address, neighbor table or stated cable joins a leaf to a spine"
-        example = "{per_spine: 2, speed: 400G, media: DR4, length: 30m}"
-        return Found(lacking={_AT: f"{why}; such as {example}", (*_PORTS, "uplinks"): "with that, panel ports"})
+        panels = _beyond(sight, cables)
+        own = numbers(panels) if panels else "17-32"
+        return Found(lacking={_AT: Lack(why, _example(sight, panels)), (*_PORTS, "uplinks"): Lack(why, own)})
     each = usual(_counts(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
     speed = usual(one.speed_mbps for one in ports if one and isinstance(one.speed_mbps, int))
     split, spine_split = (_split(sight.tier(role), runs, role) for role in (LEAF, SPINE))
-    leaf, spine = (_model(sight.tier(role)) for role in (LEAF, SPINE))
-    mine = leaf_sharing(leaf, sight, runs, split, each, _facing_hosts(sight, cables))
-    theirs = spine_sharing(spine, runs, spine_split, each, speed)
+    leaf = _model(sight.tier(LEAF))
+    lower, upper = map(likely_model, (sight.leaves, sight.spines))
+    mine = leaf_sharing(lower, sight, runs, split, each, _facing_hosts(sight))
+    theirs = spine_sharing(upper, runs, spine_split, each, speed or SPEED_MBPS)
     no_speed = speed is None
     if speed is None:
-        speed = leaf.ports[0].speeds[0] if leaf else _SPEED_MBPS
+        group = leaf.group(mine.panels[0]) if leaf and mine.panels else None
+        speed = group.speeds[0] if group else SPEED_MBPS
     length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT)
     left = []
     if not mine.fits or not theirs.fits:
         left.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
     if no_speed:
-        guessed[(*_AT, "speed")] = "no file says a speed"
+        guessed[(*_AT, "speed")] = UNSAID
     keys = stated(
         per_spine=each,
         speed=show_speed(speed),
@@ -67,6 +75,29 @@ def uplinks(sight: Sight, cables: Cables) -> Found:
     return Found(keys={"topology": topology}, guessed=guessed, left=tuple(left))
 
 
+def _beyond(sight: Sight, cables: Cables) -> frozenset[int]:
+    """Return the leaves' panel ports over which they have sessions with switches that were not read."""
+    return frozenset(
+        port.port.panel
+        for box in sight.leaves
+        for name in cables.beyond(box.device.name)
+        if (port := box.port(name)) and isinstance(port.port, Port)
+    )
+
+
+def _example(sight: Sight, panels: frozenset[int]) -> Tree:
+    """Return links as they may be, of the speed of those panel ports, else of all."""
+    ports = [port for box in sight.boxes for port in box.device.interfaces]
+    ports = [one for one in ports if isinstance(one.port, Port) and one.port.panel in panels] or ports
+    speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int)) or SPEED_MBPS
+    return {
+        "per_spine": 1 if panels else 2,
+        "speed": show_speed(speed),
+        "media": fitting(speed, _LENGTH_M),
+        "length": f"{_LENGTH_M}m",
+    }
+
+
 def _unnumbered(sight: Sight, cables: Cables) -> Found | None:
     """Return the ports of leaves with sessions over interfaces as links to spines; None where there are none."""
     ports = [
@@ -79,13 +110,13 @@ def _unnumbered(sight: Sight, cables: Cables) -> Found | None:
         return None
     panels = {port.port.panel for port in ports if isinstance(port.port, Port)}
     speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
-    length, media_name, guessed = cable((), ports, speed or _SPEED_MBPS, _AT)
+    length, media_name, guessed = cable((), ports, speed or SPEED_MBPS, _AT)
     guessed[(*_AT, "per_spine")] = "ports with sessions over interfaces; no file says which of them leads where"
     if speed is None:
-        guessed[(*_AT, "speed")] = "no file says a speed"
+        guessed[(*_AT, "speed")] = UNSAID
     keys = {
         "per_spine": max(len(panels) // len(sight.spines), 1),
-        "speed": show_speed(speed or _SPEED_MBPS),
+        "speed": show_speed(speed or SPEED_MBPS),
         "media": media_name,
         "length": f"{length}m",
     }
@@ -123,7 +154,7 @@ def _model(own: tuple[Box, ...]) -> Switch | None:
     return None if name is None else switch(name)
 
 
-def _facing_hosts(sight: Sight, cables: Cables) -> frozenset[int]:
+def _facing_hosts(sight: Sight) -> frozenset[int]:
     """Return the leaves' panel ports that face hosts."""
     return frozenset(
         port.port.panel
@@ -211,7 +242,8 @@ def _slots(
     start = min(at[port] for port in blocks[last])
     widths = {start // (last - 1)} if last > 1 else {each, *range(each, len(ports) + 1)}
     wanted = {len(ports) // width for width in widths if width}
-    for slots in sorted({one + step for one in wanted for step in (0, 1)} | set(range(last, min(len(ports), 512) + 1))):
+    near = {one + step for one in wanted for step in (0, 1)} | set(range(last, min(len(ports), 512) + 1))
+    for slots in (*sorted(wanted), *sorted(near - wanted)):
         if slots < last or not 1 <= slots <= 512:
             continue
         if _fits(blocks, Peers(role=role, ids=ids, ports=ports, slots=slots), each):
@@ -238,11 +270,11 @@ def cable(
         if length is not None:
             guessed[(*at, "length")] = "the longest that ports are told; no file says how long cables are"
     if length is None:
-        length = 30
-        guessed[(*at, "length")] = "no file says how long cables are"
+        length = _LENGTH_M
+        guessed[(*at, "length")] = UNSAID
     name = usual(one.media for one in links if isinstance(one.media, str))
     if name is None or medium(name) is None:
-        guessed[(*at, "media")] = "no file says of what kind cables are" if name is None else f"{name} is not known"
+        guessed[(*at, "media")] = UNSAID if name is None else f"{name} is not known"
         name = fitting(speed, length)
     return length, name, guessed
 

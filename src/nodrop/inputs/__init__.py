@@ -9,10 +9,22 @@ from nodrop import stated
 from nodrop.fabric.reading import Note
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs.disk import Disk, Entry
-from nodrop.inputs.finder import Finder, is_intent, stated_beside, states
+from nodrop.inputs.finder import PATCHES, Finder, is_intent, stated_beside, states
 from nodrop.inputs.model import Bundle, Inputs, Text, named
 
-__all__ = ["STDIN", "Bundle", "Disk", "Entry", "Inputs", "Text", "find", "is_intent", "named", "standard_input"]
+__all__ = [
+    "PATCHES",
+    "STDIN",
+    "Bundle",
+    "Disk",
+    "Entry",
+    "Inputs",
+    "Text",
+    "find",
+    "is_intent",
+    "named",
+    "standard_input",
+]
 
 STDIN = "-"
 _ALONE = "says what no switch file can; name configurations too, and it is read with them"

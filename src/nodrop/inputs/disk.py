@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.errors import Problem
+from nodrop.errors import InputProblems, Problem
+from nodrop.formats.places import regular
 from nodrop.inputs.model import Text
 from nodrop.paths import fault
 
@@ -48,16 +49,16 @@ class Disk:
         """Return what a folder holds, by name, without what begins with a dot; OSError where it cannot be read."""
         with os.scandir(folder) as found:
             entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda one: one.name)
-        return [Entry(one.name, _kind(one, folder / one.name)) for one in entries]
+        return [Entry(one.name, _kind(one)) for one in entries]
 
     def head(self, path: Path) -> bytes:
-        """Return the first bytes of a file; none where it cannot be read."""
+        """Return the first bytes of a file; none where it cannot be read, or is no regular file."""
         if self.holds(path):
             return self.text(path).held[:HEAD_BYTES]
         try:
-            with path.open("rb") as file:
+            with regular(path, str(path)) as (file, _):
                 return file.read(HEAD_BYTES)
-        except OSError:
+        except InputProblems:
             return b""
 
     def text(self, path: Path, display: str | None = None) -> Text:
@@ -68,7 +69,7 @@ class Disk:
         return Text(display=shown, path=path)
 
 
-def _kind(entry: "os.DirEntry[str]", path: Path) -> Literal["file", "folder", "link"]:
+def _kind(entry: "os.DirEntry[str]") -> Literal["file", "folder", "link"]:
     if entry.is_dir(follow_symlinks=False):
         return "folder"
-    return "link" if entry.is_symlink() and os.path.isdir(path) else "file"  # noqa: PTH112
+    return "link" if entry.is_symlink() and os.path.isdir(entry.path) else "file"  # noqa: PTH112

@@ -18,6 +18,8 @@ _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILIN
 _YAML = (".yaml", ".yml")
 _SKIPPED_FOLDERS = ("plan", "apply")
 """Folders of a build that hold no device's state."""
+PATCHES = "PATCHES.txt"
+"""What lies in a folder of patches, in which no device's state is."""
 
 
 def stated_beside(disk: Disk, path: Path) -> Path | None:
@@ -35,7 +37,7 @@ def states(disk: Disk, path: Path) -> bool:
 
 def is_intent(head: bytes) -> bool:
     """Whether a file that begins so is an intent: YAML with the key `nodrop`."""
-    return not head.lstrip().startswith(b"{") and bool(_INTENT.search(head))
+    return b"nodrop" in head and not head.lstrip().startswith(b"{") and bool(_INTENT.search(head))
 
 
 class Finder:
@@ -82,7 +84,14 @@ class Finder:
         every = [(one, name) for one in self._platforms for name in platforms.reader(one).FILES]
         canonical = sorted({name for one, name in every if _canonical(one, Path(name)) == name})
         message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
+        if named := self._read_by_name(folder):
+            message += f"; {named[0]}{f' and {len(named) - 1} more' if named[1:] else ''}: read where they are named"
         return Note(kind="nothing", message=message, file=str(folder))
+
+    def _read_by_name(self, folder: Path) -> list[str]:
+        """Return the files of a folder that are a device's where they are named, such as lists of commands."""
+        _, files = _listed(self._disk, Inputs(), folder, self._excluded)
+        return [name for name in files if self._platform_of(name, self._disk.head(folder / name))]
 
     def _platform_of(self, name: str, head: bytes) -> str | None:
         if self._forced is not None:
@@ -92,7 +101,7 @@ class Finder:
     def _detected(self, path: Path) -> str | None:
         """Return the platform whose kind of file this is and that it shows itself to be of, whichever is forced."""
         candidates = [one for one in self._platforms if path.suffix in platforms.reader(one).SUFFIXES]
-        head = self._disk.head(path) if candidates and self._disk.is_file(path) else b""
+        head = self._disk.head(path) if candidates else b""
         return next((one for one in candidates if head and platforms.reader(one).detect(path.name, head)), None)
 
     def _platform_of_json(self) -> str:
@@ -130,7 +139,7 @@ class Finder:
 
     def _is_of_host(self, path: Path) -> bool:
         """Whether a file says how NICs are set."""
-        looked_at = self._forced is None and host_files.may_be(path.suffix) and self._disk.is_file(path)
+        looked_at = self._forced is None and host_files.may_be(path.suffix)
         return looked_at and host_files.detect(self._disk.head(path))
 
     def _host(self, inputs: Inputs, path: Path) -> None:
@@ -162,6 +171,8 @@ class Finder:
         while pending:
             here, into = pending.pop()
             folders, files = _listed(self._disk, into, here, self._excluded)
+            if PATCHES in files and here != top:
+                continue
             self._files(into, here, files)
             pending += reversed(
                 [(folder, own) for folder in folders if (own := _whose(self._disk, folder, into)) is not None]
@@ -177,7 +188,7 @@ class Finder:
                 taken |= set(canonical)
                 self._device(inputs, here, canonical, platform)
         for path in (here / name for name in files if name not in taken):
-            if path.suffix in _YAML and self._disk.is_file(path) and is_intent(self._disk.head(path)):
+            if path.suffix in _YAML and is_intent(self._disk.head(path)):
                 self._intent(inputs, path)
             elif path.suffix == ".json" and self._disk.is_file(path):
                 self._json(inputs, path)

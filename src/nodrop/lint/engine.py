@@ -5,24 +5,26 @@ subject; neither keeps the others from being judged.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from time import perf_counter
 from typing import Literal, TypeVar
 
 from nodrop import analyses
-from nodrop.analyses import Hit
+from nodrop.analyses import Hit, Unsettled
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.spelling import read
 from nodrop.fabric.states import UnknownFact
-from nodrop.fabric.subject import FABRIC, Subject, natural, sort_key
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends, natural, sort_key
 from nodrop.fabric.subject import text as spelt
 from nodrop.fabric.types import nearest
-from nodrop.lint.cells import EACH, Case, Cells, alike
+from nodrop.lint.cells import EACH, Case, Cells, Column, alike
 from nodrop.lint.emit import Outcome
 from nodrop.lint.finding import Finding, Severity, Verdict
+from nodrop.lint.nearby import Part
 from nodrop.lint.remedies import with_siblings
 from nodrop.lint.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.lint.scopes import Gap
@@ -47,20 +49,25 @@ def judge(
     evaluations: Counter[str] | None = None,
     seconds: dict[str, float] | None = None,
     index: Index | None = None,
+    near: Part | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Verdict:
     """What the rules say of a fabric: those of its mode, within `strictness`, and not `off`.
 
     Overrides and options go by a rule's name or a former one. InputProblems tells of options that a rule does not have.
     `evaluations` counts, per rule, how often its expression was evaluated, and `seconds` how long the rule took: what
-    several share counts for the first of them. `index` is one of the reading's fabric, for
-    who wants what the analyses have kept in it; `progress` is told the name of each rule before its turn.
+    several share counts for the first of them. `index` is one of the reading's fabric, for who wants what the analyses
+    have kept in it; `near` is the part of it that is judged, by rules for which that is enough, where only what differs
+    from another state is wanted (`lint/nearby.py`). `progress` is told the name of each rule before its turn.
     """
     overrides = severity_overrides or {}
     chosen = [rule for rule in rules if speaks(rule, reading, strictness, overrides)]
     set_options = {rule.name: options_of(rule, options or {}) for rule in chosen}
-    session = _Session(reading, evaluations if evaluations is not None else Counter(), index or Index(reading.fabric))
+    counts: Counter[str] = Counter() if evaluations is None else evaluations
+    session = _Session(reading, counts, index or Index(reading.fabric), near.index if near else None)
     for rule in sorted(chosen, key=lambda rule: rule.last):
+        if near is not None and rule.name in near.still:
+            continue
         if progress is not None:
             progress(rule.name)
         severity = severity_of(rule, overrides)
@@ -81,15 +88,17 @@ def judge(
 class _Session:
     """One fabric, and what the rules say of it one after the other."""
 
-    def __init__(self, reading: Reading, evaluations: Counter[str], index: Index) -> None:
+    def __init__(self, reading: Reading, evaluations: Counter[str], index: Index, near: Index | None) -> None:
         self.reading, self.evaluations, self.index = reading, evaluations, index
-        self.cells = Cells(self.index)
+        self.near = near or index
+        self.cells = {id(one): Cells(one) for one in (self.near, self.index)}
         self.evidence = Evidence(reading)
         self.findings: list[Finding] = []
         self.unknowns = Unknowns()
         self.problems: list[Problem] = []
         self.told: Told = index.kept.setdefault(TOLD, {})
         self.told.clear()
+        self.near.kept[TOLD] = self.told
 
     def judge(self, rule: Rule, severity: Severity, options: Mapping[str, object]) -> None:
         """Note all that one rule says."""
@@ -98,33 +107,52 @@ class _Session:
             severity=severity,
             options=options,
             reading=self.reading,
-            index=self.index,
+            index=self.near if rule.near else self.index,
             evidence=self.evidence,
         )
         before = len(self.findings)
+        self._ask(rule, teller)
+        found = self.findings[before:]
+        if rule.as_siblings and found:
+            sick = found if teller.index is self.index else self._everywhere(rule, teller)
+            self.findings[before:] = with_siblings(rule, found, self.index, sick)
+        for finding in self.findings[before:]:
+            self.told.setdefault(finding.subject[:2], set()).add((rule.area, rule.name))
+
+    def _ask(self, rule: Rule, teller: Teller) -> None:
         if rule.claim is not None:
             self._items(rule, teller)
         elif rule.analysis:
             self._hits(rule, teller)
         else:
             self._remarks(rule, teller)
-        if rule.as_siblings:
-            self.findings[before:] = with_siblings(rule, self.findings[before:], self.index)
-        for finding in self.findings[before:]:
-            self.told.setdefault(finding.subject[:2], set()).add((rule.area, rule.name))
+
+    def _everywhere(self, rule: Rule, teller: Teller) -> list[Finding]:
+        """What a rule finds in the whole fabric, of which nothing is noted."""
+        noted = self.findings, self.unknowns, self.problems
+        found: list[Finding] = []
+        self.findings, self.unknowns, self.problems = found, Unknowns(), []
+        try:
+            self._ask(rule, replace(teller, index=self.index))
+        finally:
+            self.findings, self.unknowns, self.problems = noted
+        return found
 
     def _items(self, rule: Rule, teller: Teller) -> None:
-        found = self._sifted(rule, teller) if rule.sieve else self.cells.cases(rule.scope, rule.judged)
+        found = self._sifted(rule, teller) if rule.sieve else self._cases(rule, teller, rule.judged)
         for case, outcome in self._judged(rule, rule.judge, teller, found):
             self._outcome(rule, teller, case, outcome)
 
     def _sifted(self, rule: Rule, teller: Teller) -> Iterator[Case]:
         """The items for which the beginning of `when` holds, each for itself."""
-        for case, outcome in self._judged(rule, rule.sift, teller, self.cells.cases(rule.scope, rule.sieved)):
+        for case, outcome in self._judged(rule, rule.sift, teller, self._cases(rule, teller, rule.sieved)):
             if outcome is True:
                 yield from alike(case, EACH)
             else:
                 self._outcome(rule, teller, case, outcome)
+
+    def _cases(self, rule: Rule, teller: Teller, chosen: tuple[Column, ...]) -> Iterator[Case | Gap]:
+        return self.cells[id(teller.index)].cases(rule.scope, chosen)
 
     def _judged(
         self, rule: Rule, judge: Callable[..., list[Outcome]], teller: Teller, found: Iterator[Case | Gap]
@@ -137,7 +165,7 @@ class _Session:
                     self.unknowns.add(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
             self.evaluations[rule.name] += len(cases)
             items = [case.item for case in cases]
-            outcomes = judge(items, self.reading.fabric, teller.options, index=self.index)
+            outcomes = judge(items, self.reading.fabric, teller.options, index=teller.index)
             yield from zip(cases, outcomes, strict=True)
 
     def _outcome(self, rule: Rule, teller: Teller, case: Case, outcome: Outcome) -> None:
@@ -160,13 +188,9 @@ class _Session:
 
     def _hits(self, rule: Rule, teller: Teller) -> None:
         subject: Subject = (FABRIC,)
-        given = {
-            name: teller.options[value.name] if isinstance(value, FromOption) else value
-            for name, value in rule.arguments.items()
-        }
         self.evaluations[rule.name] += 1
         try:
-            for hit in analyses.module(rule.analysis).find(self.index, **given):
+            for hit in hits(rule, teller.index, teller.options):
                 subject = hit.subject
                 if not isinstance(hit, Hit):
                     self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
@@ -193,7 +217,7 @@ class _Session:
 
     def _devices(self, subject: Subject) -> list[str]:
         """The devices of a subject; of a link, both."""
-        names = [end.partition(":")[0] for end in subject[-1].split("--")] if subject[0] == FABRIC else [subject[0]]
+        names = [subject[0]] if subject[0] != FABRIC else [end.node for end in cable_ends(subject[-1])] or [subject[-1]]
         return [name for name in names if name in self.index.devices]
 
     def _crash(self, rule: Rule, subject: Subject, crash: Exception) -> None:
@@ -205,6 +229,21 @@ class _Session:
                 hint="the other rules were judged",
             )
         )
+
+
+def hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hit | Unsettled]:
+    """What the analysis of a rule says of a fabric; of one that is asked twice, what it has said."""
+    given = {
+        name: options[value.name] if isinstance(value, FromOption) else value for name, value in rule.arguments.items()
+    }
+    found: Iterable[Hit | Unsettled] = analyses.module(rule.analysis).find(index, **given)
+    if not rule.last or rule.near:
+        return found
+    key = f"hits of {rule.name}"
+    if key not in index.kept:
+        index.kept[key] = list(found)
+    kept: Sequence[Hit | Unsettled] = index.kept[key]
+    return kept
 
 
 def speaks(rule: Rule, reading: Reading, strictness: Strictness, overrides: Mapping[str, Override]) -> bool:

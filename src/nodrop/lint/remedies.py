@@ -17,7 +17,7 @@ from nodrop.fabric.edit import get_value, part_of
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, surely_off
-from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends
 from nodrop.fabric.types import key_of
 from nodrop.lint.finding import Finding
 from nodrop.lint.nodes import Path
@@ -76,9 +76,12 @@ def changed_to(index: Index, subject: Subject, new: object) -> Iterator[Change]:
         yield Change(subject=(*subject, *below), old=was, new=wanted)
 
 
-def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index) -> Iterator[Finding]:
-    """The findings of a rule, each with what its siblings have: where the rule itself sets nothing, or before that."""
-    siblings = _Siblings(index, findings)
+def with_siblings(rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings of a rule, each with what its siblings have: where the rule itself sets nothing, or before that.
+
+    `sick` are all that the rule finds in the fabric.
+    """
+    siblings = _Siblings(index, sick)
     for finding in findings:
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
@@ -106,8 +109,7 @@ def _place(finding: Finding, path: Path) -> Subject:
 
 def _ends(subject: Subject) -> list[Subject]:
     """The ports that a link's subject names; none of another subject."""
-    ends = subject[2].split("--") if subject[:2] == (FABRIC, "links") else []
-    return [tuple(end.split(":", 1)) for end in ends]
+    return [tuple(end) for end in cable_ends(subject[2])] if subject[:2] == (FABRIC, "links") else []
 
 
 class _Siblings:

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
-from nodrop.fabric.fabric import Mode
+from nodrop.fabric.fabric import Device, Mode
 from nodrop.fabric.types import Type
 from nodrop.lint import emit
 from nodrop.lint.cells import EACH, Column, columns
@@ -110,6 +110,10 @@ class Rule:
     """Whether the analysis needs the control plane, which `nodrop validate` computes and `nodrop lint` does not."""
     observed: bool
     """Whether the analysis looks at what other validators saw, and only `nodrop validate` with one of them asks it."""
+    looks_near: bool
+    """Whether what the analysis says of a switch follows from that and what is cabled to it."""
+    looks_at: frozenset[str]
+    """The attributes of switches and ports that the analysis looks at; nothing where it does not say."""
     gives_changes: bool
     """Whether the analysis says what would end a fault."""
     remark: str
@@ -169,6 +173,19 @@ class Rule:
         """The paths that a verdict rests on, and those of which it may have looked at anything below."""
         pointed = {self.pointed} if self.pointed else set()
         return self.reads | pointed, frozenset().union(*map(given_whole, self.conditions))
+
+    @cached_property
+    def near(self) -> bool:
+        """Whether what it says of a switch follows from that, what is cabled to it, and what the owner states."""
+        if self.claim is None:
+            return self.looks_near
+        known = (each[:2] for node in (*self.conditions, *self.shown) for each in reads(node))
+        words = (call.word for node in (*self.conditions, *self.shown) for call in walk(node) if isinstance(call, Call))
+        return (
+            Device in self.scope.parts.values()
+            and not any(each in (("fabric", "devices"), ("fabric", "links")) for each in known)
+            and not any(word.whole for word in words)
+        )
 
     @cached_property
     def last(self) -> bool:

@@ -95,6 +95,8 @@ class _Loader:
             rests_on=frozenset(getattr(module, "RESTS_ON", ())),
             routed=bool(getattr(module, "ROUTED", False)),
             observed=bool(getattr(module, "OBSERVED", False)),
+            looks_near=bool(getattr(module, "NEAR", False)),
+            looks_at=frozenset(getattr(module, "LOOKS_AT", ())),
             gives_changes=self.gives_changes(module),
             remark=file.remark or "",
             facts=facts,

@@ -3,6 +3,7 @@
 Examples name ports as one platform does. On another they mean the port in that place of the panel.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +18,7 @@ from nodrop.fabric.fabric import Device, End, Fabric, Interface, Port
 from nodrop.fabric.reading import Reading, Source
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import FABRIC, Subject, matches, natural
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends, matches, natural
 from nodrop.fabric.subject import parse as parse_subject
 from nodrop.formats.yaml import parse
 from nodrop.hardware import switch
@@ -123,16 +124,22 @@ class Setting:
             return []
 
     def _built(self, overlay: Mapping[str, Any]) -> Fabric:
-        document = parse(_text(), f"{BASE}.yaml")
-        document.data = laid_over(laid_over(document.data, {"topology": TIERS[self.platform]}), overlay)
-        try:
-            return nodrop.build(validated(document, Intent))
-        except InputProblems as error:
-            raise CannotSay(str(replace(error.problems[0], line=None, column=None))) from None
+        return _built(self.platform, json.dumps(overlay))
 
     def _view(self, reading: Reading) -> View:
         table = names(reading.fabric, EXAMPLES)
         return View(self.platform, reading, lambda subject: spelt_as(subject, table))
+
+
+@lru_cache(maxsize=128)  # most of two thousand examples lie on one of a few fabrics
+def _built(platform: str, overlay: str) -> Fabric:
+    """Return the fabric of two-by-two on a platform, with an overlay on its intent, given as JSON."""
+    document = parse(_text(), f"{BASE}.yaml")
+    document.data = laid_over(laid_over(document.data, {"topology": TIERS[platform]}), json.loads(overlay))
+    try:
+        return nodrop.build(validated(document, Intent))
+    except InputProblems as error:
+        raise CannotSay(str(replace(error.problems[0], line=None, column=None))) from None
 
 
 def _alone(platform: str, files: Mapping[str, str]) -> View:
@@ -215,7 +222,7 @@ def spelt_as(subject: Subject, table: Names) -> Subject:
     """Return a subject with the names of ports replaced."""
     match subject:
         case (root, "links", ends, *rest) if root == FABRIC:
-            a, b = (_end(End(*end.split(":", 1)), table) for end in ends.split("--"))
+            a, b = (_end(end, table) for end in cable_ends(ends))
             return (FABRIC, "links", "--".join(sorted((str(a), str(b)))), *rest)
         case (device, name, *rest):
             return (device, table.get((device, name), name), *rest)

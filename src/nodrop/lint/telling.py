@@ -12,7 +12,7 @@ from nodrop.fabric.fabric import End
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Place, Reading, Remark
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
-from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.cells import Case, alike
 from nodrop.lint.finding import Confidence, Fact, Finding, Fix, Located, Related, Severity
@@ -100,7 +100,7 @@ class Teller:
         facts = {text(leaf): self._known(leaf, item) for leaf in rule.leaves if not rule.only_names(leaf)}
         return _Shared(
             pieces=tuple(pieces),
-            group=_digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
+            group=digest(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
             facts={name: fact for name, value in facts.items() for fact in _fact(value)},
             changes=tuple(
                 ((*where, *below), old, new)
@@ -132,7 +132,7 @@ class Teller:
             at=at,
             device=_device(subject, at),
             group=shared.group,
-            fingerprint=_digest(rule.name, spelt(subject), ""),
+            fingerprint=digest(rule.name, spelt(subject), ""),
             facts=shared.facts,
             related=self._other_end(item),
             fix=self._fix(changes),
@@ -180,8 +180,8 @@ class Teller:
             subject=subject,
             at=at,
             device=_device(subject, at),
-            group=_digest(rule.name, *cause),
-            fingerprint=_digest(rule.name, spelt(subject), discriminator),
+            group=digest(rule.name, *cause),
+            fingerprint=digest(rule.name, spelt(subject), discriminator),
             facts=dict(facts),
             related=related,
             fix=self._fix(),
@@ -196,7 +196,7 @@ class Teller:
 
     def _former(self, subject: Subject, discriminator: str) -> tuple[str, ...]:
         aliases = self.rule.aliases
-        return tuple(_digest(name, spelt(subject), discriminator) for name in aliases) if aliases else ()
+        return tuple(digest(name, spelt(subject), discriminator) for name in aliases) if aliases else ()
 
     def _value(self, node: Node, names: Sequence[Any]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
@@ -253,7 +253,7 @@ def _fact(value: object) -> Iterator[Fact]:
         yield shown(value)
 
 
-def _digest(*parts: str) -> str:
+def digest(*parts: str) -> str:
     """BLAKE2b-128 of the parts (contract 9.13); names of files may hold half of a surrogate pair."""
     joined = _SEPARATOR.join(part.encode("utf-8", "surrogatepass") for part in parts)
     return hashlib.blake2b(joined, digest_size=16).hexdigest()
@@ -276,7 +276,7 @@ def _names_only(piece: str, subject: Subject, at: Subject) -> bool:
         return True
     names = {name for name in at[:2] if not name.startswith("@")}
     if subject[:2] == (FABRIC, "links"):
-        names |= {name for end in subject[2].split("--") for name in end.split(":", 1)}
+        names |= {name for end in cable_ends(subject[2]) for name in end}
     return names.issuperset(re.split("[ :]", piece))
 
 

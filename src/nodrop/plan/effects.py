@@ -3,8 +3,9 @@
 Switches of one make with changes of one shape are tried once, in the files of the first of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
@@ -14,6 +15,7 @@ from nodrop.fabric.subject import Subject, text
 from nodrop.locate import load
 from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
 from nodrop.plan.telling import make_of, merged, shape_key, template, told
+from nodrop.plan.towards import towards
 from nodrop.platforms.changing import Known, effect
 
 _OF_KIND: Mapping[Kind, Effect] = {
@@ -30,8 +32,16 @@ _IDLE = "the ports are shut before, and carry nothing"
 class Effects:
     """What changes do to the switches of a fabric that runs."""
 
-    def __init__(self, old: Reading, changes: Sequence[DeviceChange]) -> None:
-        self._old = old
+    def __init__(
+        self,
+        old: Reading,
+        changes: Sequence[DeviceChange],
+        new: Reading | None = None,
+        outer: Mapping[str, Risk] = MappingProxyType({}),
+    ) -> None:
+        """With `new`, its files themselves are what patches make; `outer` is what is done besides, by switch."""
+        self._outer = outer
+        self._old, self._new = old, new
         self._changes = {change.name: change for change in changes}
         self._known: dict[object, Effect] = {}
         self._bundles: dict[str, dict[str, bytes] | None] = {}
@@ -71,7 +81,7 @@ class Effects:
             return Effect(risk=worst([*risks, "unknown"]), reasons=once(reasons), means="unknown")
         whole = self._all(change)
         if edit.by_hand and not {_shape_of(one) for one in wanted} & {_shape_of(one.change) for one in whole.by_hand}:
-            edit = whole
+            edit = whole if None in known else Edit()
         if edit.by_hand:
             lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
             risk = worst(risks) if risks else "unknown"
@@ -80,7 +90,13 @@ class Effects:
             edit = whole
         steps = worst(step.disruption for step in edit.steps)
         weighty = [one.reason for one in known if one is not None and (one.risk != "none" or steps == "none")]
-        return Effect(risk=worst([*risks, steps]), reasons=once([*weighty, *_reasons(edit.steps)]))
+        typed = [f"`{step.command.split()[0]}`: {step.reason}" for step in edit.steps if step.command]
+        return Effect(
+            risk=worst([*risks, steps]),
+            reasons=once([*weighty, *_reasons(edit.steps)]),
+            means="commands" if typed else "patch",
+            by_hand=once(typed),
+        )
 
     def together(self, change: DeviceChange) -> Effect:
         """Return what all changes of a switch together do to it, as far as its own files tell."""
@@ -94,8 +110,7 @@ class Effects:
 
         What no patch makes alone, nor with the others, is left out: in its company others are made in worse ways.
         """
-        shapes = ((len(part.ports), tuple(map(shape_key, merged(part.entries)))) for part in change.parts)
-        key = (make_of(change), tuple(shapes))
+        key = shape_of(change)
         if key not in self._whole:
             every = uncomputed(change)
             whole = self._edit(change, every)
@@ -103,8 +118,18 @@ class Effects:
                 left = {one.subject for one in self._by_hand(change)}
                 rest = self._edit(change, [one for one in every if one.subject not in left])
                 whole = whole if rest is None else replace(rest, by_hand=(*rest.by_hand, *whole.by_hand))
-            self._whole[key] = whole
+            self._whole[key] = whole if whole is None else self._towards(change, whole)
         return self._whole[key] or Edit()
+
+    def _towards(self, change: DeviceChange, facts: Edit) -> Edit:
+        """Return what makes the new files themselves, where that is what a patch does."""
+        assert change.old is not None
+        old = self._bundles[change.name]
+        new = bundle(self._new, change.name) if self._new is not None else None
+        if old is None or new is None:
+            return facts
+        least = self._outer.get(change.name, "none")
+        return towards(change.old.platform, change.name, old, new, facts, least=least) or facts
 
     def _by_hand(self, change: DeviceChange) -> Iterator[Change]:
         """Yield the changes of a switch that no patch makes alone."""
@@ -134,6 +159,12 @@ class Effects:
             return editor.edit(files, wanted, name=change.name)
         except InputProblems:
             return None
+
+
+def shape_of(change: DeviceChange) -> Hashable:
+    """Return what a change has in common with those of other switches of its make: the kinds of facts, and how many."""
+    shapes = ((len(part.ports), tuple(map(shape_key, merged(part.entries)))) for part in change.parts)
+    return make_of(change), tuple(shapes)
 
 
 def _rank(edit: Edit) -> int:

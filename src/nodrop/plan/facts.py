@@ -15,7 +15,7 @@ from nodrop.fabric.reading import Reading
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, natural
 from nodrop.fabric.values import changed
-from nodrop.plan.model import DeviceChange, Entry, Kind, Part
+from nodrop.plan.model import DeviceChange, Entry, Found, Kind, Part
 from nodrop.platforms.editing import same
 
 _ASIDE = frozenset({"name", "interfaces"})
@@ -24,8 +24,6 @@ _OF_PORT = tuple(field.name for field in fields(Interface) if field.name not in 
 _OF_DEVICE = tuple(field.name for field in fields(Device) if field.name not in _ASIDE)
 _OF_FABRIC = ("mode", "classes", "policy", "hosts", "links")
 """Facts of a fabric; the profile belongs to whoever judges."""
-_Found = tuple[tuple[Entry, ...], tuple[Entry, ...]]
-"""What changes, and what one side does not say."""
 
 
 class Comparing:
@@ -44,6 +42,8 @@ class Comparing:
         assert one is not None
         if old is None or new is None:
             return DeviceChange(name=one.name, kind="added" if old is None else "removed", old=old, new=new)
+        if old is new:
+            return None
         old, new = self._interner.device(old), self._interner.device(new)
         if old == new:
             return None
@@ -100,7 +100,7 @@ class Comparing:
         return self._profiles[pair]
 
 
-def of_fabric(old: Reading, new: Reading) -> _Found:
+def of_fabric(old: Reading, new: Reading) -> Found:
     """Return what changes of what is stated of a fabric, and what one side does not say.
 
     What was assumed on one side is not said by it, and neither are cables, hosts and classes of which it has none.
@@ -139,7 +139,7 @@ def _nics(fabric: Fabric) -> dict[str, Nic]:
     return {" ".join(nic.subject): nic for nic in fabric.nics}
 
 
-def sorted_out(entries: Iterable[Entry]) -> _Found:
+def sorted_out(entries: Iterable[Entry]) -> Found:
     """Return the entries that are changes, and those of which one side says nothing."""
     known: list[Entry] = []
     unsaid: list[Entry] = []

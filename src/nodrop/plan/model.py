@@ -9,13 +9,14 @@ from nodrop.fabric.change import DISRUPTIONS, Change, Disruption
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.subject import Subject
 from nodrop.platforms.editing import subject_of
+from nodrop.platforms.settings import Difference
 
 Kind = Literal["added", "removed", "replaced", "changed"]
 KINDS: tuple[Kind, ...] = ("added", "removed", "replaced", "changed")
 """What becomes of a switch; a replaced one runs another operating system afterwards."""
-Means = Literal["patch", "by hand", "follows", "unknown"]
-"""How a fact is changed on its switch: by the patch, by a person, or by the switch itself, which works it out from
-other changes; unknown where the files are not at hand."""
+Means = Literal["patch", "commands", "by hand", "follows", "unknown"]
+"""How a fact is changed on its switch: by the patch, by commands that nodrop writes because no patch makes it, by a
+person, or by the switch itself, which works it out from other changes; unknown where the files are not at hand."""
 Risk = Disruption | Literal["unknown"]
 RISKS: tuple[Risk, ...] = ("none", "unknown", *DISRUPTIONS[1:])
 """From nothing to: the switch's own tool does not take it. What is not known may be nothing."""
@@ -32,6 +33,10 @@ class Entry(NamedTuple):
     new: Any
     computed: bool = False
     """Whether the switch works it out from other settings, so that nothing is to be changed for it."""
+
+
+Found = tuple[tuple[Entry, ...], tuple[Entry, ...]]
+"""What changes, and what one side does not say."""
 
 
 class Part(NamedTuple):
@@ -99,6 +104,32 @@ class Told:
     alike: tuple[str, ...] = ()
 
 
+class Share(NamedTuple):
+    """Which of a switch's changes go in one pass over the switches.
+
+    `towards`: those of ports and sessions that lead to the switches `ends`; `elsewhere`: all others. `guarding`:
+    watchdogs that come or change; `unguarded`: all others. `safe`: all but PFC that comes and watchdogs that go;
+    `daring`: these.
+    """
+
+    kind: Literal["all", "towards", "elsewhere", "guarding", "unguarded", "safe", "daring"] = "all"
+    ends: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return _SHARES[self.kind].format(", ".join(self.ends))
+
+
+_SHARES = {
+    "all": "all",
+    "towards": "what leads to {}",
+    "elsewhere": "all but what leads to {}",
+    "guarding": "watchdogs",
+    "unguarded": "all but watchdogs",
+    "safe": "all but PFC that comes and watchdogs that go",
+    "daring": "PFC that comes and watchdogs that go",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """Switches that may be changed at the same time, and why they come when they do."""
@@ -107,6 +138,57 @@ class Stage:
     why: str
     tier: int = 0
     """How far they are from hosts, in cables."""
+    shares: tuple[Share, ...] = ()
+    """What of the changes of each switch is made then; all where there are none."""
+
+    def share(self, device: str) -> Share:
+        """Return what of a switch's changes is made."""
+        return self.shares[self.devices.index(device)] if self.shares else Share()
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The switches that it is about: not those of which only what leads to these changes."""
+        return tuple(one for one in self.devices if self.share(one).kind != "towards")
+
+    def follows(self, other: "Stage") -> bool:
+        """Whether it is one switch of those that go one after the other for one reason."""
+        return len(self.own) == 1 and (self.why, self.tier) == (other.why, other.tier)
+
+
+When = Literal["between", "within", "inside"]
+"""Between two stages; while the switches of one stage change; or while one switch is changed, step by step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hazard:
+    """A fault that a rollout brings for a while: neither the old fabric nor the new one has it.
+
+    `stage` counts from 1: the last one that is done (`between`), or the one that goes on; `moment` says so in words.
+    `rule` tells the fault, first at `subject`, and in so many `places`.
+    """
+
+    when: When
+    stage: int
+    moment: str
+    rule: str
+    severity: str
+    subject: Subject
+    message: str
+    places: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollout:
+    """What is known of the states between: the hazards that no order avoids, and how many states were not looked at.
+
+    `why` says what is unusual about the order, `avoided` is what the usual one brings.
+    """
+
+    why: str = ""
+    avoided: Hazard | None = None
+    hazards: tuple[Hazard, ...] = ()
+    tried: int = 0
+    untried: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +197,19 @@ class Together:
 
     devices: tuple[str, ...]
     effect: Effect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """A part of files that says something else of switches, and nothing that the model holds.
+
+    `at` is the file and, in it, the table or part of the configuration; `keys` are paths that begin so, never values.
+    """
+
+    devices: tuple[str, ...]
+    at: Subject
+    keys: tuple[Difference, ...]
+    effect: Effect = Effect()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +224,20 @@ class Plan:
     told: tuple[Told, ...] = ()
     """All facts that change, those of the fabric first."""
     together: tuple[Together, ...] = ()
+    outside: tuple[Outside, ...] = ()
+    """What changes in files beside that, on switches that are among the devices."""
     unsaid: tuple[Told, ...] = ()
     """What one of the two sides does not say."""
     order: tuple[Stage, ...] = ()
+    rollout: Rollout | None = None
+    """What is known of the states between; None where nobody looked."""
     problems: tuple[Problem, ...] = ()
     """What could not be read on either side, so that nothing is said of it."""
     effects: Mapping[str, Risk] = field(default_factory=dict)
     """The worst that is done to each switch that changes."""
+    exact: bool = False
+    """Whether a patch is to make the new files themselves, and not only what the model has of them: somebody wrote
+    the old ones, too, and they are not what a switch says of itself while it runs."""
 
     @property
     def empty(self) -> bool:
@@ -151,3 +253,22 @@ class Plan:
 def worst(risks: "Iterator[Risk] | Any") -> Risk:
     """Return the worst of some risks."""
     return max(risks, key=RISKS.index, default="none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """What runs otherwise than is wanted: nothing where every switch was collected, and runs what is wanted of it."""
+
+    plan: Plan
+    """From what runs to what is wanted, of switches that are both collected and wanted."""
+    uncollected: tuple[str, ...] = ()
+    """Switches that are wanted, of which there are no running files."""
+    foreign: tuple[str, ...] = ()
+    """Switches of which there are running files, and which nobody wants."""
+    own: tuple[Told, ...] = ()
+    """What switches wrote by themselves beside what they were given, which is no drift."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing differs."""
+        return self.plan.empty and not self.uncollected and not self.foreign

@@ -1,47 +1,188 @@
-"""In which order a plan is rolled out: one switch as a trial, what lies beside it, the rest, then tier by tier."""
+"""In which order a plan is rolled out: one switch as a trial, what lies beside it, the rest, then tier by tier.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+`orders` are the others that come into question where that one breaks something on its way.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Literal
 
 from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import natural
-from nodrop.plan.model import DeviceChange, Stage
+from nodrop.plan.model import DeviceChange, Share, Stage
+from nodrop.plan.shares import Shares
 from nodrop.routing.tiers import RANK
 
 
-def stages(changes: Sequence[DeviceChange], new: Fabric) -> tuple[Stage, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Stages one after the other; `why` says what is unusual about them, nothing where that is nothing.
+
+    What is stated of the fabric (its mode and classes, and how hosts are set) changes before the first stage or after
+    the last one.
+    """
+
+    stages: tuple[Stage, ...]
+    why: str = ""
+    stated: Literal["last", "first"] = "last"
+
+
+def stages(changes: Sequence[DeviceChange], new: Fabric, *, downwards: bool = False) -> tuple[Stage, ...]:
     """Return the switches of a plan in the order in which they may be changed.
 
     New ones first, which carry nothing yet. Of those nearest to hosts one goes alone; when it has proved well, the
     others of its pod (those that share a switch above it) go, then the rest of its tier. Each tier above goes one
-    switch at a time, so that its others carry the traffic. What is to go goes last.
+    switch at a time, so that its others carry the traffic; `downwards`, the tiers furthest from hosts go first. What is
+    to go goes last.
     """
-    kinds = {change.name: change.kind for change in changes}
-    added = tuple(name for name, kind in kinds.items() if kind == "added")
-    removed = tuple(name for name, kind in kinds.items() if kind == "removed")
-    found: list[Stage] = []
-    if added:
-        found.append(Stage(devices=added, why="new: they carry nothing before their cables do"))
-    beside = _beside(new)
-    depth = _depths(new, beside)
-    staying = [name for name, kind in kinds.items() if kind in ("changed", "replaced")]
-    tiers = sorted({depth.get(name, 0) for name in staying})
-    for tier in tiers:
-        here = [name for name in staying if depth.get(name, 0) == tier]
-        found += _one_by_one(here, tier) if tier else _nearest_hosts(here, beside)
-    if removed:
-        found.append(Stage(devices=removed, why="last: drain them, and take their cables away once nothing needs them"))
-    return tuple(found)
+    return tuple(_Tiers(changes, new).stages(downwards=downwards))
 
 
-def _nearest_hosts(names: Sequence[str], beside: Mapping[str, set[str]]) -> Iterator[Stage]:
+def orders(changes: Sequence[DeviceChange], shares: Shares, new: Fabric, *, restated: bool) -> Iterator[Order]:
+    """Yield the orders that come into question, the best first: the usual one, other stages, then several passes.
+
+    Each is also tried with what is stated of the fabric changed first, where that is `restated`.
+    """
+    first = "what is stated of the fabric, and how hosts are set, changes before the switches"
+    met: set[tuple[Stage, ...]] = set()
+    for order, why in _candidates(_Tiers(changes, new), shares):
+        if order and order not in met:
+            met.add(order)
+            yield Order(stages=order, why=why)
+            if restated:
+                yield Order(stages=order, why=f"{why}; {first}" if why else first, stated="first")
+
+
+def _candidates(tiers: "_Tiers", shares: Shares) -> Iterator[tuple[tuple[Stage, ...], str]]:
+    """Yield orders, the best first, with what is unusual about each; some may be the same, or empty."""
+    yield tuple(tiers.stages()), ""
+    yield tuple(tiers.stages(downwards=True)), "switches far from hosts go before those near to them"
+    beside = "what leads from one switch to another changes together with the far end"
+    before, after = (tuple(tiers.cable_by_cable(shares, rest_last=last)) for last in (False, True))
+    yield before, beside if before == after else f"{beside}, the rest before that"
+    yield after, f"{beside}, the rest after that"
+    yield tuple(tiers.passes(shares, Share("guarding"), Share("unguarded"))), "in two passes, watchdogs first"
+    careful = tiers.passes(shares, Share("safe"), Share("daring"))
+    yield tuple(careful), "in two passes, PFC that comes and watchdogs that go last"
+
+
+def runs(stages: Sequence[Stage]) -> list[list[Stage]]:
+    """Return stages, single switches that go one after the other for one reason together."""
+    found: list[list[Stage]] = []
+    for stage in stages:
+        if found and stage.follows(found[-1][-1]):
+            found[-1].append(stage)
+        else:
+            found.append([stage])
+    return found
+
+
+def turns(stages: Sequence[Stage]) -> list[tuple[str, Stage]]:
+    """Return stages with their numbers, of single switches that go one after the other `3.1`, `3.2` and so on."""
+    return [
+        (str(number) if len(run) == 1 else f"{number}.{at}", stage)
+        for number, run in enumerate(runs(stages), 1)
+        for at, stage in enumerate(run, 1)
+    ]
+
+
+class _Tiers:
+    """The switches of a plan by how far they are from hosts, and what lies beside them."""
+
+    def __init__(self, changes: Sequence[DeviceChange], new: Fabric) -> None:
+        kinds = {change.name: change.kind for change in changes}
+        self._added = tuple(name for name, kind in kinds.items() if kind == "added")
+        self._removed = tuple(name for name, kind in kinds.items() if kind == "removed")
+        self._staying = [name for name, kind in kinds.items() if kind in ("changed", "replaced")]
+        self._beside = Index(new).beside
+        self._depth = _depths(new, self._beside)
+
+    def stages(self, *, downwards: bool = False) -> Iterator[Stage]:
+        """Yield the stages of one pass."""
+        return self._whole(self._tier_by_tier(self._staying, downwards=downwards))
+
+    def cable_by_cable(self, shares: Shares, *, rest_last: bool = False) -> Iterator[Stage]:
+        """Yield a stage for each switch that others lead to from below or beside, with what these have towards it."""
+        near: dict[str, list[str]] = {}
+        rest: dict[str, Share] = {}
+        staying = set(self._staying)
+        idle = set()
+        for name in sorted(self._staying, key=natural):
+            leads = shares.ends(name)
+            ends = [one for one in leads if one in staying and self._height(one) > self._height(name)]
+            if leads <= set(ends):
+                idle.add(name)
+            if ends:
+                rest[name] = Share("elsewhere", tuple(sorted(ends, key=natural)))
+            for end in ends:
+                near.setdefault(end, []).append(name)
+        if not near:
+            return
+        left = [one for one in self._staying if one not in near and one not in idle]
+        others = [
+            _with(stage, [rest.get(name, Share()) for name in stage.devices]) for stage in self._tier_by_tier(left)
+        ]
+        ordered = sorted(near, key=self._height)
+        around = [self._around(end, near[end], rest.get(end, Share())) for end in ordered]
+        yield from self._whole([*around, *others] if rest_last else [*others, *around])
+
+    def _around(self, end: str, near: Sequence[str], own: Share) -> Stage:
+        return Stage(
+            devices=(end, *near),
+            why="together with what others have towards it",
+            tier=self._tier(end),
+            shares=(own, *(Share("towards", (end,)) for _ in near)),
+        )
+
+    def passes(self, shares: Shares, *kinds: Share) -> Iterator[Stage]:
+        """Yield the stages of as many passes over the switches, each with a share of the changes."""
+        made = []
+        for share in kinds:
+            names = [name for name in self._staying if shares.any(name, share)]
+            made.append([_with(stage, [share] * len(stage.devices)) for stage in self._tier_by_tier(names)])
+        if all(made):
+            yield from self._whole(chain(*made))
+
+    def _whole(self, staying: Iterable[Stage]) -> Iterator[Stage]:
+        """Yield stages with those of what comes and goes around them."""
+        if self._added:
+            yield Stage(devices=self._added, why="new: no traffic before the cables are there")
+        yield from staying
+        if self._removed:
+            why = "last: drain, and take the cables away once nothing needs them"
+            yield Stage(devices=self._removed, why=why)
+
+    def _tier_by_tier(self, names: Sequence[str], *, downwards: bool = False) -> Iterator[Stage]:
+        for tier in sorted({self._tier(name) for name in names}, reverse=downwards):
+            here = [name for name in names if self._tier(name) == tier]
+            yield from _one_by_one(here, tier) if tier else _nearest_hosts(here, self._beside)
+
+    def _tier(self, name: str) -> int:
+        return self._depth.get(name, 0)
+
+    def _height(self, name: str) -> tuple[object, ...]:
+        """Return what tells the two ends of a cable apart, also those of one tier."""
+        return self._tier(name), natural(name)
+
+
+def _with(stage: Stage, shares: Sequence[Share]) -> Stage:
+    """Return a stage in which no more than shares of the changes are made."""
+    if all(share == Share() for share in shares):
+        return stage
+    return replace(stage, shares=tuple(shares), why=f"{stage.why}; {'; '.join(dict.fromkeys(map(str, shares)))}")
+
+
+def _nearest_hosts(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[Stage]:
     first, *others = sorted(names, key=natural)
-    yield Stage(devices=(first,), why="alone, and looked at before all others")
+    yield Stage(devices=(first,), why="alone, and looked at before anything else")
     above = beside.get(first, set())
     pod = tuple(name for name in others if beside.get(name, set()) & above)
     rest = tuple(name for name in others if name not in pod)
     if pod:
-        yield Stage(devices=pod, why=f"its pod: they share a switch with {first}")
+        yield Stage(devices=pod, why=f"in the pod of {first}: a switch above in common")
     if rest:
         yield Stage(devices=rest, why="the rest of the tier")
 
@@ -51,18 +192,7 @@ def _one_by_one(names: Iterable[str], tier: int) -> Iterator[Stage]:
         yield Stage(devices=(name,), why="alone: the others of its tier carry the traffic meanwhile", tier=tier)
 
 
-def _beside(fabric: Fabric) -> Mapping[str, set[str]]:
-    """Return the switches that each switch has cables to."""
-    switches = {device.name for device in fabric.devices}
-    found: dict[str, set[str]] = {name: set() for name in switches}
-    for link in fabric.links:
-        if {link.a.node, link.b.node} <= switches:
-            found[link.a.node].add(link.b.node)
-            found[link.b.node].add(link.a.node)
-    return found
-
-
-def _depths(fabric: Fabric, beside: Mapping[str, set[str]]) -> Mapping[str, int]:
+def _depths(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Mapping[str, int]:
     """Return how many cables lie between each switch and the nearest that has hosts, or is called a leaf."""
     hosts = {host.name for host in fabric.hosts}
     edge = {
@@ -79,6 +209,6 @@ def _depths(fabric: Fabric, beside: Mapping[str, set[str]]) -> Mapping[str, int]
     return depths
 
 
-def _nearest_below(name: str, beside: Mapping[str, set[str]], depths: Mapping[str, int]) -> str:
+def _nearest_below(name: str, beside: Mapping[str, Set[str]], depths: Mapping[str, int]) -> str:
     """Return the switch nearest to hosts that a switch has a cable to."""
     return min((other for other in beside[name] if other in depths), key=lambda other: (depths[other], natural(other)))

@@ -12,7 +12,6 @@ from nodrop.fabric.subject import natural
 class Pair(NamedTuple):
     """A fabric as it is and as it is to be; one without switches where the other side alone has it."""
 
-    name: str
     old: Reading
     new: Reading
 
@@ -25,11 +24,11 @@ def pairs(old: Sequence[Reading], new: Sequence[Reading], paths: tuple[str, str]
     """
     before, after = (_by_name(side, path) for side, path in zip((old, new), paths, strict=True))
     if len(before) == len(after) == 1:
-        ((_, one),), ((name, other),) = before.items(), after.items()
-        yield Pair(name, one, other)
+        (one,), (other,) = before.values(), after.values()
+        yield Pair(one, other)
         return
     for name in sorted({*before, *after}, key=natural):
-        yield Pair(name, before.get(name) or _none_of(name, after), after.get(name) or _none_of(name, before))
+        yield Pair(before.get(name) or _none_of(name, after), after.get(name) or _none_of(name, before))
 
 
 def _none_of(name: str, others: dict[str, Reading]) -> Reading:

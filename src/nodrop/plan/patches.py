@@ -6,26 +6,25 @@ has as a file of its own (a routing daemon's), is given whole; what is still dif
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.fabric.change import ByHand, Change, Edit
 from nodrop.fabric.compare import differences
-from nodrop.fabric.edit import get_value
-from nodrop.fabric.fabric import Device, Fabric
-from nodrop.fabric.reading import Reading, Source
+from nodrop.fabric.reading import Reading
 from nodrop.fabric.spelling import said
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, text
 from nodrop.parallel import map_chunks
 from nodrop.plan.effects import bundle, once, uncomputed
-from nodrop.plan.model import DeviceChange, Part, Plan
-from nodrop.platforms.editing import same, subject_of, touch
+from nodrop.plan.model import DeviceChange, Outside, Part, Plan, Share, worst
+from nodrop.plan.order import turns
+from nodrop.plan.shares import Shares
+from nodrop.plan.towards import as_read, not_there, towards
+from nodrop.platforms.editing import subject_of, touch
 
 BY_HAND = "by-hand.txt"
-STEPS = "patch.json"
-"""The steps where a platform has no form of its own: RFC 6902."""
 _CHUNK = 8
 Bundle = Mapping[str, bytes]
 
@@ -36,6 +35,8 @@ class Patch:
 
     device: str
     files: Mapping[str, bytes]
+    turn: str = ""
+    """The number of its stage, where switches are changed in several passes."""
     result: Mapping[str, bytes] = field(default_factory=dict)
     """The switch's own files once that is done, but for what is by hand."""
     by_hand: tuple[str, ...] = ()
@@ -50,32 +51,66 @@ class _Task:
     changes: tuple[Change, ...] = ()
     by_hand: tuple[ByHand, ...] = ()
     """What is known already to be made by no patch."""
+    turn: str = ""
+    outer: Sequence[Outside] = ()
+    """What changes in the files beside the facts."""
+    exact: bool = False
+    """Whether the new files are to come out, and not only what the model has of them."""
 
 
 def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = None) -> Iterator[Patch]:
-    """Yield the patch of every switch that comes, goes or changes; an executor works on several at a time."""
-    tasks: list[_Task] = []
+    """Yield the patch of every switch that comes, goes or changes; an executor works on several at a time.
+
+    Of a switch that is changed in several passes, one for each, worked out in what the one before leaves.
+    """
+    tasks: list[list[_Task]] = []
     lines = _lines(plan)
+    outer: dict[str, list[Outside]] = {}
+    for part in plan.outside:
+        for name in part.devices:
+            outer.setdefault(name, []).append(part)
+    staged = any(stage.shares for stage in plan.order)
+    shares = Shares(plan.devices, old.fabric, new.fabric)
+    passes: dict[str, list[tuple[str, Share]]] = {}
+    for turn, stage in turns(plan.order):
+        for name in stage.devices:
+            passes.setdefault(name, []).append((turn if staged else "", stage.share(name)))
     for one in plan.devices:
         if one.kind != "changed":
-            yield _of_whole(one, bundle(new, one.name))
+            yield replace(_of_whole(one, bundle(new, one.name)), turn=passes[one.name][0][0])
             continue
-        assert one.old is not None
-        before, after = bundle(old, one.name), bundle(new, one.name)
-        every, known = uncomputed(one), lines.get(one.name, {})
-        tasks.append(
-            _Task(
-                name=one.name,
-                platform=one.old.platform,
-                old=before,
-                new=after,
-                changes=tuple(change for change in every if change.subject not in known),
-                by_hand=tuple(
-                    ByHand(change=change, line=known[change.subject]) for change in every if change.subject in known
-                ),
-            )
+        known = lines.get(one.name, {})
+        tasks.append([_task(shares.part(one.name, share), turn, old, known) for turn, share in passes[one.name]])
+        tasks[-1][-1] = replace(
+            tasks[-1][-1], new=bundle(new, one.name), outer=outer.get(one.name, ()), exact=plan.exact
         )
-    yield from map_chunks(_made, tasks, executor=executor, chunk=_CHUNK)
+    for made in map_chunks(_in_turn, tasks, executor=executor, chunk=_CHUNK):
+        yield from made
+
+
+def _task(one: DeviceChange, turn: str, old: Reading, known: Mapping[Subject, str]) -> _Task:
+    assert one.old is not None
+    every = uncomputed(one)
+    return _Task(
+        name=one.name,
+        platform=one.old.platform,
+        old=bundle(old, one.name),
+        new=None,
+        changes=tuple(change for change in every if change.subject not in known),
+        by_hand=tuple(ByHand(change=change, line=known[change.subject]) for change in every if change.subject in known),
+        turn=turn,
+    )
+
+
+def _in_turn(tasks: Sequence[_Task]) -> list[Patch]:
+    """Return the patches of one switch, each in the files that the one before leaves."""
+    found: list[Patch] = []
+    files = tasks[0].old
+    for task in tasks:
+        made = _made(replace(task, old=files))
+        files = made.result or files
+        found.append(replace(made, turn=task.turn))
+    return found
 
 
 def _lines(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
@@ -119,15 +154,18 @@ def _made(task: _Task) -> Patch:
         lines += [f"{text(change.subject)}: nodrop does not change these files" for change in task.changes]
         return Patch(device=task.name, files=_left(lines), by_hand=tuple(lines))
     edit, astray = _straight(task, old, edit)
-    patched = _patched(task, old)
+    whole_files = _whole_files(task, old, edit)
+    if whole_files is not None:
+        edit, astray = whole_files, []
+    patched = platforms.file_of(task.platform, old)
     result = {**old, **edit.files}
-    files = {name: form.encode() for name, form in (edit.forms or _steps(edit)).items()}
+    files = {name: form.encode() for name, form in edit.forms.items()}
     whole = {name: raw for name, raw in edit.files.items() if name != patched}
-    left = list(_not_there((*edit.by_hand, *task.by_hand), task, result))
-    if left and task.new is not None:
+    left = list(not_there((*edit.by_hand, *task.by_hand), task.platform, task.name, result))
+    if (left or whole_files is not None) and task.new is not None:
         besides = {name: raw for name, raw in task.new.items() if name != patched and result.get(name) != raw}
-        then = list(_not_there(left, task, {**result, **besides}))
-        if len(then) < len(left):
+        then = list(not_there(left, task.platform, task.name, {**result, **besides}))
+        if len(then) < len(left) or whole_files is not None:
             left, whole = then, {**whole, **besides}
     result |= whole
     lines = [*(one.line for one in left), *astray]
@@ -135,6 +173,7 @@ def _made(task: _Task) -> Patch:
         whole[patched] = edit.files[patched]
         why = once([step.reason for step in edit.steps if step.disruption == "refused"])
         lines.insert(0, f"refused as a whole, load {patched} instead: {'; '.join(why)}")
+    lines += _left_outside(task, result)
     lines = list(dict.fromkeys(lines))
     if (left or astray) and task.new is not None and patched in task.new:
         whole[patched] = task.new[patched]
@@ -142,14 +181,19 @@ def _made(task: _Task) -> Patch:
     return Patch(device=task.name, files=files | whole | _left(lines), result=result, by_hand=tuple(lines))
 
 
-def _patched(task: _Task, old: Bundle) -> str:
-    """Return the file that a switch's own tool changes."""
-    usual = platforms.reader(task.platform).FILES[0]
-    return usual if usual in old else next(iter(old), usual)
+def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
+    if task.new is None or not task.exact:
+        return None
+    least = worst(one.effect.risk for one in task.outer)
+    return towards(task.platform, task.name, old, task.new, facts, least=least)
 
 
-def _steps(edit: Edit) -> dict[str, str]:
-    return {STEPS: edit.patch} if edit.steps else {}
+def _left_outside(task: _Task, result: Bundle) -> Iterator[str]:
+    """Yield what the new files have beside the facts and no patch makes."""
+    for one in task.outer:
+        file = one.at[0]
+        if task.new is not None and result.get(file) != task.new.get(file):
+            yield f"{' '.join(one.at[1:]) or file}: nodrop changes facts of its model alone here; see the new {file}"
 
 
 def _edited(task: _Task, changes: Sequence[Change]) -> Edit | None:
@@ -185,8 +229,8 @@ def _astray(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
     """Yield what is not as the new files have it, though it was no change, with what it is to be."""
     if task.new is None:
         return
-    wanted, was = _read(task, task.new), _read(task, old)
-    now = _read(task, {**old, **edit.files})
+    wanted, was = (as_read(task.platform, task.name, files) for files in (task.new, old))
+    now = as_read(task.platform, task.name, {**old, **edit.files})
     meant = [change.subject for change in (*task.changes, *(one.change for one in task.by_hand))]
     before = {found.path for found in differences(was, wanted, whole_lists=True)}
     for found in differences(now, wanted, whole_lists=True):
@@ -194,25 +238,3 @@ def _astray(task: _Task, old: Bundle, edit: Edit) -> Iterator[Change]:
         silent = isinstance(found.a, Unknown) or isinstance(found.b, Unknown)
         if not silent and found.path not in before and not any(touch(at, one) for one in meant):
             yield Change(subject=at, old=UNKNOWN, new=found.b)
-
-
-def _read(task: _Task, files: Bundle) -> Device:
-    return (
-        platforms.reader(task.platform)
-        .read(task.name, [(Source(name=name, display=name), raw) for name, raw in files.items()])
-        .device
-    )
-
-
-def _not_there(by_hand: Sequence[ByHand], task: _Task, result: Bundle) -> Iterator[ByHand]:
-    """Yield what the files do not say even so."""
-    if not by_hand:
-        return
-    fabric = Fabric(name="", mode="lossless", devices=(_read(task, result),))
-    for one in by_hand:
-        try:
-            there = same(get_value(fabric, one.change.subject), one.change.new)
-        except ValueError:
-            there = one.change.new is None
-        if not there:
-            yield one

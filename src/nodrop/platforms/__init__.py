@@ -14,6 +14,7 @@ from nodrop.formats.comments import Comment, Syntax
 from nodrop.formats.comments import comments as found_comments
 from nodrop.formats.yaml import parse
 from nodrop.platforms.artifact import Artifact, BatfishTables
+from nodrop.platforms.settings import Settings
 
 _HERE = Path(__file__).parent
 HOSTS = "hosts"
@@ -51,6 +52,13 @@ class Editor(Protocol):
         """Change a device's files, given by canonical name, in nothing but what the changes ask for."""
 
 
+class Between(Protocol):
+    """Of a platform's `edit.py`, where there is one."""
+
+    def __call__(self, old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
+        """Return what takes a device's old files to new ones; None where they differ in what no patch changes."""
+
+
 @cache
 def names() -> tuple[str, ...]:
     """Return the platforms there are, sorted."""
@@ -84,6 +92,15 @@ def reader(platform: str) -> Reader:
     return cast("Reader", _module(platform, "reader"))
 
 
+def file_of(platform: str, bundle: Mapping[str, bytes]) -> str:
+    """Return the file of a device that its platform's own tool changes: the first canonical one, else the first there.
+
+    KeyError where there is no such platform.
+    """
+    usual = reader(platform).FILES[0]
+    return usual if usual in bundle else next(iter(bundle), usual)
+
+
 def writer(platform: str) -> Writer:
     """Return a platform's writer; KeyError where there is no such platform."""
     return cast("Writer", _module(platform, "writer"))
@@ -112,6 +129,25 @@ def editor(platform: str) -> Editor | None:
     if platform not in names():
         raise KeyError(platform)
     return cast("Editor", _module(platform, "edit")) if (_HERE / platform / "edit.py").exists() else None
+
+
+def states_of(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+    """Yield what a running switch passes through while its own tool makes an edit: what was done last, and its files.
+
+    Nothing where all is made at once.
+    """
+    if (_HERE / platform / "applying.py").exists():
+        yield from _module(platform, "applying").states(bundle, edit)
+
+
+def between(platform: str) -> Between | None:
+    """Return what takes old files of a platform to new ones; None where it has nothing of the kind."""
+    return cast("Between | None", getattr(editor(platform), "between", None))
+
+
+def settings_of(platform: str) -> Settings | None:
+    """Return how a platform's files are read as settings by path; None where they are lines."""
+    return cast("Settings", _module(platform, "settings")) if (_HERE / platform / "settings.py").exists() else None
 
 
 def where(platform: str, bundle: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:

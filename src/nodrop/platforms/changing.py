@@ -6,14 +6,14 @@ Rows of the file beside this hold for every platform, those in a platform's own 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 from nodrop.fabric.change import DISRUPTIONS, Disruption
 from nodrop.fabric.subject import Subject, matches
-from nodrop.formats.yaml import parse
+from nodrop.platforms.rows import below_switch, paths_of, rows_of
 
-_HERE = Path(__file__).parent
+_FILE = "change.yaml"
+_WORDS = {"paths", "kinds", "values", "disruption", "reason"}
 _KINDS = ("added", "removed", "changed")
 
 
@@ -38,7 +38,7 @@ def effect(platform: str, path: Subject, of_port: bool, old: object, new: object
 
     A value that was not there is added, one that is not there any more removed; an empty list is none.
     """
-    whole = ("interfaces", "*", *path) if of_port else path
+    whole = below_switch(path, of_port)
     kind = "added" if old in (None, ()) else "removed" if new in (None, ()) else "changed"
     for row in (*_rows(platform), *_rows("")):
         fits = kind in row.kinds and (row.values is None or any(new is value for value in row.values))
@@ -54,23 +54,13 @@ def _at(row: _Row, path: Subject) -> bool:
 
 @cache
 def _rows(platform: str) -> tuple[_Row, ...]:
-    path = _HERE / platform / "change.yaml"
-    if not path.exists():
-        return ()
-    given: Any = parse(path.read_bytes(), path.name).data
-    return tuple(map(_row, given))
+    return rows_of(platform, _FILE, _row)
 
 
 def _row(given: Mapping[str, Any]) -> _Row:
     """Return a row of the file; ValueError where it has a word that means nothing."""
-    disruption = given["disruption"]
     kinds = tuple(given.get("kinds", _KINDS))
-    known = {"paths", "kinds", "values", "disruption", "reason"}
-    if disruption not in DISRUPTIONS or not set(kinds) <= set(_KINDS) or not given.keys() <= known:
-        raise ValueError(f"change.yaml: {given}")
-    return _Row(
-        paths=tuple(tuple(one.split("/")) for one in given["paths"]),
-        kinds=kinds,
-        values=tuple(given["values"]) if "values" in given else None,
-        known=Known(disruption, given["reason"]),
-    )
+    if given["disruption"] not in DISRUPTIONS or not set(kinds) <= set(_KINDS) or not given.keys() <= _WORDS:
+        raise ValueError(f"{_FILE}: {given}")
+    values = tuple(given["values"]) if "values" in given else None
+    return _Row(paths_of(given), kinds, values, Known(given["disruption"], given["reason"]))

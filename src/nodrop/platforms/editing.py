@@ -55,6 +55,11 @@ class Means:
     """Kinds of remarks about what a file that is in order says, which a change may bring about: rules tell of them."""
 
 
+def sources(bundle: Bundle) -> list[tuple[Source, bytes]]:
+    """Return files, given by canonical name, as a reader takes them: shown under that name."""
+    return [(Source(name=file, display=file), raw) for file, raw in bundle.items()]
+
+
 def told_by_hand(changes: Iterable[Change], line: Callable[[Change], str]) -> Edit:
     """Leave files as they are that are only read, and say of each change what to do."""
     return Edit(by_hand=tuple(ByHand(change=change, line=line(change)) for change in changes))
@@ -72,8 +77,7 @@ class State:
             raise InputProblems(list(self.reading.problems))
 
     def _read(self, bundle: Bundle) -> DeviceReading:
-        files = [(Source(name=file, display=file), raw) for file, raw in bundle.items()]
-        return self._means.read(self._name, files)
+        return self._means.read(self._name, sources(bundle))
 
     def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
         """Make changes, together if they can be; yield those that cannot be made."""

@@ -8,6 +8,7 @@ from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution,
 from nodrop.fabric.states import Unknown, known
 from nodrop.platforms.frr_limits import check
 from nodrop.platforms.frr_places import where as where
+from nodrop.platforms.frr_reader import ADDRESSES as ADDRESSES
 from nodrop.platforms.frr_reader import DATACENTER as DATACENTER
 from nodrop.platforms.frr_reader import Routing as Routing
 from nodrop.platforms.frr_reader import read as read

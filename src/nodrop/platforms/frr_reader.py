@@ -33,6 +33,8 @@ IGNORED = (
 _IGNORED_PAIRS = {("no", "fpm"), *((ip, word) for ip in ("ip", "ipv6") for word in ("nht", "forwarding"))}
 """The same of two words: how next hops are looked up that no link leads to, and that packets are forwarded at all."""
 
+ADDRESSES = (("ip", "address"), ("ipv6", "address"))
+"""How commands begin that give an interface an address."""
 TRADITIONAL, DATACENTER = "traditional", "datacenter"
 """FRR's profiles of defaults: the first is its own, the second Cumulus Linux's."""
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
@@ -53,13 +55,17 @@ class Routing:
     """(command, kind, name) of every reference to a list or map that is not there."""
 
 
-def read(text: str, profile: str = TRADITIONAL) -> Routing:
-    """Return what the text says, as far as the model goes; `profile` is FRR's where no `frr defaults` names one."""
-    return _Reader(text, profile).read()
+def read(text: str, profile: str = TRADITIONAL, *, addressed: bool = False) -> Routing:
+    """Return what the text says, as far as the model goes; `profile` is FRR's where no `frr defaults` names one.
+
+    `addressed`: the addresses that it gives to interfaces are read elsewhere.
+    """
+    return _Reader(text, profile, addressed=addressed).read()
 
 
 class _Reader:
-    def __init__(self, text: str, profile: str) -> None:
+    def __init__(self, text: str, profile: str, *, addressed: bool) -> None:
+        self._addressed = addressed
         self._top = parse(text)
         self._result = Routing()
         self._policies = Policies(self._result.not_understood)
@@ -104,7 +110,7 @@ class _Reader:
             self._drained = True
         elif words[0] == "interface":
             for child in statement.children:
-                understood(child, _in_interface, self._result.not_understood)
+                understood(child, self._in_interface, self._result.not_understood)
         elif words[0] == "hostname" and len(words) == 2:
             self._result.hostname = words[1]
         elif words[:2] == ("frr", "defaults") and words[2:] in ((TRADITIONAL,), (DATACENTER,)):
@@ -145,9 +151,10 @@ class _Reader:
             case _:
                 raise NotUnderstood
 
-
-def _in_interface(statement: Statement) -> None:
-    """Pass over router advertisements: bgpd has zebra send them for a session over an interface in any case."""
-    words = statement.words[1:] if statement.words[0] == "no" else statement.words
-    if words[:2] != ("ipv6", "nd") and words[:1] not in (("description",), ("link-detect",)):
-        raise NotUnderstood
+    def _in_interface(self, statement: Statement) -> None:
+        """Pass over router advertisements: bgpd has zebra send them for a session over an interface in any case."""
+        words = statement.words[1:] if statement.words[0] == "no" else statement.words
+        if self._addressed and words[:2] in ADDRESSES:
+            return
+        if words[:2] != ("ipv6", "nd") and words[:1] not in (("description",), ("link-detect",)):
+            raise NotUnderstood

@@ -5,10 +5,10 @@ A platform's own facts stand in `platforms/<os>/running.py`, as `RUNS`. One with
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 _HERE = Path(__file__).parent
 
@@ -48,15 +48,22 @@ class Runs:
     """What FRR's daemons stand for where they are not those of the switch itself."""
 
 
+CUMULUS: Final = Runs(
+    daemons=("zebra", "staticd", "bgpd"),
+    with_bfd=("bfdd",),
+    profile="datacenter",
+    vlan="vlan{}",
+)
+"""What Cumulus Linux runs in every release, however it is configured.
+
+zebra and staticd run with any configuration, and bgpd with BGP, with the defaults `datacenter`: so Cumulus builds FRR.
+BFD is done by ptmd, for which FRR's own bfdd stands: both speak RFC 5880.
+"""
+
+
 @cache
 def runs(platform: str) -> Runs:
     """Return what a platform runs; for one that has no FRR, what stands for its routing stack."""
     if not (_HERE / platform / "running.py").is_file():
-        return Runs(
-            daemons=("zebra", "staticd", "bgpd"),
-            with_bfd=("bfdd",),
-            profile="datacenter",
-            vlan="vlan{}",
-            stands_for=f"the routing stack of {platform}",
-        )
+        return replace(CUMULUS, stands_for=f"the routing stack of {platform}")
     return cast("Runs", importlib.import_module(f"nodrop.platforms.{platform}.running").RUNS)

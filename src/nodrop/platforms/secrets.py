@@ -14,6 +14,9 @@ _SCRAMBLED = re.compile(r"\$(?:nvsec|[0-9][a-z]?|y|gy|md5|sha1|7|argon2[a-z]{1,2
 _NOTHING = re.compile(r"[*!x#.]*|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?|public")
 """A locked account, asterisks in place of what was taken out, a placeholder, or the community that all know."""
 
+REVEALING = re.compile(r"password|passwd|secret|key|community|auth|md5|sha|cak", re.IGNORECASE)
+"""Words of a line behind which a secret may stand."""
+
 _KIND: dict[Exposure, str] = {"clear": "secret-in-configuration", "scrambled": "hashed-password-in-configuration"}
 
 

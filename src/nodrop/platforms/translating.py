@@ -43,6 +43,8 @@ class Translation:
     frr: list[tuple[str, Place]] = field(default_factory=list)
     routes: bool = False
     """Whether the files say what the routing daemon is told."""
+    addressed: bool = False
+    """Whether the addresses that the routing daemon gives to interfaces are among the lines."""
     classifies: bool = False
     """Whether the files say what becomes of traffic classes."""
     of_5: bool = False
@@ -110,7 +112,7 @@ def read(
     reading = reader.read(name, [(held, text.encode())] if text else [])
     displays = {source.name: source.display for source in sources}
     device, derived = _device(platform, reading, found)
-    routing = frr.read("\n".join(line for line, _ in found.frr), frr.DATACENTER)
+    routing = frr.read("\n".join(line for line, _ in found.frr), frr.DATACENTER, addressed=found.addressed)
     if found.routes:
         device = changed(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
     notes = [_note(device.name, displays, place, said) for place, said in found.others]

@@ -12,6 +12,7 @@ from nodrop.report.escape import terminal
 from nodrop.report.links import Links, linked
 from nodrop.report.names import count, counts, label, listing, name
 from nodrop.report.outcome import LineOf
+from nodrop.report.paint import paint
 from nodrop.report.quote import quote
 
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
@@ -30,8 +31,7 @@ class Page:
 
     def paint(self, style: str, text: str) -> str:
         """Text in a style, escaped: what users and configurations say reaches the page through here alone."""
-        code = _STYLES.get(style) if self.color else None
-        return f"\x1b[{code}m{terminal(text)}\x1b[0m" if code else terminal(text)
+        return paint(terminal(text), _STYLES.get(style, ""), self.color)
 
     def said(self, style: str, head: str, text: str) -> str:
         """One line of a report: a head in a style, and what it says."""

@@ -6,7 +6,7 @@ from nodrop.fabric import subject
 from nodrop.fabric.compare import Difference
 from nodrop.report import plan_json
 from nodrop.report.checked import Changed, Checked, Rerouted, Unfit
-from nodrop.report.json import dumped, of_finding, of_problem, plain
+from nodrop.report.json import dumped, of_finding, of_note, of_problem, plain
 from nodrop.routing.observation import Flow
 
 VERSION = 1
@@ -14,29 +14,26 @@ VERSION = 1
 
 def render(checked: Checked) -> bytes:
     """Write a check as JSON in UTF-8; nothing is folded."""
+    unchanged = [one.findings.unchanged for one in checked.fabrics]
     return dumped(
         {
             "version": VERSION,
+            "kind": "check",
             "base": checked.base,
             "fabrics": [_fabric(one) for one in checked.fabrics],
             "same": list(checked.same),
             "findings": [of_finding(one) for one in checked.outcome.findings],
-            "unfit": [
-                {
-                    "intent": one.intent,
-                    "build": one.build,
-                    "differences": [_difference(each) for each in one.differences],
-                }
-                for one in checked.unfit
-            ],
-            "notes": [{"kind": one.kind, "message": one.message, "file": one.file} for one in checked.notes],
+            "stops": [of_finding(one) for one in checked.stops],
+            "unfit": [_unfit(one) for one in checked.unfit],
+            "notes": [of_note(one) for one in checked.notes],
             "problems": [of_problem(one) for one in checked.outcome.problems],
             "problems_before": [of_problem(one) for one in checked.problems],
             "summary": {
+                "changed": sum(not one.plan.empty for one in checked.fabrics),
                 "new": len(checked.outcome.findings),
                 "fixed": sum(len(one.findings.fixed) for one in checked.fabrics),
                 "suppressed": sum(len(one.findings.silenced) for one in checked.fabrics),
-                "unchanged": sum(one.findings.unchanged for one in checked.fabrics),
+                "unchanged": None if None in unchanged else sum(filter(None, unchanged)),
             },
         }
     )
@@ -63,7 +60,14 @@ def _fabric(one: Changed) -> dict[str, Any]:
 
 def _unfit(one: Unfit) -> dict[str, Any]:
     differences = [_difference(each) for each in one.differences]
-    return {"intent": one.intent, "build": one.build, "differences": differences}
+    return {
+        "intent": one.intent,
+        "build": one.build,
+        "differ": list(one.differ),
+        "missing": list(one.missing),
+        "extra": list(one.extra),
+        "differences": differences,
+    }
 
 
 def _difference(one: Difference) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from nodrop.lint.finding import SEVERITIES
 from nodrop.report import plan_markdown
-from nodrop.report.check_page import by_rule, heads, routing, summary, unfit
+from nodrop.report.check_page import by_rule, changing, heads, losses, rerouting, unchanged, unfit, verdict
 from nodrop.report.checked import Changed, Checked
-from nodrop.report.escape import html, markdown
+from nodrop.report.escape import markdown
 from nodrop.report.names import count, listing, name
-from nodrop.report.outcome import foremost, groups, openable
+from nodrop.report.outcome import Outcome, foremost, groups, openable
 
 LIMIT = 60_000
 """Characters; GitHub takes 65,536 of a comment."""
@@ -20,21 +21,29 @@ def render(checked: Checked) -> str:
     Beyond `LIMIT` whole parts are left out, the last first, and it says so.
     """
     parts: list[str] = [
-        f"### nodrop: {markdown(summary(checked))}",
-        "\n".join(_findings(checked)),
-        "\n".join(f"- 🔴 {markdown(line)}" for one in checked.unfit for line in unfit(one)),
+        f"### nodrop: {markdown(verdict(checked))}",
         "\n".join(f"- 🔴 {markdown(str(problem))}" for problem in checked.outcome.problems),
+        "\n".join(findings_of(checked.outcome)),
+        "\n".join(f"- 🔴 {markdown(unfit(one))}" for one in checked.unfit),
     ]
+    summed = len(changing(checked)) > 1
     for one, head in heads(checked):
-        parts += [f"#### {markdown(head)}", *_fabric(one)]
+        parts += [f"#### {markdown(head)}", *_fabric(one, summed=summed)]
     parts.append("\n".join(f"- before: {markdown(str(problem))}" for problem in checked.problems))
-    parts.append("\n".join(f"- {markdown(str(note.file))} {markdown(note.message)}" for note in checked.notes))
-    return "\n\n".join(_fitting([part for part in parts if part])) + "\n"
+    parts.append(
+        "\n".join(f"- {markdown(' '.join(filter(None, (note.file, note.message))))}" for note in checked.notes)
+    )
+    held = "; ".join((f"compared with {checked.base}", *unchanged(checked)))
+    parts = list(fitting([part for part in parts if part]))
+    return "\n\n".join((*parts, f"<sub>{markdown(held)}</sub>")) + "\n"
 
 
-def _findings(checked: Checked) -> Iterator[str]:
-    every = groups(checked.outcome.findings)
-    for group in foremost(every):
+def findings_of(outcome: Outcome, which: str = "new ") -> Iterator[str]:
+    """Yield a line for each cause of findings, the worst first, and `which` they are; and what to do, once."""
+    every = groups(outcome.findings)
+    shown = sorted(foremost(every), key=lambda group: SEVERITIES.index(group[0].severity))
+    remedies = set()
+    for group in shown:
         first = group[0]
         place = openable(first)
         where = "" if place is None else f" ({place.file}{f':{place.span.line}' if place.span else ''})"
@@ -42,32 +51,35 @@ def _findings(checked: Checked) -> Iterator[str]:
         more = f"; {count(len(group) - 1, 'more place')}" if len(group) > 1 else ""
         on = f" on {listing(name(one) for one in others)}" if more and others else ""
         said = markdown(f"{first.message}{where}{more}{on}")
-        yield f"- {_MARKS[first.severity]} **new {first.severity}** `{first.rule}`: {said}"
-    if len(foremost(every)) < len(every):
-        yield f"- {count(len(every) - len(foremost(every)), 'more new finding')}: `nodrop check` tells all"
+        yield f"- {_MARKS[first.severity]} **{which}{first.severity}** `{first.rule}`: {said}"
+        if first.fix and first.fix.text not in remedies:
+            remedies.add(first.fix.text)
+            yield f"  - what to do: {markdown(first.fix.text)}"
+    if len(shown) < len(every):
+        yield f"- {count(len(every) - len(shown), f'more {which}finding')}: `--format text` tells all"
 
 
-def _fabric(one: Changed) -> Iterator[str]:
+def _fabric(one: Changed, *, summed: bool) -> Iterator[str]:
+    yield "\n".join(f"- 🔴 {markdown(line)}" for line in losses(one.routing))
     if not one.plan.empty:
-        yield plan_markdown.page(one.plan).rstrip("\n")
-    yield from _fold("Routing", list(routing(one.routing)))
+        yield plan_markdown.page(one.plan, summed=summed).rstrip("\n")
+    yield _fold("Routing", list(rerouting(one.routing)))
     if one.routing.wanted and one.routing.not_computed:
         yield f"Routing is not worked out: {markdown(one.routing.not_computed)}"
-    yield from _fold("Fixed", list(by_rule(one.findings.fixed)))
-    yield from _fold("Suppressed now", list(by_rule(one.findings.silenced)))
+    yield _fold("Fixed", list(by_rule(one.findings.fixed)))
+    yield _fold("Suppressed now", list(by_rule(one.findings.silenced)))
 
 
-def _fold(title: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        body = "\n".join(f"- {markdown(line)}" for line in lines)
-        yield f"<details><summary>{html(title)}: {len(lines)}</summary>\n\n{body}\n\n</details>"
+def _fold(title: str, lines: Sequence[str]) -> str:
+    return "\n".join(plan_markdown.listed(f"{title}: {len(lines)}", [f"- {markdown(line)}" for line in lines]))
 
 
-def _fitting(parts: Sequence[str]) -> Iterator[str]:
+def fitting(parts: Sequence[str]) -> Iterator[str]:
+    """Yield the parts that fit into a comment, the first first, and that others were left out."""
     left = LIMIT
     for number, part in enumerate(parts):
         left -= len(part.encode()) + 2
         if left < 0:
-            yield f"{count(len(parts) - number, 'part')} left out here, which would not fit: `nodrop check` tells all."
+            yield f"{count(len(parts) - number, 'part')} left out here, which would not fit: `--format text` tells all."
             return
         yield part

@@ -3,38 +3,59 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from nodrop.fabric.subject import text
 from nodrop.lint.finding import SEVERITIES, Finding
 from nodrop.plan.model import worst
+from nodrop.report import plan_page
 from nodrop.report.checked import Changed, Checked, Rerouted, Routing, Unfit
 from nodrop.report.names import count, listing, name
 from nodrop.report.plan_page import RISK_SAID
+from nodrop.report.rulings import RISK
 from nodrop.routing.observation import Flow
 
 _SHOWN = 5
-"""Differences of a build, and packets, that are told one by one."""
+"""Packets that are told one by one."""
 _STATES = {"up": "comes up", "down": "goes down"}
 
 
 def summary(checked: Checked) -> str:
-    """Return in one line what a check comes to."""
-    changed = [one for one in checked.fabrics if not one.plan.empty]
-    said = []
-    if changed:
-        switches = len({(one.name, device.name) for one in changed for device in one.plan.devices})
-        risk = worst(one.plan.risk for one in changed)
-        of = f"{count(switches, 'switch')} of {count(len(changed), 'fabric')}" if len(changed) > 1 else ""
-        said.append(f"{of or count(switches, 'switch')}: {RISK_SAID[risk] if switches else 'facts of the fabric'}")
-    else:
-        said.append("nothing changes")
-    said.append(findings_said(checked))
+    """Return in one line what a check comes to, and what it was held against."""
+    return f"since {checked.base}: {'; '.join((verdict(checked), *unchanged(checked)))}"
+
+
+def verdict(checked: Checked) -> str:
+    """Return what a check comes to, the worst first."""
+    changed, problems = changing(checked), len(checked.outcome.problems)
+    said = [f"{count(problems, 'problem')}, so that not all of it is judged"] if problems else []
+    if checked.fabrics or checked.same or not problems:
+        said.append(findings_said(checked))
     if checked.unfit:
         said.append(f"{count(len(checked.unfit), 'build')} not as the intent has it")
-    if losing := sum(_is_loss(one) for fabric in checked.fabrics for one in fabric.routing.changes):
+    if any(one.rule == RISK.name for one in checked.stops):
+        said.append("more risk than --fail-on-risk lets through")
+    if losing := sum(is_loss(one) for fabric in checked.fabrics for one in fabric.routing.changes):
         said.append(f"routing: {count(losing, 'loss')}")
+    if len(changed) == 1:
+        said.append(plan_page.summary(changed[0].plan))
+    elif changed:
+        if hazards := sum(len(one.plan.rollout.hazards) for one in changed if one.plan.rollout):
+            said.append(f"{count(hazards, 'hazard')} on the way")
+        switches = sum(len(one.plan.devices) for one in changed)
+        risk = RISK_SAID[worst(one.plan.risk for one in changed)]
+        said.append(f"{count(switches, 'switch')} of {count(len(changed), 'fabric')} changed; worst: {risk}")
+    elif not problems:
+        said.append("nothing changes")
+    return "; ".join(said)
+
+
+def changing(checked: Checked) -> Sequence[Changed]:
+    """Return the fabrics of which something changes."""
+    return [one for one in checked.fabrics if not one.plan.empty]
+
+
+def unchanged(checked: Checked) -> Iterator[str]:
+    """Yield how many fabrics are as before, if any are."""
     if checked.same:
-        said.append(f"{count(len(checked.same), 'fabric')} as before")
-    return f"since {checked.base}: {'; '.join(said)}"
+        yield f"{count(len(checked.same), 'fabric')} as before"
 
 
 def findings_said(checked: Checked) -> str:
@@ -46,7 +67,7 @@ def findings_said(checked: Checked) -> str:
     for number, words in (
         (sum(len(one.fixed) for one in every), "fixed"),
         (sum(len(one.silenced) for one in every), "suppressed now"),
-        (sum(one.unchanged for one in every), "as before"),
+        (sum(one.unchanged or 0 for one in every), "as before"),
     ):
         said += [f"{number} {words}"] if number else []
     return ", ".join(said)
@@ -65,8 +86,27 @@ def by_rule(findings: Iterable[Finding]) -> Iterator[str]:
 
 def routing(one: Routing) -> Iterator[str]:
     """Yield what becomes of routing, changes that are alike in one line; nothing where it was not worked out."""
+    yield from losses(one)
+    yield from rerouting(one)
+
+
+def losses(one: Routing) -> Iterator[str]:
+    """Yield what worked and does not any more."""
+    yield from _alike([change for change in one.changes if is_loss(change)])
+
+
+def rerouting(one: Routing) -> Iterator[str]:
+    """Yield what else becomes of routing."""
+    yield from _alike([change for change in one.changes if not is_loss(change)])
+    yield from (_flow(flow) for flow in one.flows[:_SHOWN])
+    if len(one.flows) > _SHOWN:
+        yield f"{count(len(one.flows) - _SHOWN, 'more flow')} that only one of the two delivers"
+    yield from one.told
+
+
+def _alike(changes: Sequence[Rerouted]) -> Iterator[str]:
     together: dict[tuple[str, str], list[Rerouted]] = {}
-    for change in one.changes:
+    for change in changes:
         together.setdefault((change.check, _said(change)), []).append(change)
     for (check, said), alike in together.items():
         if check in ("routes", "reach"):
@@ -77,10 +117,6 @@ def routing(one: Routing) -> Iterator[str]:
         else:
             items = listing(dict.fromkeys(_item(change) for change in alike))
             yield f"{_SINGULAR[check]} {items}: {said}"
-    yield from (_flow(flow) for flow in one.flows[:_SHOWN])
-    if len(one.flows) > _SHOWN:
-        yield f"{count(len(one.flows) - _SHOWN, 'more flow')} that only one of the two delivers"
-    yield from one.told
 
 
 _SINGULAR = {"links": "cable", "sessions": "session", "failures": "failure of"}
@@ -127,7 +163,7 @@ def _size(value: Hashable) -> int | None:
     return len(value) if isinstance(value, frozenset) else None
 
 
-def _is_loss(change: Rerouted) -> bool:
+def is_loss(change: Rerouted) -> bool:
     """Whether something that worked does not any more."""
     match change.check:
         case "reach":
@@ -145,13 +181,14 @@ def _flow(flow: Flow) -> str:
     return f"packets of {flow.start} to {flow.to} {which} (Batfish: {flow.before} before, {flow.after} now)"
 
 
-def unfit(one: Unfit) -> Iterator[str]:
-    """Yield what is not as the intent has it: the build, and the first places."""
-    yield f"{one.build} is not what {one.intent} comes to; `nodrop build` makes it so"
-    paths = [text(each.path) for each in one.differences]
-    yield from (f"differs: {path}" for path in paths[:_SHOWN])
-    if len(paths) > _SHOWN:
-        yield "and more"
+def unfit(one: Unfit) -> str:
+    """Return that files are not as the intent has them, and on which switches."""
+    said = [
+        f"{listing(map(name, devices))} {words}"
+        for devices, words in ((one.missing, "missing"), (one.extra, "too much"), (one.differ, "different"))
+        if devices
+    ]
+    return f"{one.build} is not what {one.intent} comes to: {'; '.join(said)}; `nodrop build` makes it so"
 
 
 def heads(checked: Checked) -> Sequence[tuple[Changed, str]]:

@@ -23,8 +23,8 @@ class Settled:
     """Told before, and gone."""
     silenced: tuple[Finding, ...] = ()
     """Told before, and still there, but suppressed now or in the baseline."""
-    unchanged: int = 0
-    """Told before and now, with the same facts."""
+    unchanged: int | None = 0
+    """Told before and now, with the same facts; None where no more was judged than what the change can matter to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,14 @@ class Unfit:
 
     intent: str
     build: str
+    differ: tuple[str, ...] = ()
+    """Switches that are not as the intent has them."""
+    missing: tuple[str, ...] = ()
+    """Switches of the intent that the build does not have."""
+    extra: tuple[str, ...] = ()
+    """Switches of the build that the intent does not have."""
     differences: tuple[Difference, ...] = ()
+    """The first places where switches differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,15 +88,13 @@ class Checked:
     """What it is compared with, in words."""
     fabrics: tuple[Changed, ...] = ()
     same: tuple[str, ...] = ()
-    """Fabrics of which no file has changed: not judged."""
+    """Fabrics that are as they were: no file has changed, or nothing that is told."""
     unfit: tuple[Unfit, ...] = ()
     outcome: Outcome = field(default_factory=Outcome)
     """The fabrics that have changed as every report of findings tells them: with new findings alone."""
     notes: tuple[Note, ...] = ()
+    stops: tuple[Finding, ...] = ()
+    """Hazards on the way (notes, where they are let through), builds that do not fit and risks that are not let
+    through: verdicts of `report.rulings`."""
     problems: tuple[Problem, ...] = ()
     """What is wrong with the state of before, which keeps nobody from a change that mends it."""
-
-    @property
-    def new(self) -> tuple[Finding, ...]:
-        """New findings of all fabrics."""
-        return tuple(one for fabric in self.fabrics for one in fabric.findings.new)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from nodrop.report.escape import terminal
 from nodrop.report.fixed import Rewritten
+from nodrop.report.paint import paint
 
 CONTEXT = 3
 """Lines around a change."""
@@ -34,10 +35,8 @@ def painted(text: str) -> str:
 
 def _painted(line: str) -> str:
     seen = terminal(line.removesuffix("\r"))
-    if line.startswith(("--- ", "+++ ")):
-        return f"\x1b[1m{seen}\x1b[0m"
-    style = _STYLES.get(line[:1])
-    return f"\x1b[{style}m{seen}\x1b[0m" if style else seen
+    of_file = line.startswith(("--- ", "+++ "))
+    return paint(seen, "1" if of_file else _STYLES.get(line[:1], ""), color=True)
 
 
 def _name(display: str) -> str:

@@ -1,6 +1,6 @@
 """What came of fixing: texts before and after, findings that are gone, and those that are left with the reason."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -73,3 +73,11 @@ class Fixed:
     def files(self) -> Mapping[str, bytes]:
         """The new texts by the names under which the files are shown."""
         return {one.display: one.new for one in self.rewritten}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What became of all fabrics that a command was given, and in which way."""
+
+    fixed: Sequence[Fixed]
+    what: What

@@ -1,18 +1,18 @@
 """What came of fixing, for a program: version 1 of a format that only grows."""
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from nodrop.report.difference import diff
-from nodrop.report.fixed import WHYS, Fixed, Left, Patch, Rewritten, What
+from nodrop.report.fixed import WHYS, Left, Made, Patch, Rewritten
 from nodrop.report.json import dumped, of_change, of_finding, of_problem
 
 VERSION = 1
 
 
-def render(fixed: Sequence[Fixed], what: What) -> bytes:
+def render(made: Made) -> bytes:
     """Write what was fixed, or would be where only that was asked, and what is left, as JSON in UTF-8."""
+    fixed, what = made.fixed, made.what
     left = Counter(each.why for one in fixed for each in one.left)
     document = {
         "version": VERSION,
@@ -42,6 +42,7 @@ def _file(each: Rewritten) -> dict[str, Any]:
 def _patch(each: Patch) -> dict[str, Any]:
     steps = [
         {**step.operation, "disruption": step.disruption, "reason": step.reason, "affected": list(step.affected)}
+        | ({"command": step.command} if step.command else {})
         for step in each.steps
     ]
     return {

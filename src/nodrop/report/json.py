@@ -26,7 +26,7 @@ def render(outcome: Outcome) -> bytes:
         "version": VERSION,
         "findings": [of_finding(finding) for finding in outcome.every],
         "unknown": [_unknown(verdict) for verdict in outcome.unknown],
-        "notes": [_note(note) for note in outcome.notes],
+        "notes": [of_note(note) for note in outcome.notes],
         "problems": [of_problem(problem) for problem in outcome.problems],
         "assumed": [_assumption(assumption) for assumption in outcome.assumed],
         "statistics": None if outcome.work is None else [dataclasses.asdict(each) for each in statistics(outcome)],
@@ -123,7 +123,8 @@ def _unknown(verdict: UnknownVerdict) -> dict[str, Any]:
     return dataclasses.asdict(verdict)
 
 
-def _note(note: Note) -> dict[str, Any]:
+def of_note(note: Note) -> dict[str, Any]:
+    """Return a note."""
     return dataclasses.asdict(note)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
-from nodrop.fabric.subject import FABRIC, Subject, natural
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends, natural
 from nodrop.report.escape import terminal
 
 _PLAIN = re.compile(r"[\w./@%+~:-]+")
@@ -53,7 +53,7 @@ def label(subject: Subject, on: str | None = None) -> str:
 
 def _port_on(ends: str, device: str) -> str:
     """The port of a link on a device; empty where it has none there, or both ends."""
-    ports = [port for end in ends.split("--") for node, _, port in [end.partition(":")] if node == device]
+    ports = [end.port for end in cable_ends(ends) if end.node == device]
     return ports[0] if len(ports) == 1 else ""
 
 

@@ -1,17 +1,36 @@
 """A plan as the comment of a pull request: the verdict and one table at first sight, all else in folds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.plan.model import Plan
+from nodrop.plan.model import RISKS, Plan, Told
 from nodrop.report.escape import html, markdown
-from nodrop.report.names import count
-from nodrop.report.plan_page import RISK_SAID, Block, blocks, devices, numbered, reasons, summary, together, unsaid
+from nodrop.report.names import count, listing, name
+from nodrop.report.plan_page import (
+    KEYS,
+    OUTSIDE,
+    RISK_SAID,
+    Block,
+    blocks,
+    devices,
+    numbered,
+    outside,
+    reasons,
+    summary,
+    together,
+    unsaid,
+)
+from nodrop.report.plan_words import CHANGING, Wording
+from nodrop.report.rollout_page import hazards, order_said
 
 _ROWS = 20
-"""Rows of the table: of a larger plan, the rest is in the folds."""
-_FOLDS = 60
-"""Blocks in folds; GitHub takes 65,536 characters of a comment."""
-_MARKS = {"+": "🟢", "-": "🔴", "!": "🔴", "~": "🟡"}
+"""Rows of the table: of a larger plan, the rest is in the fold."""
+_LINES = 3
+"""Facts in a row."""
+_PORTS = 32
+"""Characters of ports in a row; where they are more, how many ports they are."""
+_FULL = 60
+"""Places that are told in full; GitHub takes 65,536 characters of a comment."""
+MARKS = {"+": "🟢", "-": "🔴", "!": "🔴", "~": "🟡"}
 
 
 def render(plans: Sequence[Plan]) -> str:
@@ -22,57 +41,108 @@ def render(plans: Sequence[Plan]) -> str:
     return "\n".join(f"### {markdown(plan.new)}\n\n{text}" for plan, text in zip(plans, pages, strict=True))
 
 
-def page(plan: Plan) -> str:
-    """Write the plan of one fabric."""
-    said = blocks(plan.told)
+def page(plan: Plan, *, summed: bool = True) -> str:
+    """Write the plan of one fabric; without its summary where that has been said."""
     parts = [
-        [f"**{markdown(summary(plan))}**"],
-        [f"- {_MARKS[mark]} {markdown(line)}" for mark, line in devices(plan)],
-        list(_table(said)),
-        *(_fold(block) for block in said[:_FOLDS]),
-        [f"{count(len(said) - _FOLDS, 'place')} more: see the whole plan"] if len(said) > _FOLDS else [],
-        [f"- {markdown(f'{head}: {line}')}" for head, effect in together(plan) for line in reasons(effect)],
-        list(_listed("Not said by one side, so no change", [f"- {markdown(line)}" for line in unsaid(plan)])),
-        list(
-            _listed(
-                "Order of the rollout", [f"{n}. {markdown(names)}: {markdown(why)}" for n, names, why in numbered(plan)]
-            )
-        ),
+        [f"**{markdown(summary(plan))}**"] if summed else [],
+        [f"- {MARKS[mark]} {markdown(line)}" for mark, line in devices(plan)],
+        [f"- {MARKS['!']} on the way, {markdown(line)}" for line in hazards(plan)],
+        *places(plan, blocks(plan.told), "what changes"),
+        outer(plan),
+        list(listed("Not said by one side, so no change", [f"- {markdown(line)}" for line in unsaid(plan)])),
+        [f"- {markdown(line)}" for line in order_said(plan)],
+        order(plan, "Order of the rollout"),
         [f"- error: {markdown(str(problem))}" for problem in plan.problems],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def _table(said: Sequence[Block]) -> Iterator[str]:
+def places(plan: Plan, said: Sequence[Block], what: str, wording: Wording = CHANGING) -> Iterator[list[str]]:
+    """Yield the table of places where facts differ, the worst first, what all changes together do, and the rest."""
+    said = sorted(said, key=lambda block: -RISKS.index(block.risk))
+    yield list(_table(said, what, wording))
+    yield [f"- {markdown(f'{head}: {line}')}" for head, effect in together(plan) for line in reasons(effect)]
+    yield list(listed("In full, with reasons", list(_full(said, wording))))
+
+
+def outer(plan: Plan, verbs: Mapping[str, str] = KEYS) -> list[str]:
+    """Return what differs in files beside the model, with what that does."""
+    lines = (f"{OUTSIDE}: {line} ({RISK_SAID[effect.risk]})" for line, effect in outside(plan, verbs))
+    return [f"- {MARKS['~']} {markdown(line)}" for line in lines]
+
+
+def order(plan: Plan, head: str) -> list[str]:
+    """Return in a fold the order in which switches may be changed."""
+    rows = [f"{n}. {markdown(names)}: {markdown(why)}" for n, names, why in numbered(plan)]
+    return list(listed(head, rows))
+
+
+def _table(said: Sequence[Block], what: str, wording: Wording) -> Iterator[str]:
     if not said:
         return
-    yield "| where | what changes | risk |"
+    yield f"| where | {what} | risk |"
     yield "|---|---|---|"
     for block in said[:_ROWS]:
-        lines = [line for each, _ in block.groups() for line in each]
-        more = f" and {count(len(lines) - 1, 'more fact')}".replace("more facts", "more") if len(lines) > 1 else ""
-        alike = f" and alike: {len(block.alike)}" if block.alike else ""
-        risk = RISK_SAID[block.risk]
-        yield f"| {markdown(block.head + alike, cell=True)} | {markdown(lines[0] + more, cell=True)} | {risk} |"
+        lines = [markdown(line, cell=True) for each, _ in block.groups(wording) for line in each]
+        more = [f"and {len(lines) - _LINES} more"] if len(lines) > _LINES else []
+        where = [markdown(_where(block), cell=True)] + ([markdown(block.others, cell=True)] if block.others else [])
+        yield f"| {'<br>'.join(where)} | {'<br>'.join((*lines[:_LINES], *more))} | {_risk(block)} |"
     if len(said) > _ROWS:
-        yield f"| {len(said) - _ROWS} more | in the folds | |"
+        yield f"| {len(said) - _ROWS} more | in the fold | |"
 
 
-def _fold(block: Block) -> list[str]:
-    body: list[str] = []
-    for lines, effect in block.groups():
-        body += [f"- {markdown(line)}" for line in lines]
-        body += [f"  - {markdown(line)}" for line in reasons(effect)]
-    if block.others:
-        body.append(f"- {markdown(block.others)}")
-    return list(_listed(f"{block.head}: {RISK_SAID[block.risk]}", body))
+def _risk(block: Block) -> str:
+    means = {effect.means for _, effect in block.groups()}
+    if means == {"follows"}:
+        return "follows from the rest"
+    how = [said for mean, said in (("commands", "by command"), ("by hand", "by hand")) if mean in means]
+    return ", ".join((RISK_SAID[block.risk], *how))
 
 
-def _listed(head: str, body: Sequence[str]) -> Iterator[str]:
+def _where(block: Block) -> str:
+    """Return where a block is; of many ports, how many they are."""
+    return "; ".join(map(_place, (block.told, *block.same)))
+
+
+def _place(told: Told) -> str:
+    if not told.devices:
+        return "the fabric"
+    devices, ports = (listing(map(name, names)) for names in (told.devices, told.ports))
+    each = " each" if len(told.devices) > 1 else ""
+    said = ports if len(ports) <= _PORTS else f"{count(len(told.ports), 'port')}{each}"
+    return f"{devices}: {said}" if said else devices
+
+
+def _full(said: Sequence[Block], wording: Wording) -> Iterator[str]:
+    """Yield in full what the table does not have whole: many facts, long lists of ports, effects and their reasons."""
+    untold = [block for at, block in enumerate(said) if at >= _ROWS or not _whole(block)]
+    for block in untold[:_FULL]:
+        yield f"**{markdown(block.head)}**: {RISK_SAID[block.risk]}"
+        yield ""
+        for lines, effect in block.groups(wording):
+            yield from (f"- {markdown(line)}" for line in lines)
+            yield from (f"  - {markdown(line)}" for line in reasons(effect))
+        if block.others:
+            yield f"- {markdown(block.others)}"
+        yield ""
+    if len(untold) > _FULL:
+        yield f"{count(len(untold) - _FULL, 'place')} more: see the whole plan"
+
+
+def _whole(block: Block) -> bool:
+    """Whether a row of the table says all there is to say of a block."""
+    groups = list(block.groups())
+    facts = sum(len(lines) for lines, _ in groups)
+    quiet = all(effect.risk == "none" and effect.means in ("patch", "follows") for _, effect in groups)
+    return facts <= _LINES and _where(block) == block.head and quiet
+
+
+def listed(head: str, body: Sequence[str]) -> Iterator[str]:
+    """Yield lines in a fold; none where there are no lines."""
     if not body:
         return
     yield f"<details><summary>{html(head)}</summary>"
     yield ""
-    yield from body
+    yield from body[: -1 if not body[-1] else None]
     yield ""
     yield "</details>"

@@ -1,14 +1,15 @@
 """What the reports of a plan have in common: blocks of facts, those alike on other switches or ports folded in."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.fabric.states import Unknown
-from nodrop.plan.model import KINDS, Effect, Plan, Risk, Told
+from nodrop.plan.model import KINDS, Effect, Kind, Plan, Risk, Told, worst
+from nodrop.plan.order import runs
 from nodrop.plan.telling import shape_key
 from nodrop.report.names import count, listing, name
-from nodrop.report.plan_words import lines, path_said
+from nodrop.report.plan_words import CHANGING, Wording, lines, path_said
 
 RISK_SAID: dict[Risk, str] = {
     "none": "no disturbance",
@@ -19,7 +20,12 @@ RISK_SAID: dict[Risk, str] = {
     "reboot": "reboot",
     "refused": "refused by the device",
 }
-_VERBS = {"added": "added", "removed": "removed", "replaced": "replaced", "changed": "changed"}
+_VERBS: Mapping[Kind, str] = {"added": "added", "removed": "removed", "replaced": "replaced", "changed": "changed"}
+OUTSIDE = "outside what nodrop judges"
+KEYS: Mapping[str, str] = {"added": "added", "removed": "removed", "changed": "changed"}
+_SHOWN = 6
+"""Keys of one part that are named."""
+_SIDES = ("the old side does not say", "the new side does not say")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +45,13 @@ class Block:
     @property
     def risk(self) -> Risk:
         """The worst that it does."""
-        return max((fact.effect.risk for fact in self.told.facts), key=list(RISK_SAID).index, default="none")
+        return worst(fact.effect.risk for fact in self.told.facts)
 
-    def groups(self) -> Iterator[tuple[list[str], Effect]]:
+    def groups(self, wording: Wording = CHANGING) -> Iterator[tuple[list[str], Effect]]:
         """Yield lines of facts that have the same effect, and the effect."""
         together: dict[Effect, list[str]] = {}
         for fact in self.told.facts:
-            together.setdefault(fact.effect, []).extend(lines(fact))
+            together.setdefault(fact.effect, []).extend(lines(fact, wording))
         for effect, said in together.items():
             yield said, effect
 
@@ -90,10 +96,26 @@ def reasons(effect: Effect) -> Iterator[str]:
     elif effect.risk != "none" or effect.reasons:
         why = "; ".join(effect.reasons)
         yield f"{RISK_SAID[effect.risk]}{': ' if why else ''}{why}"
-    if effect.means == "by hand":
+    if effect.means == "commands":
+        yield f"by command: {'; '.join(effect.by_hand)}"
+    elif effect.means == "by hand":
         yield f"by hand: {'; '.join(effect.by_hand) or 'no patch makes it'}"
     elif effect.means == "unknown":
         yield "no patch: the files of the switch are not at hand, or nodrop does not change such files"
+
+
+def outside(plan: Plan, verbs: Mapping[str, str] = KEYS) -> Iterator[tuple[str, Effect]]:
+    """Yield what changes in files beside the model, part by part, and what that does."""
+    for one in plan.outside:
+        where = " ".join(one.at[1:]) or one.at[0]
+        rest = len(one.at)
+        said = []
+        for kind, verb in verbs.items():
+            keys = [" ".join(each.path[rest:]) for each in one.keys if each.kind == kind]
+            if keys:
+                more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+                said.append(f"{', '.join(keys[:_SHOWN])}{more} {verb}".strip())
+        yield f"{listing(map(name, one.devices))}: {where}: {'; '.join(said)}", one.effect
 
 
 def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
@@ -102,7 +124,7 @@ def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
         yield f"{listing(map(name, one.devices))}: all changes together", one.effect
 
 
-def devices(plan: Plan) -> Iterator[tuple[str, str]]:
+def devices(plan: Plan, verbs: Mapping[Kind, str] = _VERBS) -> Iterator[tuple[str, str]]:
     """Yield a mark and a line for switches that come, go, are replaced or change."""
     marks = {"added": "+", "removed": "-", "replaced": "!", "changed": "~"}
     for kind in KINDS:
@@ -117,20 +139,20 @@ def devices(plan: Plan) -> Iterator[tuple[str, str]]:
             was = f"{one.old.platform} before, " if kind == "replaced" and one.old else ""
             by_make.setdefault(f"({model}{was}{said})", []).append(one.name)
         for make, names in by_make.items():
-            yield marks[kind], f"{listing(map(name, names))} {_VERBS[kind]} {make}"
+            yield marks[kind], f"{listing(map(name, names))} {verbs[kind]} {make}"
 
 
-def unsaid(plan: Plan) -> Iterator[str]:
+def unsaid(plan: Plan, sides: tuple[str, str] = _SIDES) -> Iterator[str]:
     """Yield what one of the two sides does not say, each part once."""
     silent: dict[tuple[str, str], set[str]] = {}
     for one in plan.unsaid:
         for fact in one.facts:
             entry = fact.entries[0]
-            side = "the old side" if isinstance(entry.old, Unknown) else "the new side"
+            side = sides[not isinstance(entry.old, Unknown)]
             silent.setdefault((side, path_said(entry.path)), set()).update(one.devices)
     for (side, said), names in sorted(silent.items()):
         where = f" of {listing(map(name, names))}" if names else ""
-        yield f"{said}{where}: {side} does not say"
+        yield f"{said}{where}: {side}"
 
 
 def summary(plan: Plan) -> str:
@@ -140,27 +162,30 @@ def summary(plan: Plan) -> str:
     if not said:
         return "facts of the fabric change, and no switch" if plan.told else "nothing changes"
     text = ", ".join(said)
+    if plan.rollout and plan.rollout.hazards:
+        text = f"{text}; {count(len(plan.rollout.hazards), 'hazard')} on the way"
     if plan.risk == "none":
-        return f"{text}; nothing known to disturb a switch that runs"
-    worst = [device for device, risk in plan.effects.items() if risk == plan.risk]
+        return f"{text}; nothing known to disturb a switch that runs{_by_hand(plan)}"
+    return f"{text}; worst: {harm(plan)}"
+
+
+def harm(plan: Plan) -> str:
+    """Return the worst that is done, to which switches, and on which something is left to a person."""
+    hit = [device for device, risk in plan.effects.items() if risk == plan.risk]
+    return f"{RISK_SAID[plan.risk]} ({listing(map(name, hit))}){_by_hand(plan)}"
+
+
+def _by_hand(plan: Plan) -> str:
     hands = {
         device for one in plan.told for fact in one.facts if fact.effect.means == "by hand" for device in one.devices
     }
-    end = f"; by hand, in part: {listing(map(name, sorted(hands)))}" if hands else ""
-    return f"{text}; worst: {RISK_SAID[plan.risk]} ({listing(map(name, worst))}){end}"
+    return f"; by hand, in part: {listing(map(name, sorted(hands)))}" if hands else ""
 
 
 def numbered(plan: Plan) -> list[tuple[int, str, str]]:
     """Return the order of the rollout: a number, switches, and why; runs of single switches as one row."""
     rows: list[tuple[int, str, str]] = []
-    together: list[tuple[tuple[str, int], list[Sequence[str]]]] = []
-    for stage in plan.order:
-        key = (stage.why, stage.tier)
-        if together and together[-1][0] == key and len(stage.devices) == 1:
-            together[-1][1].append(stage.devices)
-        else:
-            together.append((key, [stage.devices]))
-    for number, ((why, _), stages) in enumerate(together, 1):
-        names = listing(name(device) for devices in stages for device in devices)
+    for number, stages in enumerate(runs(plan.order), 1):
+        names, why = listing(name(device) for stage in stages for device in stage.own), stages[0].why
         rows.append((number, names, f"one after the other, {why}" if len(stages) > 1 else why))
     return rows

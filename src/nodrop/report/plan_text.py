@@ -1,10 +1,24 @@
 """A plan for a person at a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.plan.model import Plan, Risk
 from nodrop.report.escape import terminal
-from nodrop.report.plan_page import blocks, devices, numbered, reasons, summary, together, unsaid
+from nodrop.report.paint import paint
+from nodrop.report.plan_page import (
+    KEYS,
+    OUTSIDE,
+    blocks,
+    devices,
+    numbered,
+    outside,
+    reasons,
+    summary,
+    together,
+    unsaid,
+)
+from nodrop.report.plan_words import CHANGING, Wording
+from nodrop.report.rollout_page import hazards, order_said
 from nodrop.report.table import folded
 
 _STYLES: dict[Risk, str] = {
@@ -16,7 +30,7 @@ _STYLES: dict[Risk, str] = {
     "reboot": "31",
     "refused": "31",
 }
-_MARKS = {"+": "32", "-": "31", "!": "31", "~": "33"}
+MARKS = {"+": "32", "-": "31", "!": "31", "~": "33"}
 
 
 def render(plans: Sequence[Plan], *, color: bool = False, verbose: bool = False) -> str:
@@ -24,44 +38,58 @@ def render(plans: Sequence[Plan], *, color: bool = False, verbose: bool = False)
     pages = [page(plan, color=color, verbose=verbose) for plan in plans]
     if len(pages) == 1:
         return pages[0]
-    heads = [_paint(terminal(f"{plan.new}:"), "1", color) for plan in plans]
+    heads = [paint(terminal(f"{plan.new}:"), "1", color) for plan in plans]
     return "\n".join(f"{head}\n\n{text}" for head, text in zip(heads, pages, strict=True))
 
 
-def page(plan: Plan, *, color: bool = False, verbose: bool = False) -> str:
-    """Write the plan of one fabric."""
+def page(plan: Plan, *, color: bool = False, verbose: bool = False, summed: bool = True) -> str:
+    """Write the plan of one fabric; without its summary where that is said elsewhere."""
     sheets = [
-        [_paint(f"{mark} {terminal(line)}", _MARKS[mark], color) for mark, line in devices(plan)],
-        *(sheet for sheet in _blocks(plan, color=color, verbose=verbose)),
-        _listed("not said by one side, so no change", unsaid(plan), color),
-        _listed("order", (f"{number}. {names}: {why}" for number, names, why in numbered(plan)), color),
-        [_paint(terminal(f"error: {problem}"), "31", color) for problem in plan.problems],
-        [_paint(terminal(summary(plan)), "1", color)],
+        [paint(f"{mark} {terminal(line)}", MARKS[mark], color) for mark, line in devices(plan)],
+        *sheets_of(plan, color=color, verbose=verbose),
+        outer(plan, color=color),
+        listed("not said by one side, so no change", unsaid(plan), color),
+        listed("order", ordered(plan), color),
+        listed("on the way", hazards(plan), color),
+        [paint(terminal(f"error: {problem}"), "31", color) for problem in plan.problems],
+        [paint(terminal(summary(plan)), "1", color)] if summed else [],
     ]
     return "\n\n".join("\n".join(lines) for lines in sheets if lines) + "\n"
 
 
-def _blocks(plan: Plan, *, color: bool, verbose: bool) -> Iterator[list[str]]:
+def sheets_of(plan: Plan, wording: Wording = CHANGING, *, color: bool, verbose: bool) -> Iterator[list[str]]:
+    """Yield the lines of each place where facts differ, with what becomes of the switches."""
     for block in blocks(plan.told, folded=not verbose):
-        page = [_paint(terminal(block.head), "1", color)]
-        for said, effect in block.groups():
+        page = [paint(terminal(block.head), "1", color)]
+        for said, effect in block.groups(wording):
             page += [line for one in said for line in folded(terminal(one), "  ", "      ")]
             for one in reasons(effect):
-                page += [
-                    _paint(line, _STYLES[effect.risk], color) for line in folded(terminal(one), "    = ", "      ")
-                ]
+                page += [paint(line, _STYLES[effect.risk], color) for line in folded(terminal(one), "    = ", "      ")]
         if block.others:
             page += folded(terminal(block.others), "  ", "    ")
         yield page
     for head, effect in together(plan):
         said = [line for one in reasons(effect) for line in folded(terminal(one), "    = ", "      ")]
-        yield [_paint(terminal(head), "1", color), *(_paint(line, _STYLES[effect.risk], color) for line in said)]
+        yield [paint(terminal(head), "1", color), *(paint(line, _STYLES[effect.risk], color) for line in said)]
 
 
-def _listed(head: str, lines: Iterator[str], color: bool) -> list[str]:
+def outer(plan: Plan, verbs: Mapping[str, str] = KEYS, *, color: bool) -> list[str]:
+    """Return what differs in files beside the model, with what that does."""
+    page = []
+    for line, effect in outside(plan, verbs):
+        page += folded(terminal(line), "  ", "    ")
+        for one in reasons(effect):
+            page += [paint(part, _STYLES[effect.risk], color) for part in folded(terminal(one), "    = ", "      ")]
+    return [paint(OUTSIDE, "1", color), *page] if page else []
+
+
+def listed(head: str, lines: Iterable[str], color: bool) -> list[str]:
+    """Return lines below a head; none where there are no lines."""
     said = [part for line in lines for part in folded(terminal(line), "  ", "    ")]
-    return [_paint(head, "1", color), *said] if said else []
+    return [paint(head, "1", color), *said] if said else []
 
 
-def _paint(text: str, style: str, color: bool) -> str:
-    return f"\x1b[{style}m{text}\x1b[0m" if color else text
+def ordered(plan: Plan) -> Iterator[str]:
+    """Yield the order in which switches may be changed, and why it is that one."""
+    yield from (f"{number}. {names}: {why}" for number, names, why in numbered(plan))
+    yield from order_said(plan)

@@ -8,14 +8,32 @@ from typing import Any
 from nodrop.fabric.fabric import End
 from nodrop.fabric.qos import COLORS, QosProfile
 from nodrop.fabric.states import Unknown
-from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import Subject, cable_ends
 from nodrop.fabric.types import KEYS
 from nodrop.plan.model import Entry, Fact
 from nodrop.plan.telling import ANY, is_row, kind_of, rows, template
 from nodrop.report.names import listing, name
 from nodrop.units import show_ids, show_speed
 
-ARROW = "->"
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """How what stands on the two sides of a plan is told; `{}` are the old and the new value."""
+
+    change: str
+    added: str
+    removed: str
+    without: str
+    having: str
+    """What of a list goes and comes."""
+
+
+CHANGING = Wording(change="{} -> {}", added="added", removed="removed", without="without {}", having="with {}")
+"""Of a plan: what is done."""
+DIFFERING = Wording(
+    change="{}, wanted {}", added="missing", removed="not wanted", without="not wanted {}", having="lacks {}"
+)
+"""Of what runs otherwise than is wanted."""
 _LONGEST = 160
 _SHOWN = 8
 _SILENT = frozenset({"qos", "bgp", "wred", "headroom"})
@@ -35,7 +53,7 @@ _NAMES: Mapping[str, str] = {
     "enabled": "enabled", "mtu_bytes": "MTU", "fec": "FEC", "autoneg": "autonegotiation", "vrf": "VRF",
     "qos": "QoS", "bgp": "BGP", "macsec": "MACsec", "link_pause": "link pause (802.3x)", "speed_mbps": "speed",
     "cable_length_m": "cable length (configured)", "link_local": "IPv6 link-local", "hwsku": "HWSKU",
-    "mac": "MAC address",
+    "mac": "MAC address", "nics": "NICs",
     "dscp_to_tc": "DSCP to traffic class", "pcp_to_tc": "PCP to traffic class", "tc_to_queue": "traffic class to queue",
     "tc_to_priority_group": "traffic class to priority group", "pfc_to_queue": "PFC priority to queue",
     "pfc_to_priority_group": "PFC priority to priority group", "tc_to_dscp": "traffic class to DSCP",
@@ -58,6 +76,7 @@ _NAMES: Mapping[str, str] = {
     "dcqcn": "DCQCN", "nic": "NIC", "gpus": "GPUs", "version": "release", "platform": "operating system",
     "priority_groups": "priority groups", "pattern_mtu_bytes": "MTU of lossless traffic", "size_bytes": "size",
     "host_watchdog": "watchdog towards hosts", "fabric_watchdog": "watchdog towards switches",
+    "fabric_unwatched_roles": "roles that watch no links between switches",
 }  # fmt: skip
 """What an attribute is called where its own name, without its unit, is not the field's word."""
 _UNITS = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_s", "_m")
@@ -71,21 +90,21 @@ _LISTS = frozenset({"addresses", "networks", "ntp_servers", "dns_servers", "sysl
 """Lists of which what comes and goes is told, not the whole."""
 
 
-def lines(fact: Fact) -> Iterator[str]:
+def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
     """Yield a fact as lines, nearly always one: what it is, what it was, and what it becomes."""
     one = fact.entries[0]
     called = what(fact)
     if is_row(one):
-        yield f"{called}: {_row_said(fact)}"
+        yield f"{called}: {_row_said(fact, wording)}"
     elif one.path[-1] in _MAPS and isinstance(one.old, tuple) and isinstance(one.new, tuple):
-        yield from _map_lines(called, one)
+        yield from _map_lines(called, one, wording)
     elif one.path[-1] in _LISTS and isinstance(one.old, tuple) and isinstance(one.new, tuple):
-        yield f"{called}: {_list_said(one.old, one.new)}"
+        yield f"{called}: {_list_said(one.old, one.new, wording)}"
     else:
         old, new = (value(one.path[-1], each) for each in (one.old, one.new))
         if old == new == "":
             old, new = "none", "none"
-        yield f"{called}: {old} {ARROW} {new}"
+        yield f"{called}: {wording.change.format(old, new)}"
 
 
 def what(fact: Fact) -> str:
@@ -122,8 +141,8 @@ def _joined(said: Sequence[str]) -> Iterator[str]:
 def _pairs(keys: Sequence[str]) -> str:
     """Return cables by what they lie between: `leaf3 -- spine1 (2)`; a single one with its ports."""
     if len(keys) == 1:
-        return name(keys[0].replace("--", " -- "))
-    nodes = Counter(tuple(end.partition(":")[0] for end in key.split("--", 1)) for key in keys)
+        return name(" -- ".join(map(str, cable_ends(keys[0]))) or keys[0])
+    nodes = Counter(tuple(end.node for end in cable_ends(key)) for key in keys)
     shown = [f"{' -- '.join(map(name, pair))} ({number})" for pair, number in nodes.items()]
     return ", ".join(shown[:_SHOWN]) + (
         f" and {sum(list(nodes.values())[_SHOWN:])} more" if len(shown) > _SHOWN else ""
@@ -221,10 +240,10 @@ def _record(given: Any) -> str:
     return ", ".join(shown) or "there"
 
 
-def _row_said(fact: Fact) -> str:
+def _row_said(fact: Fact, wording: Wording) -> str:
     """Return that rows come or go, and what is said of a single one."""
     one = fact.entries[0]
-    verb = kind_of(one)
+    verb = wording.added if kind_of(one) == "added" else wording.removed
     row = one.new if one.old is None else one.old
     if len(fact.entries) > 1 or not dataclasses.is_dataclass(row):
         return verb
@@ -232,7 +251,7 @@ def _row_said(fact: Fact) -> str:
     return verb if said == "there" else f"{verb} ({said})"
 
 
-def _map_lines(called: str, entry: Entry) -> Iterator[str]:
+def _map_lines(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
     """Yield what becomes of the entries of a map, those that go the same way together."""
     source, target = _MAPS[entry.path[-1]]
     prefix = called.removesuffix(attribute(entry.path[-1]))
@@ -241,14 +260,16 @@ def _map_lines(called: str, entry: Entry) -> Iterator[str]:
         if old != new:
             alike.setdefault((old, new), []).append(at)
     for (old, new), indexes in alike.items():
-        yield f"{prefix}{source} {show_ids(indexes)}: {target} {value('', old)} {ARROW} {value('', new)}"
+        said = wording.change.format(value("", old), value("", new))
+        yield f"{prefix}{source} {show_ids(indexes)}: {target} {said}"
 
 
-def _list_said(old: Sequence[Any], new: Sequence[Any]) -> str:
+def _list_said(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> str:
     gone, come = [each for each in old if each not in new], [each for each in new if each not in old]
     if len(gone) == len(come) == 1 or (not gone and not come):
-        return f"{value('', tuple(gone) or tuple(old))} {ARROW} {value('', tuple(come) or tuple(new))}"
-    said = [f"{verb} {value('', tuple(each))}" for verb, each in (("without", gone), ("with", come)) if each]
+        return wording.change.format(value("", tuple(gone) or tuple(old)), value("", tuple(come) or tuple(new)))
+    both = ((wording.without, gone), (wording.having, come))
+    said = [verb.format(value("", tuple(each))) for verb, each in both if each]
     return ", ".join(said)
 
 

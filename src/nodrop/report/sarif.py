@@ -20,6 +20,7 @@ from nodrop.lint.rule import Rule
 from nodrop.lint.rules import shipped
 from nodrop.report.escape import terminal, utf8
 from nodrop.report.outcome import Outcome, openable, told
+from nodrop.report.rulings import RULINGS, Ruling
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "nodrop/v1"
@@ -28,7 +29,8 @@ _FINGERPRINT = "nodrop/v1"
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as SARIF in UTF-8, with the rules that have findings or lack a fact."""
     named = {one.rule for one in outcome.every} | {one.rule for one in outcome.unknown}
-    rules = sorted((rule for rule in (*shipped(), *outcome.own) if rule.name in named), key=lambda rule: rule.name)
+    known: tuple[Rule | Ruling, ...] = (*shipped(), *outcome.own, *RULINGS.values())
+    rules = sorted((rule for rule in known if rule.name in named), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
     run = {
         "tool": {"driver": _driver(rules)},
@@ -48,14 +50,14 @@ def render(outcome: Outcome) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _driver(rules: Iterable[Rule]) -> dict[str, Any]:
+def _driver(rules: Iterable[Rule | Ruling]) -> dict[str, Any]:
     driver: dict[str, Any] = {"name": "nodrop", "rules": [_rule(rule) for rule in rules]}
     with suppress(PackageNotFoundError):  # run from its sources, without being installed
         driver["version"] = version("nodrop")
     return driver
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: Rule | Ruling) -> dict[str, Any]:
     text = f"{rule.why.strip()}\n\nWhat to do: {rule.fix}"
     return {
         "id": rule.name,

@@ -1,111 +1,219 @@
-"""The JSON Schema of the JSON report, for those who read it: every key is always there, and no other."""
+"""The JSON Schemas of what commands print as JSON: findings, a plan, drift (a plan to what is wanted), and a check."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import get_args
 
 from nodrop.lint.finding import SEVERITIES
-from nodrop.report.json import VERSION
+from nodrop.plan.model import KINDS, RISKS, Kind, Means, When
+from nodrop.report import check_json, json, plan_json
+from nodrop.report.schema_parts import (
+    COUNT,
+    FLAG,
+    TEXT,
+    TEXT_OR_NULL,
+    TEXTS,
+    VALUE,
+    Schema,
+    finding,
+    list_of,
+    note,
+    object_of,
+    or_null,
+    problem,
+    report,
+    said,
+)
 from nodrop.routing.observation import CHECKS
 
-_Schema = dict[str, Any]
-
-_TEXT: _Schema = {"type": "string"}
-_TEXT_OR_NULL: _Schema = {"type": ["string", "null"]}
-_FLAG: _Schema = {"type": "boolean"}
-_COUNT: _Schema = {"type": "integer", "minimum": 0}
-_POSITION: _Schema = {"type": ["integer", "null"], "minimum": 1}
 _COUNTED = ("devices", "interfaces", "rules", *SEVERITIES, "unknown", "suppressed", "baseline")
+_RISK: Schema = {"enum": list(RISKS), "description": "What it does to a switch that runs, from nothing to the worst."}
+_UNCHANGED: Schema = {
+    "type": ["integer", "null"],
+    "minimum": 0,
+    "description": "Null where not all of the fabric was judged, so that nobody counted them.",
+}
+_STOPS = (
+    "What else is not let through, as findings: rollout-hazard (a note where --rollout lets it through),"
+    " build-unlike-intent, risk-of-change."
+)
 
 
-def findings_schema() -> dict[str, Any]:
-    """A new copy of the schema, draft 2020-12."""
-    document = _object(
-        version={"const": VERSION},
-        findings=_list(_finding()),
-        unknown=_list(_unknown()),
-        notes=_list(_note()),
-        problems=_list(_problem()),
-        assumed=_list(_object(fact=_TEXT, value=_TEXT, because=_TEXT)),
-        validations=_or_null(_list(_validation())),
-        statistics=_or_null(_list(_statistic())),
-        summary=_object(**dict.fromkeys(_COUNTED, _COUNT)),
+def findings_schema() -> Schema:
+    """Return a new copy of the schema of what is found."""
+    return report(
+        "What nodrop found",
+        version={"const": json.VERSION},
+        findings=list_of(finding()),
+        unknown=list_of(_unknown()),
+        notes=list_of(note()),
+        problems=list_of(problem()),
+        assumed=list_of(object_of(fact=TEXT, value=TEXT, because=TEXT)),
+        validations=or_null(list_of(_validation())),
+        statistics=or_null(list_of(_statistic())),
+        summary=object_of(**dict.fromkeys(_COUNTED, COUNT)),
     )
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What nodrop found",
-        "description": "Lines and columns count from 1, columns in code points; ends are exclusive; null is no place.",
-        **document,
-    }
 
 
-def _validation() -> _Schema:
-    seen = dict.fromkeys(("sound", "seen", "unseen", "differs"), _COUNT)
-    column = _object(validator=_TEXT, **seen, because=_list(_TEXT))
-    row = _object(check={"enum": list(CHECKS)}, items=_COUNT, columns=_list(column))
-    return _object(name=_TEXT, rows=_list(row), told=_list(_TEXT))
+def _validation() -> Schema:
+    seen = dict.fromkeys(("sound", "seen", "unseen", "differs"), COUNT)
+    column = object_of(validator=TEXT, **seen, because=TEXTS)
+    row = object_of(check={"enum": list(CHECKS)}, items=COUNT, columns=list_of(column))
+    return object_of(name=TEXT, rows=list_of(row), told=TEXTS)
 
 
-def _finding() -> _Schema:
-    return _object(
-        rule=_TEXT,
-        severity={"enum": list(SEVERITIES)},
-        confidence={"enum": ["certain", "likely", "possible"]},
-        message=_TEXT,
-        subject=_said("The part of the fabric that is at fault: identity, suppression and baseline go by it."),
-        at=_said("The part that the place belongs to, or the nearest part around it that has a place."),
-        device=_TEXT_OR_NULL,
-        file=_TEXT_OR_NULL,
-        line=_POSITION,
-        column=_POSITION,
-        end_line=_POSITION,
-        end_column=_POSITION,
-        facts={"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}},
-        related=_list(_object(subject=_TEXT, message=_TEXT, file=_TEXT_OR_NULL, line=_POSITION, column=_POSITION)),
-        fix=_or_null(_object(safe=_FLAG, text=_TEXT, changes=_list(_change()))),
-        group=_said("Equal for findings with the same cause."),
-        fingerprint=_said("Equal for the same fault in another run, whatever its line, file or figures."),
-        suppressed=_or_null(
-            _object(
-                reason=_TEXT,
-                until=_or_null({"type": "string", "format": "date"}),
-                by=_said("Where it is written: file and line."),
-            )
+def _unknown() -> Schema:
+    return object_of(rule=TEXT, missing=TEXT, subjects_count=COUNT, devices=TEXTS, settled_by=TEXT)
+
+
+def _statistic() -> Schema:
+    return object_of(rule=TEXT, findings=COUNT, evaluations=COUNT, seconds={"type": "number", "minimum": 0})
+
+
+def plan_schema() -> Schema:
+    """Return a new copy of the schema of what `nodrop plan --format json` prints."""
+    return report("What changes", version={"const": plan_json.VERSION}, kind={"const": "plan"}, plans=list_of(_plan()))
+
+
+def drift_schema() -> Schema:
+    """Return a new copy of the schema of what `nodrop drift --format json` prints."""
+    return report(
+        "What runs otherwise",
+        version={"const": plan_json.VERSION},
+        kind={"const": "drift"},
+        wanted=said("What is wanted, as it was named."),
+        plans={**list_of(_plan()), "minItems": 1, "maxItems": 1},
+        uncollected={**TEXTS, "description": "Switches that are wanted, without running files."},
+        foreign={**TEXTS, "description": "Switches that run, and that nobody wants."},
+        own={**list_of(_told()), "description": "What switches wrote by themselves, which is no drift."},
+        findings=list_of(finding()),
+        notes=list_of(note()),
+        problems=list_of(problem()),
+        summary=object_of(
+            switches=COUNT,
+            differing=COUNT,
+            uncollected=COUNT,
+            foreign=COUNT,
+            findings=COUNT,
+            shared_findings=COUNT,
         ),
-        baselined={"type": "boolean", "description": "Whether the baseline has it, with the same facts."},
     )
 
 
-def _change() -> _Schema:
-    value = {"description": 'A value of the model; null is known to be absent, {"unknown": true} is not known.'}
-    return _object(subject=_TEXT, old=value, new=value)
+def _plan() -> Schema:
+    """Return the schema of the plan of one fabric."""
+    return object_of(
+        old=TEXT,
+        new=TEXT,
+        devices=list_of(object_of(name=TEXT, kind={"enum": list(get_args(Kind))}, platform=TEXT, risk=_RISK)),
+        changes=list_of(_told()),
+        together=list_of(object_of(devices=TEXTS, risk=_RISK, reasons=TEXTS)),
+        outside={**list_of(_outside()), "description": "What changes in files and is no fact of the model."},
+        unsaid=list_of(_told()),
+        order=list_of(object_of(number=TEXT, devices=TEXTS, why=TEXT, shares=or_null(TEXTS))),
+        rollout=or_null(_rollout()),
+        problems=list_of(problem()),
+        summary=object_of(**dict.fromkeys(KINDS, COUNT), risk=_RISK),
+    )
 
 
-def _unknown() -> _Schema:
-    return _object(rule=_TEXT, missing=_TEXT, subjects_count=_COUNT, devices=_list(_TEXT), settled_by=_TEXT)
+def _told() -> Schema:
+    return object_of(devices=TEXTS, ports=TEXTS, facts=list_of(_fact()))
 
 
-def _statistic() -> _Schema:
-    return _object(rule=_TEXT, findings=_COUNT, evaluations=_COUNT, seconds={"type": "number", "minimum": 0})
+def _outside() -> Schema:
+    kinds: Schema = {"enum": ["added", "removed", "changed"]}
+    return object_of(
+        devices=TEXTS,
+        file=said("By the name that it has on its switch."),
+        at={**TEXTS, "description": "The table, or part of the configuration; empty where the file is lines."},
+        keys=list_of(object_of(path={**TEXTS, "description": "Words, never values or secrets."}, kind=kinds)),
+        risk=_RISK,
+        reasons=TEXTS,
+    )
 
 
-def _note() -> _Schema:
-    return _object(kind=_TEXT, message=_TEXT, device=_TEXT_OR_NULL, file=_TEXT_OR_NULL, line=_POSITION)
+def _fact() -> Schema:
+    path = said("From the switch, from the port where there are ports, or from the fabric where there are no devices.")
+    return object_of(
+        what=TEXT,
+        said=TEXTS,
+        computed=FLAG,
+        risk=_RISK,
+        reasons=TEXTS,
+        means={"enum": list(get_args(Means))},
+        by_hand=TEXTS,
+        entries={**list_of(object_of(path=path, old=VALUE, new=VALUE)), "minItems": 1},
+    )
 
 
-def _problem() -> _Schema:
-    return _object(file=_TEXT, line=_POSITION, column=_POSITION, path=_TEXT_OR_NULL, message=_TEXT, hint=_TEXT_OR_NULL)
+def _rollout() -> Schema:
+    return object_of(
+        why=TEXT_OR_NULL,
+        avoided=or_null(_hazard()),
+        hazards=list_of(_hazard()),
+        tried=COUNT,
+        untried=COUNT,
+    )
 
 
-def _object(**properties: _Schema) -> _Schema:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def _hazard() -> Schema:
+    stage = "The number of its stage in `order`: what is done, or goes on; null in `avoided`, whose order is not told."
+    return object_of(
+        when={"enum": list(get_args(When))},
+        stage={**TEXT_OR_NULL, "description": stage},
+        moment=TEXT,
+        rule=TEXT,
+        severity=TEXT,
+        subject=TEXT,
+        message=TEXT,
+        places=COUNT,
+    )
 
 
-def _list(items: _Schema) -> _Schema:
-    return {"type": "array", "items": items}
+def check_schema() -> Schema:
+    """Return a new copy of the schema of what `nodrop check --format json` prints."""
+    return report(
+        "What a change does",
+        version={"const": check_json.VERSION},
+        kind={"const": "check"},
+        base=TEXT,
+        fabrics=list_of(_fabric()),
+        same=TEXTS,
+        findings=list_of(finding()),
+        stops={**list_of(finding()), "description": _STOPS},
+        unfit=list_of(_unfit()),
+        notes=list_of(note()),
+        problems=list_of(problem()),
+        problems_before=list_of(problem()),
+        summary=object_of(changed=COUNT, new=COUNT, fixed=COUNT, suppressed=COUNT, unchanged=_UNCHANGED),
+    )
 
 
-def _or_null(schema: _Schema) -> _Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
+def _fabric() -> Schema:
+    flow = object_of(start=TEXT, port=TEXT, prefix=TEXT, to=TEXT, before=TEXT, after=TEXT, lost=FLAG)
+    rerouted = object_of(check={"enum": list(CHECKS)}, item=TEXT, old=VALUE, new=VALUE)
+    return object_of(
+        name=TEXT,
+        was=TEXT_OR_NULL,
+        gone=FLAG,
+        told_by=TEXTS,
+        plan=_plan(),
+        fixed=list_of(finding()),
+        suppressed=list_of(finding()),
+        unchanged=_UNCHANGED,
+        routing=object_of(changes=list_of(rerouted), not_computed=TEXT_OR_NULL, flows=list_of(flow), told=TEXTS),
+    )
 
 
-def _said(description: str) -> _Schema:
-    return {"type": "string", "description": description}
+def _unfit() -> Schema:
+    differences = list_of(object_of(subject=TEXT, intent=VALUE, build=VALUE))
+    return object_of(intent=TEXT, build=TEXT, differ=TEXTS, missing=TEXTS, extra=TEXTS, differences=differences)
+
+
+REPORTS: Mapping[str, Callable[[], Schema]] = {
+    "findings": findings_schema,
+    "plan": plan_schema,
+    "check": check_schema,
+    "drift": drift_schema,
+}
+"""What makes the schema of each kind of report."""

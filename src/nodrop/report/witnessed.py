@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from nodrop.fabric.fabric import MODES
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
-from nodrop.fabric.subject import FABRIC, Subject, sort_key
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends, sort_key
 from nodrop.fabric.subject import text as spelt
 from nodrop.lint.finding import Finding, Located
 from nodrop.lint.nodes import Attribute, Call, Logic, Node, Not, bare, leaves, path, stored, text
@@ -287,11 +287,7 @@ def _told(asked: Asked) -> Iterator[str]:
 def _touches(finding: Finding, at: Subject) -> bool:
     """Whether a finding is about a subject, about what it lies in or holds, or speaks of it."""
     parts = [finding.subject, finding.at, *(each.subject for each in finding.related)]
-    ends = (
-        [tuple(end.split(":", 1)) for end in finding.subject[2].split("--")]
-        if finding.subject[1:2] == ("links",)
-        else []
-    )
+    ends = [tuple(end) for end in cable_ends(finding.subject[2])] if finding.subject[1:2] == ("links",) else []
     return any(part[: len(at)] == at or (at[: len(part)] == part and part != (FABRIC,)) for part in (*parts, *ends))
 
 

@@ -31,12 +31,12 @@ def observations(
     if batfish is not None:
         from nodrop.validating.batfish import difference, observe
 
-        found = observe(reading, computed(index), batfish, progress=progress)
+        found = observe(reading, index, batfish, progress=progress)
         if against is not None:
-            other = difference(against, reading, batfish, progress=progress)
+            other = difference(against, reading, batfish, index=index, progress=progress)
             found = replace(found, flows=other.flows, told=(*found.told, *other.told))
         yield found
     if twin is not None:
         from nodrop.validating.twin import observe as run
 
-        yield run(reading, computed(index), options=twin, progress=progress)
+        yield run(reading, index, options=twin, progress=progress)

@@ -1,11 +1,10 @@
 """`nodrop export batfish`: a snapshot of a fabric, as Batfish reads it."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import OUTPUT, Sections, configured, option
+from nodrop.cli.options import Sections, configured, into
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
@@ -14,15 +13,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(
-    OUTPUT,
-    "-o",
-    "--output",
-    required=True,
-    metavar="DIR",
-    type=click.Path(),
-    help="Folder to write; replaced as a whole or not at all.",
-)
+@into
 @stating
 @configured
 def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Settings") -> int:
@@ -37,24 +28,18 @@ def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Sett
     """
     from nodrop.cli.main import WRONG
     from nodrop.cli.output import calm_collector, tell
+    from nodrop.cli.writing import filled
     from nodrop.export.batfish import LAYER1, snapshot, told
-    from nodrop.publish import publish
 
-    if not output:
-        raise click.UsageError("--output is empty; expected a folder")
     calm_collector()
-    reading = stated.fabric(paths, stated.settings(settings))
-    for problem in reading.problems:
-        tell(f"error: {problem}")
-    if reading.problems:
+    reading = stated.whole(paths, settings)
+    if reading is None:
         tell(f"nothing was written to {output}")
         return WRONG
     made = snapshot(reading)
-    output = output.rstrip("/") or "/"
-    files = {name: text.encode() for name, text in made.files.items()}
-    publish(Path(output), files, inputs={}, display=output, mark=LAYER1)
+    filled(output, made.files, mark=LAYER1)
     for line in told(made):
         tell(line)
-    hosts = sum(name.startswith("hosts/") for name in files)
-    tell(f"{output}: {len(made.names) - hosts} switches, {hosts} hosts, {made.links} cables, {len(files)} files")
+    hosts = sum(name.startswith("hosts/") for name in made.files)
+    tell(f"{output}: {len(made.names) - hosts} switches, {hosts} hosts, {made.links} cables, {len(made.files)} files")
     return 0

@@ -1,11 +1,10 @@
 """`nodrop export containerlab`: a lab of virtual switches, wired and configured as the fabric is."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import OUTPUT, Sections, configured, option
+from nodrop.cli.options import OUTPUT, Sections, configured, into, option
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
@@ -14,15 +13,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Sections)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(
-    OUTPUT,
-    "-o",
-    "--output",
-    required=True,
-    metavar="DIR",
-    type=click.Path(),
-    help="Folder to write; replaced as a whole or not at all.",
-)
+@into
 @option(
     OUTPUT,
     "--image",
@@ -44,26 +35,20 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
     """
     from nodrop.cli.main import WRONG
     from nodrop.cli.output import calm_collector, tell
+    from nodrop.cli.writing import filled
     from nodrop.export.containerlab import images, lab
-    from nodrop.publish import publish
 
     chosen = _images(named, images())
-    if not output:
-        raise click.UsageError("--output is empty; expected a folder")
     calm_collector()
-    reading = stated.fabric(paths, stated.settings(settings))
-    for problem in reading.problems:
-        tell(f"error: {problem}")
-    if reading.problems:
+    reading = stated.whole(paths, settings)
+    if reading is None:
         tell(f"nothing was written to {output}")
         return WRONG
     made = lab(reading, chosen)
-    output = output.rstrip("/") or "/"
-    files = {name: text.encode() for name, text in made.files.items()}
-    publish(Path(output), files, inputs={}, display=output, mark=made.topology)
+    filled(output, made.files, mark=made.topology)
     for text in (*made.told, *(f"changed: {one}" for one in made.changed)):
         tell(text)
-    tell(f"{output}: {made.switches} switches, {made.hosts} hosts, {made.cables} cables, {len(files)} files")
+    tell(f"{output}: {made.switches} switches, {made.hosts} hosts, {made.cables} cables, {len(made.files)} files")
     tell(f"start it with: containerlab deploy -t {output}/{made.topology}")
     return 0
 

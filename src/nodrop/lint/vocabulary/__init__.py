@@ -47,13 +47,15 @@ class Word:
     """Whether it is given the fabric's index."""
     rests_on: frozenset[Topic]
     """What it takes from the owner's statements: findings are likely at most where those were assumed."""
+    whole: bool
+    """Whether it looks at the whole fabric, and not only at what is cabled to what it is given."""
     last: bool
     """Whether it looks at what other rules have found, so that a rule with it is judged after those."""
     doc: str
     function: Callable[..., object]
 
 
-def word(kind: Kind, *, rests_on: Iterable[Topic] = (), last: bool = False) -> Callable[[_F], _F]:
+def word(kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, last: bool = False) -> Callable[[_F], _F]:
     """Declare a function to be a word, called as the function is, without a `_` at the end (`bytes_` is `bytes`)."""
 
     def declare(function: _F) -> _F:
@@ -67,6 +69,7 @@ def word(kind: Kind, *, rests_on: Iterable[Topic] = (), last: bool = False) -> C
             result=type_of(hints["return"]),
             indexed="index" in signature.parameters,
             rests_on=frozenset(rests_on),
+            whole=whole,
             last=last,
             doc=inspect.getdoc(function) or "",
             function=function,

@@ -29,7 +29,7 @@ def slow_counters(counters: tuple[Counter, ...], slowest_ms: int) -> tuple[str, 
     )
 
 
-@word("function")
+@word("function", whole=True)
 def most_state(fact: str, platform: str, *, index: Index) -> bool:
     """Whether more than half of a platform's switches state something: `ntp_servers`, `syslog_servers` or `export`.
 

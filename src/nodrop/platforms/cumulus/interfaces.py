@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from ipaddress import ip_interface
 
 from nodrop.fabric.reading import Place
 from nodrop.formats.places import shown
@@ -48,6 +50,8 @@ class Interfaces:
     def __init__(self, found: Translation) -> None:
         self._found = found
         self._stanzas: dict[str, Stanza] = {}
+        self._bare: list[tuple[str, str, Place]] = []
+        """Addresses without the length of their prefix: (interface, address, place)."""
         self.names: set[str] = set()
 
     def take(self, text: str, file: str = INTERFACES) -> None:
@@ -72,7 +76,18 @@ class Interfaces:
                 self._found.ignore(place, f"line {shown(line)}")
             current = () if stray and words[0] not in _STANZAS else current
             lost = not current and words[0] not in _STANZAS
+        for name, address, place in self._bare:
+            said = f"address of {name}"
+            self._found.add(f"interface {name} ip address {word_of(self._with_prefix(name, address))}", place, said)
+        self._bare.clear()
         bridges.take(self._stanzas, self._found)
+
+    def _with_prefix(self, name: str, address: str) -> str:
+        """Return an address with the prefix of the stanza's netmask, where it has one (interfaces(5))."""
+        masks = [words[0] for words, _ in self._stanzas[name].settings.get("netmask", ()) if words]
+        with suppress(ValueError):
+            return str(ip_interface(f"{address}/{masks[0]}")) if masks else address
+        return address
 
     def _stanza(self, words: Sequence[str], place: Place) -> tuple[str, ...]:
         if words[0] != "iface" or len(words) < 2:
@@ -103,6 +118,8 @@ class Interfaces:
         elif not named or not value:
             if not key.startswith((*_IGNORED, "address", "alias", "mtu", "vrf")):
                 self._found.ignore(place, f"setting {shown(key)} of {name}")
+        elif key == "address" and "/" not in value:
+            self._bare.append((name, value, place))
         elif key == "address":
             self._found.add(f"{own} ip address {word_of(value)}", place, said)
         elif key == "gateway":

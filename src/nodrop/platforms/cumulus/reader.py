@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.errors import Problem
 from nodrop.fabric.reading import DeviceReading, Place, Source
+from nodrop.formats.frr import parse
 from nodrop.formats.places import Span
-from nodrop.platforms import translating
+from nodrop.platforms import frr, translating
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE, take
 from nodrop.platforms.cumulus.features import FEATURES, INFRA, SWITCHD, Features
 from nodrop.platforms.cumulus.interfaces import INTERFACES, PORTS, Interfaces
-from nodrop.platforms.translating import Translation
+from nodrop.platforms.translating import Translation, word_of
 
 FRR = ("frr.conf", "Quagga.conf")
 """What the routing daemon is told: the first that there is."""
@@ -21,6 +22,7 @@ SUFFIXES = (".conf", ".intf", "")
 WRITTEN_AS = "nvue"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_PORT = re.compile(r"lo|swp[0-9]{1,3}(?:s[0-9]{1,2})?|vlan[0-9]{1,4}")
 _KEYS = re.compile(
     rb"^[ \t]*(?:traffic\.(?:packet_priority_|cos_[0-7]\.)|(?:pfc|ecn_red|link_pause|source|remark)\."
     rb"(?:port_group_list|\w+\.(?:cos_list|port_set))|default_(?:ecn_red_conf|egress_sched)\.|(?:ingress|egress)_service_pool\.[0-9])",
@@ -67,7 +69,21 @@ def translated(texts: Mapping[str, str]) -> Translation:
         found.routes = True
         for number, line in enumerate(texts[file].split("\n"), 1):
             found.frr.append((line, Place(file, Span(number, 1, number, max(len(line), 1) + 1))))
+        _addresses(found)
+        found.addressed = True
     return found
+
+
+def _addresses(found: Translation) -> None:
+    """Add the addresses that the routing daemon gives to interfaces, as zebra does on Linux."""
+    for block in parse("\n".join(line for line, _ in found.frr)):
+        if block.words[0] != "interface" or len(block.words) < 2 or not _PORT.fullmatch(block.words[1]):
+            continue
+        for one in block.children:
+            if one.words[:2] in frr.ADDRESSES and len(one.words) == 3:
+                said = f"{one.text.strip()} of {block.words[1]}"
+                command = f"interface {block.words[1]} ip address {word_of(one.words[2])}"
+                found.add(command, found.frr[one.line - 1][1], said)
 
 
 def _is_interfaces(file: str, text: str) -> bool:

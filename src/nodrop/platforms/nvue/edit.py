@@ -17,8 +17,9 @@ from nodrop.fabric.subject import Subject, matches
 from nodrop.fabric.values import changed
 from nodrop.formats import nvset
 from nodrop.hardware.dynamic import as_configured, resolve
-from nodrop.platforms import not_carried
+from nodrop.platforms import file_of, not_carried
 from nodrop.platforms.editing import Bundle, Found, Means, State, alongside, both_ways, same
+from nodrop.platforms.nvue.edit_between import between as between
 from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
 from nodrop.platforms.nvue.edit_draft import Draft
@@ -27,7 +28,6 @@ from nodrop.platforms.nvue.edit_qos import change_qos
 from nodrop.platforms.nvue.edit_rows import change_rows
 from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import forms, steps
-from nodrop.platforms.nvue.read_values import FILE
 from nodrop.platforms.nvue.reader import read
 from nodrop.platforms.nvue.tree import Path, Tree
 
@@ -77,8 +77,8 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
     )
     state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), means)
     by_hand = state.made(wanted)
-    file = _file(bundle)
-    if file is None or state.bundle[file] == bundle[file]:
+    file = file_of("nvue", bundle)
+    if state.bundle == bundle:
         return Edit(by_hand=by_hand)
     made = drawing.made(state.bundle)
     tree = Tree(bundle[file], file)
@@ -92,11 +92,6 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
     )
 
 
-def _file(bundle: Bundle) -> str | None:
-    """Return the name of the file that says all: a device has one."""
-    return FILE if FILE in bundle else next(iter(bundle), None)
-
-
 class _Drawing:
     """Documents that say what a device is to be, and the settings by which they differ from the one given."""
 
@@ -105,9 +100,9 @@ class _Drawing:
 
     def draw(self, bundle: Bundle, reading: DeviceReading, new: Device) -> Iterator[Bundle]:
         """Yield the document changed in its own lines, then as it is with the changes behind."""
-        file = _file(bundle)
-        if file is None:
-            raise ValueError(f"there is no {FILE}")
+        file = file_of("nvue", bundle)
+        if file not in bundle:
+            raise ValueError(f"there is no {file}")
         self._keep(bundle)
         tree = Tree(bundle[file], file)
         draft = Draft(tree, reading)

@@ -121,8 +121,10 @@ def lossy_group(pausing: Collection[int]) -> int:
     return next((group for group in PRIORITIES if group not in pausing), 0)
 
 
-def pfc_to_priority_group(pausing: Collection[int]) -> Map:
-    """Return the priority group that a pause frame of each priority is sent for."""
+def pfc_to_priority_group(pausing: Collection[int]) -> Map | None:
+    """Return the priority group that a pause frame of each priority is sent for; None where none is sent."""
+    if not pausing:
+        return None
     return tuple(priority if priority in pausing else None for priority in PRIORITIES)
 
 

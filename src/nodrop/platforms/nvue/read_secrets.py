@@ -1,7 +1,8 @@
 """Secrets in what NVUE sets: each remarked where it stands, and none of them shown.
 
-Sources: Cumulus Linux 5.14, User Accounts, TACACS, RADIUS, LDAP, SNMP and BGP (the settings); exported configurations
-of 5.13 (`$nvsec$` in the place of secrets, `'*'` for a locked account).
+Sources: Cumulus Linux 5.14, User Accounts, TACACS, RADIUS, LDAP, SNMP and BGP (the settings); NVOS 25.02, NTP (`nv set
+system ntp key 1 value`); exported configurations of 5.13 (`$nvsec$` in the place of secrets, `'*'` for a locked
+account).
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +26,11 @@ WORDS: Mapping[str, str] = {
     "encrypt-des": "a password of SNMP",
 }
 """The settings whose values, or the words right below them, are secrets."""
-_SERVICES = ("aaa", "snmp-server", "ntp", "tacacs", "radius")
+_SERVICES: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(("aaa", "snmp-server", "tacacs", "radius"), WORDS),
+    "ntp": {**WORDS, "value": "a key of NTP"},
+}
+"""Where they stand, below `system` or `service`."""
 _SESSIONS = ("neighbor", "peer-group")
 
 
@@ -42,8 +47,8 @@ def _found(config: Config) -> Iterator[tuple[Path, str, str]]:
     root: dict[str, Any] = config.tree.root if config.tree else {}
     for top in ("system", "service"):
         node = root.get(top)
-        for name in _SERVICES:
-            yield from _below(_inside(node, name), (top, name))
+        for name, words in _SERVICES.items():
+            yield from _below(_inside(node, name), (top, name), words)
     for vrf in _inside(root, "vrf"):
         for kind in _SESSIONS:
             path = ("vrf", vrf, "router", "bgp", kind)
@@ -63,12 +68,12 @@ def _inside(node: Any, *keys: str) -> dict[str, Any]:
     return node if isinstance(node, dict) else {}
 
 
-def _below(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
+def _below(node: Any, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
     for key, inside in node.items() if isinstance(node, dict) else ():
-        if key in WORDS:
-            yield from (((*path, key), WORDS[key], text) for text in _texts(inside))
+        if key in words:
+            yield from (((*path, key), words[key], text) for text in _texts(inside))
         else:
-            yield from _below(inside, (*path, key))
+            yield from _below(inside, (*path, key), words)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

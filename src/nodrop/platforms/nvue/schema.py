@@ -135,16 +135,23 @@ def _taken_apart(place: Words, word: str) -> Path:
     return ()
 
 
+def below(place: Node | None, word: str) -> Node | None:
+    """Return the place that a word leads to; None where the schema does not go on."""
+    if not isinstance(place, Words):
+        return None
+    return place.words.get(word) or (place.chosen.below if place.chosen else None)
+
+
 def knows(path: Path) -> bool:
     """Whether a path is one of NVUE's as far as the schema goes; what is below an open place, with no words, is."""
     place: Node = schema()
     for word in path:
         if isinstance(place, Leaf) or (place.open and not place.words and place.chosen is None):
             return True
-        below = place.words.get(word) or (place.chosen and place.chosen.below)
-        if not below:
+        next_place = below(place, word)
+        if next_place is None:
             return False
-        place = below
+        place = next_place
     return True
 
 

@@ -14,6 +14,7 @@ from nodrop.errors import NodropError
 from nodrop.fabric.change import Change
 from nodrop.fabric.fabric import Device, Management
 from nodrop.formats import nvset
+from nodrop.platforms import file_of
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.read_values import FILE
 from nodrop.platforms.nvue.tree import Tree
@@ -56,7 +57,7 @@ def virtual(device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Vir
 
 
 def _settings(device: Device, bundle: Mapping[str, bytes], told: list[str]) -> str:
-    name = FILE if FILE in bundle else next(iter(bundle))
+    name = file_of("nvue", bundle)
     raw = bundle[name]
     held = device.management
     if isinstance(held, Management) and held.interface == "eth0":

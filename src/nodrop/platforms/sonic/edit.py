@@ -6,9 +6,10 @@ changed (a computed headroom, the pools, the groups that buffermgrd adds) follow
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from nodrop.fabric.change import Change, Edit
+from nodrop.fabric.change import Change, Edit, Step
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.reading import DeviceReading
@@ -18,7 +19,8 @@ from nodrop.fabric.values import changed
 from nodrop.formats.json import parse
 from nodrop.formats.json_edit import rewrite
 from nodrop.hardware.dynamic import as_configured, resolve
-from nodrop.platforms.editing import Found, Means, State, alongside, both_ways, same
+from nodrop.platforms.editing import Found, Means, State, alongside, both_ways, same, sources
+from nodrop.platforms.frr_changes import CHANGES, changes
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
@@ -45,6 +47,10 @@ _BY_HAND: Mapping[str, str] = {
     "side": "no file of a switch says it: state it in fabric.yaml",
 }
 
+PATCH, COMMANDS = "patch.json", "commands.sh"
+"""The steps for `config apply-patch`, and what is typed on the switch besides, or in their place."""
+_FIXED = (("VERSIONS",), ("DEVICE_METADATA", "localhost", "hwsku"), ("DEVICE_METADATA", "localhost", "platform"))
+"""What the switch and its release say, and no patch."""
 _OF_A_DIALECT = frozenset({"bracket-reference", "comma-port-list", "ignored-table", "unknown-field", "unknown-table"})
 
 
@@ -61,14 +67,64 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
     if not files:
         return Edit(by_hand=by_hand)
     old_data, new_data = parse(bundle[FILE], FILE), parse(state.bundle[FILE], FILE)
-    faults = [remark.kind for remark in state.first.remarks]
-    steps = operations(old_data, new_data)
-    return Edit(
+    edit = Edit(
         files=files,
-        steps=tuple(judged(steps, old_data, new_data, state.first.device.version, faults)),
+        steps=_judged(old_data, new_data, state.first, state.reading),
         by_hand=by_hand,
         follows=tuple(state.told(wanted, by_hand)),
     )
+    return _with_forms(edit)
+
+
+def _judged(
+    old: Mapping[str, Any], new: Mapping[str, Any], before: DeviceReading, after: DeviceReading
+) -> tuple[Step, ...]:
+    """The steps from one configuration to another, of which the readings tell faults, as the updater takes them."""
+    was, will = ([remark.kind for remark in one.remarks] for one in (before, after))
+    return tuple(judged(operations(old, new), old, new, before.device.version, was=was, will=will))
+
+
+def _with_forms(edit: Edit) -> Edit:
+    """An edit with its steps as a patch, and as commands where some are typed."""
+    patch = {PATCH: edit.patch} if any(not step.command for step in edit.steps) else {}
+    typed = "".join(f"sudo {line}\n" for line in edit.commands.splitlines())
+    return replace(edit, forms=patch | ({COMMANDS: typed} if typed else {}))
+
+
+def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
+    """Return what makes a device's new config_db.json of its old one, in all that stands there, and its new frr.conf.
+
+    None where they differ in what no patch changes: the HWSKU, the database's release, which ports there are, and
+    their lanes. Raises InputProblems where one of them cannot be read.
+    """
+    if FILE not in old or FILE not in new:
+        return None
+    before, after = parse(old[FILE], FILE), parse(new[FILE], FILE)
+    if any(_at(before, path) != _at(after, path) for path in _FIXED) or _lanes(before) != _lanes(after):
+        return None
+    steps = _judged(before, after, *(read(name, sources(one)) for one in (old, new)))
+    tables = Edit(files={FILE: new[FILE]} if steps else {}, steps=steps)
+    return _with_routing(_with_forms(tables), old, new)
+
+
+def _with_routing(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Edit:
+    """An edit with what vtysh is given for another frr.conf, where that can be told."""
+    texts = [bundle[FRR_FILE].decode(errors="replace") for bundle in (old, new) if FRR_FILE in bundle]
+    lines = changes(*texts) if len(texts) == len((old, new)) else None
+    if not lines:
+        return tables
+    return replace(tables, files={**tables.files, FRR_FILE: new[FRR_FILE]}, forms={**tables.forms, CHANGES: lines})
+
+
+def _at(tables: Any, path: Sequence[str]) -> Any:
+    for part in path:
+        tables = tables.get(part) if isinstance(tables, Mapping) else None
+    return tables
+
+
+def _lanes(tables: Any) -> Mapping[str, Any]:
+    ports = _at(tables, ("PORT",))
+    return {port: _at(row, ("lanes",)) for port, row in ports.items()} if isinstance(ports, Mapping) else {}
 
 
 def _drawn(bundle: Mapping[str, bytes], reading: DeviceReading, new: Device) -> Iterator[Mapping[str, bytes]]:

@@ -12,7 +12,10 @@ from nodrop.fabric.states import Unknown
 from nodrop.formats.frr import Statement, parse
 from nodrop.platforms.editing import same
 
-BY_HAND = "the routing daemon's own file says it, which is not edited: change frr.conf and load it with `vtysh -b`"
+BY_HAND = (
+    "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, or "
+    "restart bgp (`vtysh -b` only adds)"
+)
 
 _FAMILY = {"maximum_paths": "ipv4", "maximum_paths_ipv6": "ipv6"}
 _OF_PROCESS = frozenset({"asn", "router_id", "multipath_relax", "neighbors", *_FAMILY})

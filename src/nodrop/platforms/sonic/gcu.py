@@ -1,5 +1,6 @@
 """What the Generic Config Updater takes of a patch, and what each step does to a running switch; data in gcu.yaml."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -33,19 +34,32 @@ def chip_of(hwsku: str, release: str) -> str | None:
 
 
 def judged(
-    steps: Iterable[Step], old: Mapping[str, Any], new: Mapping[str, Any], version: Any, faults: Sequence[str] = ()
+    steps: Iterable[Step],
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    version: Any,
+    *,
+    was: Iterable[str] = (),
+    will: Iterable[str] = (),
 ) -> Iterator[Step]:
     """Yield the steps with what each does to the switch, or why it is refused there.
 
-    `version` is the release; where that is not known, a step is refused that some release refuses. `faults` are the
-    kinds of remarks that the old configuration has.
+    `version` is the release; where that is not known, a step is refused that some release refuses. `was` and `will` are
+    the kinds of remarks that the old and the new configuration have: the updater validates both by YANG, and takes no
+    step of a patch to one that is not valid (patch_sorter.py, `sort`: "Given patch will produce invalid config").
     """
     known = list(facts()["releases"])
     stated = "" if version is None or isinstance(version, Unknown) else str(version)
     releases = [stated] if stated in known else known
     given = list(steps)
     gone = [_value(old, step.path) for step in given if step.op == "remove"]
-    judge = _Judge(old, new, gone, [kind for kind in faults if kind in facts()["invalid"]])
+    ends = [kind for kind in will if kind in facts()["invalid"]]
+    judge = _Judge(old, new, gone, [kind for kind in was if kind in facts()["invalid"]], ends)
+    made = list(_judged(given, judge, releases))
+    yield from made if ends else _typed(made, old, releases)
+
+
+def _judged(given: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> Iterator[Step]:
     for step in given:
         why = [text for release in releases if (text := judge.refusal(step, release))]
         if why and len(why) < len(releases):
@@ -57,27 +71,65 @@ def judged(
             yield judge.effect(step)
 
 
+def _typed(steps: Sequence[Step], old: Mapping[str, Any], releases: Sequence[str]) -> Iterator[Step]:
+    """Yield the steps, those in rows of which one is refused with the command that makes them instead, if one does."""
+    rows: dict[tuple[str, str], list[Step]] = {}
+    for step in steps:
+        table, row, *_ = (*parts(step.path), "")
+        if row in old.get(table, {}) and _settable(step, releases):
+            rows.setdefault((table, row), []).append(step)
+    typed: dict[str, Step] = {}
+    for (table, row), own in rows.items():
+        refused = [step for step in own if step.disruption == "refused"]
+        if refused:
+            tool = facts()["typed"][table]
+            fields = [(tool["options"][parts(step.path)[2]], str(step.value)) for step in own]
+            command = shlex.join((*tool["command"].split(), row, *(word for pair in fields for word in pair)))
+            reason = refused[0].reason.partition("; instead")[0]
+            typed |= {step.path: replace(step, disruption="none", reason=reason, command=command) for step in own}
+    yield from (typed.get(step.path, step) for step in steps)
+
+
+def _settable(step: Step, releases: Sequence[str]) -> bool:
+    """Whether a command sets what a step does."""
+    table, _, field, *rest = (*parts(step.path), "", "")
+    tool = facts()["typed"].get(table)
+    if tool is None or any(rest) or field not in tool["options"] or step.op not in tool["operations"]:
+        return False
+    without = tool.get("without", {"values": ()})
+    return step.value not in without["values"] or not any(_within(without, release) for release in releases)
+
+
 @dataclass(frozen=True, slots=True)
 class _Judge:
     old: Mapping[str, Any]
     new: Mapping[str, Any]
     gone: Sequence[Any]
     """What the patch takes out: the updater makes a move of it where the same is put in elsewhere."""
-    invalid: Sequence[str]
+    begins: Sequence[str]
+    """What makes the old configuration one that the updater does not begin with."""
+    ends: Sequence[str]
+    """What makes the new configuration one that it does not come to."""
 
     def refusal(self, step: Step, release: str) -> str:
         """Say why a release does not take a step; nothing where it does."""
-        if self.invalid:
-            return f"the updater takes nothing while the configuration has a fault ({self.invalid[0]}): `config reload`"
+        if self.begins:
+            return f"the updater takes nothing while the configuration has a fault ({self.begins[0]}): `config reload`"
+        if self.ends:
+            return (
+                f"the updater takes nothing that comes to a configuration with a fault ({self.ends[0]}): mend it first"
+            )
         if step.op == "remove" and step.path in facts()["never_removed"]:
             return f"the updater never removes {step.path}"
         table = parts(step.path)[0]
         rules = [rule for rule in facts()["guarded"] if rule["table"] == table and _within(rule, release)]
+        moved = step.op == "add" and step.value in self.gone
+        if moved and table == _PORTS and parts(step.path)[-1] in facts()["supported_only"]:
+            return f"the updater of {release} makes a move of a port's field, and fails for it has no value"
         if not rules:
             return ""
         instead = facts()["instead"].get(table)
         end = f"; instead: {instead}" if instead else ""
-        moved = step.op == "add" and step.value in self.gone
         if len(parts(step.path)) == 2 and not moved and any("rows" in rule for rule in rules):
             return ""
         hwsku = str(self.old.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))

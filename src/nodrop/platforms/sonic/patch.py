@@ -15,7 +15,11 @@ _FIRST = (
 
 
 def operations(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Step]:
-    """Yield what makes `new` of `old`: rows that others name first, rows that go before those that take their place."""
+    """Yield what makes `new` of `old`: rows that others name first, rows that go before those that take their place.
+
+    A table without rows is none: a switch does not have it, and the updater takes no patch that leaves one behind.
+    """
+    old, new = ({table: rows for table, rows in one.items() if rows != {}} for one in (old, new))
     tables = [table for table in _FIRST if table in new or table in old]
     tables += [table for table in {**old, **new} if table not in _FIRST]
     last: list[Step] = []

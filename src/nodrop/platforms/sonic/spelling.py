@@ -42,13 +42,13 @@ class Spelling:
 
     def __init__(self, device: Device, ports: Iterable[Interface]) -> None:
         self.maps: dict[str, Names] = {attribute: Names() for attribute in MAPS}
-        self.schedulers, self.wreds, self._profiles = Names(), Names(), Names()
+        self._schedulers, self.wreds, self._profiles = Names(), Names(), Names()
         seen: set[object] = set()
         if device.switch_dscp_to_tc is not None:
             self.map("dscp_to_tc", known(device.switch_dscp_to_tc))
         for port in ports:
             assert isinstance(port.qos, QosProfile)
-            key = (id(port.qos), lossless_name(port))
+            key = (id(port.qos), port.speed_mbps, lossless_name(port))
             if key not in seen:
                 seen.add(key)
                 self._profile(port, port.qos)
@@ -57,14 +57,20 @@ class Spelling:
         """Return the name of a map."""
         return self.maps[attribute].name(value, "AZURE")
 
-    def scheduler(self, value: Scheduler) -> str:
-        """Return the name of a scheduler, which says what it does: scheduler.dwrr.60, scheduler.strict.20G.
+    def scheduler(self, port: Interface, queue: int, value: Scheduler) -> str:
+        """Return the name of a queue's scheduler, without what it does: scheduler.3, and scheduler.6.400G with a peak.
 
-        So the names that other ports use stay when a port with another scheduler is added.
+        So another share or rate is a change of one row, for which no port is shut, and the names that other ports use
+        stay when a port of another speed is added.
         """
-        weight = [] if value.weight is None else [str(value.weight)]
-        peak = [] if value.peak_bytes_per_s is None else [show_speed(value.peak_bytes_per_s * 8 // 1_000_000)]
-        return self.schedulers.name(value, ".".join(("scheduler", value.type, *weight, *peak)))
+        peak = value.peak_bytes_per_s is not None and port.speed_mbps is not None
+        speed = [show_speed(port.speed_mbps)] if peak and isinstance(port.speed_mbps, int) else []
+        wanted = ".".join(("scheduler", str(queue), *speed))
+        return self._schedulers.name((value, wanted), wanted)
+
+    def schedulers(self) -> Iterator[tuple[str, Scheduler]]:
+        """Yield (name, scheduler) in the order in which they were named."""
+        return ((name, value) for name, (value, _) in self._schedulers.items())
 
     def profiles(self) -> Iterator[tuple[str, BufferProfile]]:
         """Yield (name, buffer profile) in the order in which they were named."""
@@ -93,7 +99,7 @@ class Spelling:
             if value is not None:
                 self.map(attribute, value)
         for queue in known(qos.queues):
-            self._queue(queue, queue.index in known(qos.pfc_tx_priorities))
+            self._queue(port, queue, queue.index in known(qos.pfc_tx_priorities))
         for group in known(qos.priority_groups):
             self.group(port, group)
         for direction in ("ingress", "egress"):
@@ -101,9 +107,9 @@ class Spelling:
                 kind = "lossless" if "lossless" in (value.pool or "") else "lossy"
                 self.buffer(value, f"{direction}_{kind}_profile")
 
-    def _queue(self, queue: Queue, pausing: bool) -> None:
+    def _queue(self, port: Interface, queue: Queue, pausing: bool) -> None:
         if (scheduler := known(queue.scheduler)) is not None:
-            self.scheduler(scheduler)
+            self.scheduler(port, queue.index, scheduler)
         if (wred := known(queue.wred)) is not None:
             self.wreds.name(wred, "AZURE_LOSSLESS" if pausing else "AZURE_LOSSY")
         if (buffer := known(queue.buffer)) is not None:

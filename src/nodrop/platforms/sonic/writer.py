@@ -289,11 +289,15 @@ class _Say:
         self._names, self._none = spelling, none
 
     def masks(self, port: Interface) -> Iterator[tuple[str, str]]:
-        """Yield (field of PORT_QOS_MAP, priorities such as `3,4`) for pause and the watchdog of a port."""
+        """Yield (field of PORT_QOS_MAP, priorities such as `3,4`) for pause and the watchdog of a port.
+
+        What is paused is in the mask of a watchdog that is not there, too: it starts and ends with its row of PFC_WD,
+        for which no port is shut.
+        """
         assert isinstance(port.qos, QosProfile)
-        watchdog = known(port.qos.pfc_watchdog)
-        watched = () if watchdog is None else known(watchdog.priorities)
-        for field, numbers in (("pfc_enable", known(port.qos.pfc_tx_priorities)), ("pfcwd_sw_enable", watched)):
+        watchdog, paused = known(port.qos.pfc_watchdog), known(port.qos.pfc_tx_priorities)
+        watched = paused if watchdog is None else known(watchdog.priorities)
+        for field, numbers in (("pfc_enable", paused), ("pfcwd_sw_enable", watched)):
             if numbers or self._none:
                 yield field, ",".join(map(str, numbers))
 

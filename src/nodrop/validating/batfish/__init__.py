@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodrop.export.batfish import snapshot, told
+from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.routing.observation import Observation
 from nodrop.validating.batfish.comparing import Difference as Difference
@@ -14,19 +15,20 @@ from nodrop.validating.batfish.service import Service
 
 
 def observe(
-    reading: Reading, computed: Observation, service: str, *, progress: Callable[[str], None] | None = None
+    reading: Reading, index: Index, service: str, *, progress: Callable[[str], None] | None = None
 ) -> Observation:
     """Return what Batfish sees of a fabric, of the items that the built-in computation has.
 
-    `service` is HOST or HOST:PORT; `progress` is told what is done. ServiceUnavailable where there is no pybatfish, no
-    service answers, or it stops in the middle; InputProblems where a file has changed since it was read.
+    `index` is of the fabric of the reading; `service` is HOST or HOST:PORT; `progress` is told what is done.
+    ServiceUnavailable where there is no pybatfish, no service answers, or it stops in the middle; InputProblems where a
+    file has changed since it was read.
     """
     exported = snapshot(reading)
     with Service(service) as opened:
         if progress is not None:
             progress(f"Batfish reads {len(exported.files)} files")
         loaded = opened.load(exported.files)
-        asked = Observing(reading, computed, exported, loaded, progress)
+        asked = Observing(reading, index, exported, loaded, progress)
         seen = asked.observation(opened.told, *told(exported))
-        found = with_failures(seen, asked.index, computed, exported, loaded, progress)
+        found = with_failures(seen, index, asked.computed, exported, loaded, progress)
     return replace(found, refused=(*exported.refused, *found.refused))

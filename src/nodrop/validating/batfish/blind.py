@@ -15,7 +15,7 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor
 from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import FABRIC, Subject
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends
 from nodrop.fabric.values import changed
 from nodrop.platforms import frr
 from nodrop.platforms.frr_reader import Routing
@@ -116,13 +116,13 @@ def left_out(exported: Exported, seen: Observation) -> Mapping[Check, Mapping[Su
                 elif check == "sessions" or len(part) == 1:
                     items.update((item, reason) for item in own if item[0] == part[0] or _ends_at(item, *part))
             elif check == "packets" and part[-1] == "mtu_bytes":
-                items.update((item, reason) for item in own if f"{part[0]}:{part[1]}" in item[-1].split("--"))
+                items.update((item, reason) for item in own if part[:2] in cable_ends(item[-1]))
     return found
 
 
 def _ends_at(item: Subject, device: str, *_: str) -> bool:
     """Whether an item is a link of a device."""
-    return item[:2] == (FABRIC, "links") and any(end.startswith(f"{device}:") for end in item[-1].split("--"))
+    return item[:2] == (FABRIC, "links") and any(end.node == device for end in cable_ends(item[-1]))
 
 
 _Change = Mapping[str, Callable[[Device], Device]]

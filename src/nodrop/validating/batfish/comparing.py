@@ -47,26 +47,31 @@ class Difference:
 
 
 def difference(
-    old: Reading, new: Reading, service: str, *, progress: Callable[[str], None] | None = None
+    old: Reading,
+    new: Reading,
+    service: str,
+    *,
+    index: Index | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Difference:
-    """Compare two builds in the service at HOST or HOST:PORT.
+    """Compare two builds in the service at HOST or HOST:PORT; `index` is of the new one's fabric, where it is at hand.
 
     ServiceUnavailable where there is none or it stops in the middle; InputProblems where a file has changed since it
     was read.
     """
-    made = [snapshot(old), snapshot(new)]
+    made = [(old, Index(old.fabric), snapshot(old)), (new, index or Index(new.fabric), snapshot(new))]
     prefixes: set[str] = set()
     with Service(service) as opened:
         sides = []
-        for reading, exported in zip((old, new), made, strict=True):
+        for reading, own, exported in made:
             if progress is not None:
                 progress(f"Batfish reads {len(exported.files)} files")
-            loaded, index = opened.load(exported.files), Index(reading.fabric)
-            leaves = frozenset(item[0] for item in computed(index).seen.get("reach", {}))
+            loaded = opened.load(exported.files)
+            leaves = frozenset(item[0] for item in computed(own).seen.get("reach", {}))
             called = Called.of(exported, loaded)
             texts = _texts(exported)
             sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
-            prefixes |= destinations(index).keys()
+            prefixes |= destinations(own).keys()
         found = differing(sides[0], sides[1], prefixes, progress)
     return replace(found, told=(opened.told, *found.told))
 

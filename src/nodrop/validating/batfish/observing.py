@@ -18,6 +18,7 @@ from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject, natural
 from nodrop.fabric.subject import link as link_subject
 from nodrop.routing.observation import CHECKS, Check, Observation, Refused, route_item
+from nodrop.validating import computed
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import FIRST_COME, UNSEEN_IPV6, UNSEEN_NEIGHBOR, Followed, left_out, unseen
 from nodrop.validating.batfish.names import Exported, Names, Owners, specified
@@ -38,13 +39,13 @@ class Observing:
     def __init__(
         self,
         reading: Reading,
-        computed: Observation,
+        index: Index,
         exported: Exported,
         loaded: Loaded,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        self.reading, self.computed, self.exported, self.loaded = reading, computed, exported, loaded
-        self.index, self.names = Index(reading.fabric), Names(exported)
+        self.reading, self.index, self.exported, self.loaded = reading, index, exported, loaded
+        self.computed, self.names = computed(index), Names(exported)
         self.progress = progress
         self.seen: dict[Check, dict[Subject, Hashable]] = {check: {} for check in CHECKS[:-2]}
         self.said: dict[tuple[Check, Subject], str] = {}

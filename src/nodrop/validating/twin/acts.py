@@ -4,7 +4,6 @@ import time
 from collections.abc import Hashable, Mapping
 from contextlib import closing
 
-from nodrop.fabric.index import Index
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.subject import link as link_subject
 from nodrop.routing.prefixes import Prefix, prefix
@@ -78,7 +77,7 @@ def failures(lab: Lab, work: Work, sockets: Posts, reached: Mapping[Subject, Has
     What packets have not `reached` before anything failed is not lost by a failure.
     """
     part = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
-    counted = destinations(Index(work.fabric))
+    counted = destinations(lab.index)
     wanted = {
         (Space(device, vrf or None), _prefix(to)): counted[to]
         for (device, _, vrf, to), fate in {**work.computed.get("reach", {}), **reached}.items()

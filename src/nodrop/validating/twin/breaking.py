@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nodrop.fabric.fabric import End
-from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown, those_known
-from nodrop.fabric.subject import Subject
+from nodrop.fabric.subject import Subject, cable_ends
 from nodrop.routing import compute
 from nodrop.routing.prefixes import Prefix
 from nodrop.validating.twin.kernel import Table
@@ -51,7 +50,6 @@ class Breaking:
         waits: Patience | None = None,
     ) -> None:
         self._lab, self._sockets, self._wanted = lab, sockets, wanted
-        self._index = Index(lab.fabric)
         self._names = {(space, leg): name for (space, name), leg in lab.plan.legs.items()}
         self._patience = waits or patience(lab)
         self.before = self._seen()
@@ -61,9 +59,9 @@ class Breaking:
     def break_(self, what: str) -> "Broken":
         """Let something fail, and return what is lost when routes are as they will be, before it is mended."""
         ends = self._ends(what)
-        gone = "" if "--" in what else what
+        gone = "" if cable_ends(what) else what
         self._lab.cut(*(ends[:1] if not gone else ends))
-        far = [end for one in ends if (end := self._index.far_end(*one)) is not None]
+        far = [end for one in ends if (end := self._lab.index.far_end(*one)) is not None]
         expected = self._computed(frozenset((*ends, *far)))
         now = self._settle(expected, self._patience.broken_s, gone)
         wrong = [key for key in self._different(expected, now) - self._else if key[0].node != gone]
@@ -98,9 +96,7 @@ class Breaking:
 
     def _ends(self, what: str) -> tuple[End, ...]:
         """The ports at what fails: the ends of a cable, or all ports of a device."""
-        if "--" not in what:
-            return self._lab.ends(what)
-        return tuple(End(*one.split(":", 1)) for one in what.split("--"))
+        return cable_ends(what) or self._lab.ends(what)
 
     def _seen(self) -> Ways:
         return _ways({space: self._sockets.posts[space].kernel.routes() for space in self._routers()})
@@ -111,7 +107,7 @@ class Breaking:
 
     def _computed(self, failed: frozenset[End]) -> Ways:
         """What nodrop computes for the fabric with some ports failed."""
-        plane = compute(self._index, failed)
+        plane = compute(self._lab.index, failed)
         found: Ways = {}
         for family in plane.families:
             for router in plane.routers:

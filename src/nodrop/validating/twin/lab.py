@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from nodrop.fabric.fabric import End, Fabric
+from nodrop.fabric.index import Index
 from nodrop.fabric.states import surely_off, those_known
 from nodrop.formats.json import parse
 from nodrop.routing.prefixes import Address
@@ -45,6 +46,7 @@ class Lab:
 
     def __init__(self, fabric: Fabric, boots: Mapping[str, Boot], failed: Iterable[End] = ()) -> None:
         self.fabric = fabric
+        self.index = Index(fabric)
         self.plan: Plan = plan(fabric)
         self.refused: dict[str, tuple[Said, ...]] = {}
         """Of each device the lines of its frr.conf that are refused."""

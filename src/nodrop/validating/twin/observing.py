@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from nodrop.errors import ServiceUnavailable
+from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Place, Reading
 from nodrop.routing.legs import unsaid
 from nodrop.routing.observation import CHECKS, Check, Observation, Refused, address_item
+from nodrop.validating import computed
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin.acts import act
 from nodrop.validating.twin.daemons import FRR, Said
@@ -64,16 +66,18 @@ def available() -> None:
 
 
 def observe(
-    reading: Reading, computed: Observation, *, options: Options | None = None, progress: box.Tell | None = None
+    reading: Reading, index: Index, *, options: Options | None = None, progress: box.Tell | None = None
 ) -> Observation:
     """Run a fabric in real FRR daemons, and return what of the items that are computed is seen there.
 
-    ServiceUnavailable where no twin can be run here; InputProblems where a file has changed since it was read.
+    `index` is of the fabric of the reading. ServiceUnavailable where no twin can be run here; InputProblems where a
+    file has changed since it was read.
     """
     available()
     begun, chosen = time.monotonic(), options or Options()
-    taken = sample(reading.fabric, chosen.devices or room())
-    own = computed if taken.whole else computed_of(taken, computed)
+    taken = sample(index, chosen.devices or room())
+    whole = computed(index)
+    own = whole if taken.whole else computed_of(taken, whole)
     if not taken.whole and progress is not None:
         progress(taken.why)
     what = start(replace(reading, fabric=taken.fabric))
@@ -95,7 +99,7 @@ def observe(
         part.seen.get("sessions", {}).pop(item, None)
         part.unseen.setdefault("sessions", {})[item] = why
     if not taken.whole:
-        part = of_the_whole(part, taken, own, computed)
+        part = of_the_whole(part, taken, own, whole)
     seconds = time.monotonic() - begun
     told = (f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s", *what.told, *part.told)
     return Observation(

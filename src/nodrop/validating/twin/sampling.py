@@ -14,7 +14,7 @@ from typing import Final
 
 from nodrop.fabric.fabric import Device, Fabric
 from nodrop.fabric.index import Index
-from nodrop.fabric.subject import Subject, natural
+from nodrop.fabric.subject import Subject, cable_ends, natural
 from nodrop.fabric.values import changed
 from nodrop.routing.observation import CHECKS, Observation
 from nodrop.routing.tiers import rank
@@ -63,10 +63,11 @@ def room() -> int:
     return max(2, min(by_memory, _PER_CPU * len(os.sched_getaffinity(0))))
 
 
-def sample(fabric: Fabric, most: int) -> Sample:
+def sample(index: Index, most: int) -> Sample:
     """Return what runs of a fabric with at most so many devices, and no more hosts than can."""
+    fabric = index.fabric
     names = [device.name for device in fabric.devices]
-    chosen = set(names) if len(names) <= most else set(_chosen(fabric, most))
+    chosen = set(names) if len(names) <= most else set(_chosen(index, most))
     links = [link for link in fabric.links if not {link.a.node, link.b.node} & (set(names) - chosen)]
     hosts = _hosts(fabric, chosen)
     known = (
@@ -105,9 +106,10 @@ def _hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
     return set(found)
 
 
-def _chosen(fabric: Fabric, most: int) -> Iterable[str]:
+def _chosen(index: Index, most: int) -> Iterable[str]:
     """The devices that run: leaves in turn, each with all that is above it, as long as there is room."""
-    beside = _beside(fabric)
+    fabric = index.fabric
+    beside = {name: sorted(others, key=natural) for name, others in index.beside.items()}
     ranks = {device.name: rank(device) for device in fabric.devices}
     found: dict[str, None] = {}
     for leaf in _leaves(fabric, beside, ranks):
@@ -117,17 +119,6 @@ def _chosen(fabric: Fabric, most: int) -> Iterable[str]:
         elif not found:
             found.update(dict.fromkeys(above[:most]))
     return found or _nearest(fabric.devices, beside, most)
-
-
-def _beside(fabric: Fabric) -> Mapping[str, list[str]]:
-    """The devices that each is cabled to."""
-    devices = {device.name for device in fabric.devices}
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for link in fabric.links:
-        if link.a.node in devices and link.b.node in devices:
-            found[link.a.node][link.b.node] = None
-            found[link.b.node][link.a.node] = None
-    return {name: sorted(found[name], key=natural) for name in devices}
 
 
 def _leaves(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mapping[str, int | None]) -> Iterator[str]:
@@ -228,7 +219,7 @@ def computed_of(taken: Sample, whole: Observation) -> Observation:
     counted = destinations(index)
     lost: dict[Subject, Hashable] = {}
     for item, value in whole.seen.get("failures", {}).items():
-        if {end.partition(":")[0] for end in item[-1].split("--")} <= names:
+        if ({end.node for end in cable_ends(item[-1])} or {item[-1]}) <= names:
             pairs = value if isinstance(value, frozenset) else frozenset()
             here = frozenset((device, to) for device, to in pairs if device in names and to in counted)
             lost[item] = own.seen["failures"].get(item, here)

@@ -7,7 +7,8 @@ from nodrop.fabric import subject
 from nodrop.fabric.change import DISRUPTIONS, Step
 from nodrop.lint.finding import SEVERITIES, Finding, Located
 from nodrop.report.block import Page
-from nodrop.report.fixed import WHYS, Fixed, Left, Patch, What, Why
+from nodrop.report.fixed import WHYS, Fixed, Left, Made, Patch, What, Why
+from nodrop.report.links import Links
 from nodrop.report.names import count, label, listing, name
 
 _WHAT: dict[Why, str] = {
@@ -34,20 +35,21 @@ _VERBS: dict[What, tuple[str, str]] = {
 
 
 def render(
-    fixed: Sequence[Fixed], what: What, *, color: bool = False, verbose: bool = False, quiet: bool = False
+    made: Made, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
 ) -> str:
     """Write what was fixed, or would be where only that was asked, and what is left.
 
     Findings that are left stand together by rule and reason, the first with its place; `verbose` lists each, and
     `quiet` leaves only what is left and problems.
     """
-    page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None)
+    fixed, what = made.fixed, made.what
+    page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None, links=links)
     left = [each for one in fixed for each in one.left]
     parts = [
         [line for one in fixed for line in _made(one, page, what)],
         [page.said("strong", "by hand", line) for line in _typed(left)],
         [line for group in _groups(left) for line in _group(group, page)],
-        [page.said("error", "error", str(problem)) for one in fixed for problem in one.outcome.problems],
+        [page.problem(problem) for one in fixed for problem in one.outcome.problems],
         [page.paint("strong", totals(fixed, what))],
     ]
     text = "\n\n".join("\n".join(lines) for lines in (parts[1:-1] if quiet else parts) if lines)
@@ -102,6 +104,9 @@ def _steps(patch: Patch) -> Iterator[str]:
     """What a patch does to a switch that runs, the worst first."""
     if patch.whole:
         yield f"{listing(patch.whole)}: whole, to be loaded by what reads it"
+    typed = dict.fromkeys(f"`{step.command.split()[0]}`: {step.reason}" for step in patch.steps if step.command)
+    if typed:
+        yield f"by command: {'; '.join(typed)}"
     if patch.disruption == "none":
         yield from (
             [f"{count(len(patch.steps), 'step')}, none of which disturbs a switch that runs"] if patch.steps else []
@@ -138,9 +143,9 @@ def _groups(left: Iterable[Left]) -> list[list[Left]]:
 def _group(group: Sequence[Left], page: Page) -> list[str]:
     """Findings of one cause that are left for one reason."""
     first = group[0].finding
-    head = page.paint(first.severity, f"{first.severity}[{first.rule}]")
-    lines = [f"{head}: {page.paint('strong', first.message)}"]
-    lines.append(f"  --> {page.paint('', _place(first.located) or subject.text(first.subject))}")
+    lines = [f"{page.rules(first.severity, first.severity, first.rule)}: {page.paint('strong', first.message)}"]
+    where = page.place(first.located) if first.located else page.paint("", subject.text(first.subject))
+    lines.append(f"  --> {where}")
     why, text = group[0].why, " ".join(group[0].text.split())
     reason = _WHAT[why] if why in ("unsafe", "by hand") else f"{_WHAT[why]}: {text}"
     lines.append(f"  = {page.paint('', reason)}")

@@ -1,0 +1,174 @@
+"""Which folder of configurations is the build of which intent, and whether it is what the intent comes to."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from nodrop.checking.sides import Pair, Sides, What
+from nodrop.errors import InputProblems
+from nodrop.fabric.compare import Difference, differences, project
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import natural
+from nodrop.formats.yaml import topmost
+from nodrop.inputs import Inputs, Text
+from nodrop.platforms import not_carried
+from nodrop.report.checked import Unfit
+
+_SHOWN = 20
+"""How many places are kept at which a build is not what its intent comes to."""
+_MAX_BYTES = 64_000_000
+ReadingOf = Callable[..., Reading | None]
+DevicesOf = Callable[[What], frozenset[str]]
+
+
+def builds(
+    both: Sides, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
+) -> tuple[dict[int, int], list[Unfit]]:
+    """Return of each intent that has changed the build that says the same, and the builds that do not fit theirs.
+
+    `reading(what, old=False)` reads a fabric, `devices` names its switches, and `unread` those that are not compared.
+    """
+    now = _Now(both, devices)
+    found: dict[int, int] = {}
+    unfit = []
+    for pair in now.intents:
+        possible = [
+            folder
+            for folder in now.folders
+            if not (pair.same and folder.same) and (now.is_called(folder, pair) or now.is_free(folder))
+        ]
+        for folder in now.nearest(possible, pair):
+            intent, files = reading(pair.new, old=False), reading(folder.new, old=False)
+            if intent is None or files is None:
+                continue
+            aside = unread(folder.new) if folder.new is not None else frozenset()
+            if (wrong := _unfit(pair.name, folder.name, intent, files, aside)) is None:
+                found |= {} if pair.same else {id(pair.new): id(folder.new)}
+            elif now.is_called(folder, pair) or not _is_of_any(folder, now.intents, reading, devices):
+                unfit.append(wrong)
+    return found, unfit
+
+
+def deleted(both: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Unfit]:
+    """Yield the builds that are gone whole, while their intents stay and have no other."""
+    left = [pair.new for pair in both.pairs if isinstance(pair.new, Inputs)]
+    going = [pair.old for pair in both.pairs if isinstance(pair.old, Text) and pair.new is None]
+    staying = [pair for pair in both.pairs if isinstance(pair.old, Text) and pair.new is not None]
+    for pair in both.pairs:
+        if pair.new is not None or not isinstance(pair.old, Inputs) or counterparts(pair.old, going, devices):
+            continue
+        possible = [intent for intent in staying if counterparts(pair.old, [intent.old], devices)]
+        equal = [intent for intent in possible if _says_the_same(intent.old, pair.old, reading, old=True)]
+        for intent in equal or possible:
+            missing = tuple(sorted(devices(intent.new), key=natural)) if intent.new is not None else ()
+            if missing and not counterparts(intent.new, left, devices):
+                yield Unfit(intent=intent.name, build=pair.name, missing=missing)
+
+
+def counterparts(one: What | None, others: Sequence[What | None], devices: DevicesOf) -> list[What]:
+    """Return the intents that a folder may be the build of, or an intent's folders: those with the same switches.
+
+    Where both state the name of the fabric, it is one name.
+    """
+    if one is None:
+        return []
+    name = stated_name(one)
+    kinds = [other for other in others if other is not None and isinstance(other, Text) != isinstance(one, Text)]
+    called = [other for other in kinds if None in (name, own := stated_name(other)) or name == own]
+    switches = devices(one) if called else frozenset()
+    return [other for other in called if switches and devices(other) == switches]
+
+
+def of_intents(both: Sides, devices: DevicesOf) -> dict[int, int]:
+    """Return the intent of each folder that is a build of one, by the names that both state, or by their switches."""
+    now = _Now(both, devices)
+    found: dict[int, int] = {}
+    for pair in now.intents:
+        possible = [folder for folder in now.folders if now.is_called(folder, pair)]
+        if len(possible) != 1:
+            possible = now.nearest(possible or [folder for folder in now.folders if now.is_free(folder)], pair)
+        found.update((id(folder.new), id(pair.new)) for folder in possible)
+    return found
+
+
+class _Now:
+    """Folders of configurations and intents that there are now, with the names that they state of their fabrics."""
+
+    def __init__(self, both: Sides, devices: DevicesOf) -> None:
+        self.folders = [pair for pair in both.pairs if isinstance(pair.new, Inputs) and pair.new.bundles]
+        self.intents = [pair for pair in both.pairs if isinstance(pair.new, Text)] if self.folders else []
+        self._names = {id(pair): stated_name(pair.new) for pair in (*self.folders, *self.intents)}
+        self._taken = {name for pair in self.intents if (name := self._names[id(pair)]) is not None}
+        self._devices = devices
+
+    def is_called(self, folder: Pair, intent: Pair) -> bool:
+        """Whether a folder states the name of an intent's fabric."""
+        return self._names[id(folder)] == self._names[id(intent)] is not None
+
+    def is_free(self, folder: Pair) -> bool:
+        """Whether a folder states the name of no intent's fabric."""
+        return self._names[id(folder)] not in self._taken
+
+    def nearest(self, folders: Sequence[Pair], intent: Pair) -> list[Pair]:
+        """Return the folders with most of an intent's switches; with all, where the folder does not state its name."""
+        if not folders or intent.new is None:
+            return []
+        switches = self._devices(intent.new)
+        shared = {}
+        for folder in folders:
+            there = _bundles(folder)
+            if there == switches or (self.is_called(folder, intent) and there & switches):
+                shared[id(folder)] = len(there & switches) / len(there | switches)
+        return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
+
+
+def stated_name(what: What | None) -> str | None:
+    """Return the name that an intent, or the fabric.yaml beside configurations, gives its fabric."""
+    texts = [(what, "fabric")] if isinstance(what, Text) else [(one, "name") for one in what.stated] if what else []
+    for text, key in texts:
+        try:
+            return topmost(text.read(_MAX_BYTES), key)
+        except InputProblems:
+            return None
+    return None
+
+
+def _is_of_any(folder: Pair, intents: Sequence[Pair], reading: ReadingOf, devices: DevicesOf) -> bool:
+    """Whether a folder is what any of the intents with its switches comes to."""
+    mine = [intent for intent in intents if intent.new is not None and devices(intent.new) == _bundles(folder)]
+    return any(_says_the_same(intent.new, folder.new, reading) for intent in mine)
+
+
+def _says_the_same(intent: What | None, build: What | None, reading: ReadingOf, *, old: bool = False) -> bool:
+    both = reading(intent, old=old), reading(build, old=old)
+    return both[0] is not None and both[1] is not None and _unfit("", "", both[0], both[1]) is None
+
+
+def _bundles(pair: Pair) -> frozenset[str]:
+    return frozenset(bundle.name for bundle in pair.new.bundles) if isinstance(pair.new, Inputs) else frozenset()
+
+
+def _unfit(
+    intent_name: str, build_name: str, intent: Reading, build: Reading, aside: frozenset[str] = frozenset()
+) -> Unfit | None:
+    """Return where a build is not what its intent comes to, in what files say of switches not `aside`; None: it is."""
+    ours, theirs = (
+        {one.name: one for one in reading.fabric.devices if one.name not in aside} for reading in (intent, build)
+    )
+    shown: list[Difference] = []
+    differ = []
+    for name in sorted(ours.keys() & theirs.keys(), key=natural):
+        both = [project(one, not_carried(one.platform)) for one in (ours[name], theirs[name])]
+        found = [one._replace(path=(name, *one.path)) for one in islice(differences(*both, whole_lists=True), _SHOWN)]
+        differ += [name] if found else []
+        shown += found[: _SHOWN - len(shown)]
+    missing, extra = (tuple(sorted(one, key=natural)) for one in (ours.keys() - theirs, theirs.keys() - ours))
+    if not (differ or missing or extra):
+        return None
+    return Unfit(
+        intent=intent_name,
+        build=build_name,
+        differ=tuple(differ),
+        missing=missing,
+        extra=extra,
+        differences=tuple(shown),
+    )

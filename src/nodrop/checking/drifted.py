@@ -1,0 +1,84 @@
+"""`nodrop drift`: what runs is read with what is wanted stated of it, and both are judged alike."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+
+from nodrop import judging
+from nodrop.checking.rollout import reroutes, rolled_out
+from nodrop.checking.settling import settled
+from nodrop.checking.sides import without
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import natural
+from nodrop.inputs import Inputs
+from nodrop.judging import Settings
+from nodrop.plan.drifting import declared_by, drift
+from nodrop.report.drifted import Drifted
+
+
+def drifted(
+    running: Inputs,
+    wanted: Inputs,
+    name: str,
+    settings: Settings,
+    executor: Executor | None = None,
+    *,
+    running_name: str,
+    rollout: bool = True,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[Drifted, tuple[Reading, Reading]]:
+    """Hold running files against what is wanted, called by its `name`; return also the readings of both.
+
+    Of what runs, the settings state what they state, and what is wanted states the rest: cables, classes, roles.
+    It is judged as if switches that were not collected ran as wanted; and so are, for the `rollout`, the states between
+    it and what is wanted. InputProblems where either is not one fabric, or is nothing; of what runs by
+    `running_name`.
+    """
+    progress(f"reading {name}")
+    after = judging.reading_of(wanted, settings, name)
+    progress("reading what runs")
+    stated = settings.declared.over(declared_by(after.fabric))
+    before = judging.read(running.only(), replace(settings, declared=stated), executor)
+    if not before.fabric.devices:
+        expected = "the files of switches, as they run"
+        nothing = Problem(path=running_name, found="no configuration", expected=expected)
+        raise InputProblems(before.problems or [nothing])
+    progress("comparing")
+    made = drift(before, after)
+    rules = judging.chosen_rules(settings)
+    whole = _completed(before, after)
+    here = judging.judged(whole, rules, settings, progress=progress)
+    there = judging.judged(after, rules, replace(settings, whole=False), progress=progress)
+    fared = settled(there, here)
+    way = replace(made.plan, problems=())
+    if rollout and not way.empty:
+        progress("judging the states between")
+        start = without(whole, made.foreign)
+        way = rolled_out(way, start, after, settings, routing=reroutes(way, start, after))
+    problems = tuple(dict.fromkeys((*here.problems, *after.problems)))
+    names = {device.name for device in after.fabric.devices}
+    return (
+        Drifted(
+            wanted=name,
+            switches=sum(device.name in names for device in before.fabric.devices),
+            drift=replace(made, plan=way),
+            outcome=replace(here, findings=fared.new, problems=problems),
+            shared=fared.unchanged or 0,
+        ),
+        (before, after),
+    )
+
+
+def _completed(running: Reading, wanted: Reading) -> Reading:
+    """Return what runs with the switches that were not collected, as they are wanted."""
+    known = {device.name for device in running.fabric.devices}
+    missing = [device for device in wanted.fabric.devices if device.name not in known]
+    devices = sorted((*running.fabric.devices, *missing), key=lambda device: natural(device.name))
+    sources = {device.name: wanted.sources.get(device.name, ()) for device in missing}
+    return replace(
+        running,
+        fabric=replace(running.fabric, devices=tuple(devices)),
+        sources={**running.sources, **sources},
+        derived={**{at: why for at, why in wanted.derived.items() if at[0] in sources}, **running.derived},
+    )

@@ -1,0 +1,265 @@
+"""The states between, judged as both ends are: whether a plan breaks something on its way, and which order does not."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
+
+from nodrop import judging
+from nodrop.checking.inside import Inside, Insides, around, with_device
+from nodrop.checking.rerouting import MOST_DEVICES, may_reroute
+from nodrop.errors import Problem
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import sort_key
+from nodrop.judging import Settings
+from nodrop.lint.engine import judge, severity_of
+from nodrop.lint.finding import Finding
+from nodrop.lint.rule import Rule
+from nodrop.plan.model import Hazard, Plan, Rollout, Stage, When
+from nodrop.plan.order import Order, orders
+from nodrop.plan.shares import Shares
+from nodrop.plan.states import Done, Moment, Side, States, done_after, moments
+from nodrop.report.names import listing, name
+from nodrop.settling import settled
+
+_LEAST = 2_000
+"""Switches that are judged on the way of plans, however small their fabrics are."""
+_TIMES = 6
+"""How often as many switches as a fabric has are judged on its way; by errors alone, in half the time of all rules."""
+_RULES = 10
+"""What it costs to judge a state with all rules, in switches."""
+Progress = Callable[[str], None]
+Found = dict[str, Finding]
+"""Errors by fingerprint: the same fault with other facts is the same."""
+
+
+def rolled_out(
+    plan: Plan,
+    old: Reading,
+    new: Reading,
+    settings: Settings,
+    *,
+    routing: bool,
+    fabrics: int = 1,
+    progress: Progress = lambda _: None,
+) -> Plan:
+    """Return a plan in the order that breaks least on its way, with what it breaks even so.
+
+    `fabrics` is of how many there are plans, which share what time there is.
+
+    A hazard is an error of a state between that neither end has. It is none that what comes or goes as a whole is not
+    whole yet, nor that the two ends of a cable or session that change at the same time differ for a moment.
+    """
+    if not plan.order:
+        return plan
+    staying = [one for one in plan.devices if one.old is not None and one.new is not None]
+    if not any(one.parts or one.kind != "changed" for one in staying):
+        return replace(plan, rollout=Rollout())
+    search = _Search(plan, old, new, settings, routing=routing, least=_LEAST // fabrics, progress=progress)
+    best: tuple[Order, Rollout] | None = None
+    avoided: Hazard | None = None
+    for order in search.orders():
+        made = search.tried(order, below=None if best is None else _kinds(best[1]))
+        if made is None:
+            continue
+        best = order, made
+        if not made.hazards:
+            break
+        avoided = avoided or made.hazards[0]
+    assert best is not None
+    order, made = best
+    rollout = replace(made, why=order.why, avoided=avoided if order.why else None)
+    return replace(plan, order=order.stages, rollout=rollout, problems=(*plan.problems, *search.problems))
+
+
+def _kinds(made: Rollout) -> int:
+    """Return how many different faults there are: where one begins later, or on fewer ports, no order is better."""
+    return len({one.rule for one in made.hazards})
+
+
+def reroutes(plan: Plan, old: Reading, new: Reading) -> bool:
+    """Whether routing matters to a plan, and is cheap enough to be worked out unasked."""
+    sides = [one.fabric.devices for one in (old, new)]
+    return all(sides) and max(map(len, sides)) <= MOST_DEVICES and may_reroute(plan)
+
+
+class _Search:
+    """One plan, and what is known of the states on its way."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        old: Reading,
+        new: Reading,
+        settings: Settings,
+        *,
+        routing: bool,
+        least: int = _LEAST,
+        progress: Progress = lambda _: None,
+    ) -> None:
+        self._plan, self._new = plan, new
+        self._shares = Shares(plan.devices, old.fabric, new.fabric)
+        self._states = States(plan.devices, old, new, self._shares, near=not routing)
+        self._restated = any(
+            getattr(old.fabric, part) != getattr(new.fabric, part)
+            for part in ("mode", "classes", "hosts", "nics", "policy")
+        )
+        self._insides = Insides(plan, old, self._shares)
+        self._remoded = old.fabric.mode != new.fabric.mode
+        self._settings = settings
+        self._rules = _errors(settings, routing=routing)
+        self._progress = progress
+        self._left = max(least, _TIMES * max(len(one.fabric.devices) for one in (old, new)))
+        self.problems: dict[Problem, None] = {}
+        """Rules that failed at a state, once each."""
+        self._known: dict[tuple[frozenset[tuple[str, object]], Side], Found] = {}
+
+    def orders(self) -> Iterator[Order]:
+        """Yield the orders that come into question, the usual one first."""
+        return orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
+
+    def tried(self, order: Order, *, below: int | None = None) -> Rollout | None:
+        """Return what an order brings, as far as there is time.
+
+        With `below`, None unless all of it was tried and it has fewer kinds of faults.
+        """
+        found, alike = moments(order.stages)
+        every: Iterable[Moment | Inside] = chain(found, self._insides.of(order))
+        stated: Side = "old" if order.stated == "last" else "new"
+        met: dict[str, _Met] = {}
+        tried = left = 0
+        for one in every:
+            if not self._affords(one, stated):
+                if below is not None:
+                    return None
+                left += 1
+                continue
+            tried += 1
+            said = _said(one, order.stages)
+            for finding in self._hazards(one, order.stages, stated):
+                met.setdefault(finding.fingerprint, _Met(one.when, one.stage, said, finding))
+            if below is not None and len({each.finding.rule for each in met.values()}) >= below:
+                return None
+        told = sorted(_told(met.values()), key=lambda each: (each.stage, each.rule))
+        return Rollout(hazards=tuple(told), tried=tried, untried=left + alike + self._insides.untried)
+
+    def _hazards(self, moment: Moment | Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
+        if isinstance(moment, Inside):
+            sides: tuple[Side, ...] = ("old", "new") if self._remoded else (stated,)
+            yield from (one for side in sides for one in self._hazards_inside(moment, stages, side))
+            return
+        going = stages[moment.stage - 1].devices if moment.when == "within" else ()
+        for one in self._found(moment.done, stated).values():
+            parts = (one.subject, one.at)
+            if one.fingerprint in self._of_ends(stated) or any(map(self._states.passing, parts)):
+                continue
+            if not any(self._states.joins(part, going) for part in parts):
+                yield one
+
+    def _hazards_inside(self, moment: Inside, stages: Sequence[Stage], stated: Side) -> Iterator[Finding]:
+        """Yield the faults of a switch that is being changed which neither the stage before nor that after has."""
+        ends = (self._states.at(done_after(stages[:at]), stated) for at in (moment.stage - 1, moment.stage))
+        before, after = (around(one, moment.name) for one in ends)
+        then = with_device(before, moment.device)
+        self._left -= len(before.fabric.devices) + len(after.fabric.devices) + len(then.fabric.devices) + _RULES
+        known = self._judged(before).keys() | self._judged(after).keys()
+        for one in self._judged(then).values():
+            passing = any(map(self._states.passing, (one.subject, one.at)))
+            if one.subject[0] == moment.name and one.fingerprint not in known and not passing:
+                yield one
+
+    def _of_ends(self, stated: Side) -> Set[str]:
+        """Return the faults of both ends.
+
+        Where the mode changes, what either mode has against the other's switches counts too: what was lossy before, or
+        is to be, owes nobody that it is lossless.
+        """
+        every = self._states.every
+        found = self._found({}, "old").keys() | self._found(every, "new").keys()
+        if self._remoded:
+            found |= self._found({}, stated).keys() | self._found(every, stated).keys()
+        return found
+
+    def _affords(self, moment: Moment | Inside, stated: Side) -> bool:
+        """Whether there is time to judge a state; the ends that it is held against are judged in any case."""
+        if isinstance(moment, Inside):
+            return self._left > 0
+        return self._key(moment.done, stated) in self._known or self._left >= self._states.size + _RULES
+
+    def _key(self, done: Done, stated: Side) -> tuple[frozenset[tuple[str, object]], Side]:
+        return frozenset(done.items()), stated
+
+    def _found(self, done: Done, stated: Side) -> Found:
+        """Return the errors of a state."""
+        key = self._key(done, stated)
+        if key not in self._known:
+            self._progress(f"judging states between, {len(self._known) + 1}")
+            reading = self._states.at(done, stated)
+            self._left -= len(reading.fabric.devices) + _RULES
+            self._known[key] = self._judged(reading)
+        return self._known[key]
+
+    def _judged(self, reading: Reading) -> Found:
+        config = self._settings.config
+        verdict = judge(
+            reading,
+            self._rules,
+            strictness=self._settings.strictness,
+            severity_overrides=config.severity,
+            options=config.options,
+        )
+        self.problems.update(dict.fromkeys(verdict.problems))
+        findings = verdict.findings
+        if self._settings.suppressing:
+            findings, _ = settled(verdict, reading, judging.bench(self._rules, self._settings))
+        return {one.fingerprint: one for one in findings if not one.hidden and one.severity == "error"}
+
+
+def _errors(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
+    """Return the rules whose findings are errors; what is wrong with a text alone is so at an end already."""
+    rules = judging.chosen_rules(settings, routing=routing)
+    overrides = settings.config.severity
+    return tuple(rule for rule in rules if severity_of(rule, overrides) == "error" and not rule.remark)
+
+
+class _Met(NamedTuple):
+    """A fault of a state between, and when it is met first."""
+
+    when: When
+    stage: int
+    moment: str
+    finding: Finding
+
+
+def _told(found: Iterable[_Met]) -> Iterator[Hazard]:
+    """Yield hazards, those of one rule as one, which begins with the first."""
+    together: dict[tuple[When, str], list[_Met]] = {}
+    for one in found:
+        together.setdefault((one.when, one.finding.rule), []).append(one)
+    for (when, rule), alike in together.items():
+        _, stage, moment, first = min(
+            alike, key=lambda one: (one.stage, sort_key(one.finding.subject), one.finding.message)
+        )
+        yield Hazard(
+            when=when,
+            stage=stage,
+            moment=moment,
+            rule=rule,
+            severity=first.severity,
+            subject=first.subject,
+            message=first.message,
+            places=len(alike),
+        )
+
+
+def _said(moment: Moment | Inside, stages: Sequence[Stage]) -> str:
+    if isinstance(moment, Inside):
+        return f"while {name(moment.name)} changes, after {moment.after}"
+    named = [_of_stage(one) for one in stages[moment.stage - 1 : moment.stage + 1]]
+    return f"while {named[0]} change" if moment.when == "within" else f"between {' and '.join(named)}"
+
+
+def _of_stage(stage: Stage) -> str:
+    shares = dict.fromkeys(str(share) for share in stage.shares if share.kind != "all")
+    part = f" ({'; '.join(shares)})" if shares else ""
+    return f"{listing(map(name, stage.devices))}{part}"

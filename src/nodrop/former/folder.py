@@ -1,0 +1,109 @@
+"""What lies in another folder as a former state: that folder stands for the working directory."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+from nodrop.former.state import Former
+from nodrop.inputs import Disk, Entry, Text
+from nodrop.paths import reason
+
+
+class _Folder(Former):
+    """The files of a folder, read where they lie, and shown as if they lay in the working directory."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(Path(os.path.realpath(".")))
+        self._folder, self._disk = folder, Disk()
+        self._now: dict[str, bool] = {}
+        """Of which files the bytes are those that lie at the same path now."""
+
+    def there(self, path: Path | str) -> Path | None:
+        """Return where a path is in the folder; None where it is not below the working directory."""
+        key = self.key(path)
+        return None if key is None else self._folder / key
+
+    def is_now(self, text: Text) -> bool:
+        """Whether a text of this state has the bytes that lie there now."""
+        return self._is_now(Path(text.display))
+
+    def _is_now(self, path: Path) -> bool:
+        there = self.there(path)
+        if there is None:
+            return False
+        if str(path) not in self._now:
+            self._now[str(path)] = _alike(there, path)
+        return self._now[str(path)]
+
+    def is_folder(self, path: Path) -> bool:
+        """Whether a path led to a folder."""
+        there = self.there(path)
+        return there is not None and self._disk.is_folder(there)
+
+    def is_file(self, path: Path) -> bool:
+        """Whether a path led to a file."""
+        there = self.there(path)
+        return there is not None and self._disk.is_file(there)
+
+    def entries(self, folder: Path) -> list[Entry]:
+        """Return what a folder held, by name, without what begins with a dot; OSError where it cannot be read."""
+        there = self.there(folder)
+        return [] if there is None else self._disk.entries(there)
+
+    def head(self, path: Path) -> bytes:
+        """Return the first bytes that a file had."""
+        there = self.there(path)
+        return b"" if there is None else self._disk.head(there)
+
+    def text(self, path: Path, display: str | None = None) -> Text:
+        """Return a file as a text to be read, shown by the path that it has now."""
+        shown = str(path) if display is None else display
+        there = self.there(path)
+        if there is None:
+            return Text(display=shown)
+        return Text(display=shown, path=path if self._is_now(path) else there)
+
+
+def of_folder(folder: Path, paths: Sequence[str]) -> Former:
+    """Return what lies in a folder, as if the working directory were that.
+
+    InputProblems where it is the working directory, where a path lies elsewhere, and where the folder has files but
+    none of the paths that there are now: it stands for another folder, then. An empty one says that nothing was there.
+    """
+    named = f"--base {folder}"
+    try:
+        empty = not any(folder.iterdir())
+    except OSError as error:
+        raise InputProblems([Problem(path=named, found=reason(error))]) from None
+    if folder.samefile("."):
+        hint = "give a revision, such as origin/main, or another folder, with the files as they were"
+        raise InputProblems(
+            [Problem(path=named, found="that is the working directory, with the files of now", hint=hint)]
+        )
+    former, now = _Folder(folder), Disk()
+    outside = [path for path in paths if former.key(path) is None]
+    if outside:
+        found = f"not below the working directory, which {folder} stands for"
+        hint = "run it in the folder that the base is a former state of"
+        raise InputProblems([Problem(path=path, found=found, hint=hint) for path in outside])
+    there = [path for path in paths if now.fault(path) is None]
+    if there and not empty and all(former.fault(path) is not None for path in paths):
+        raise InputProblems([_unlike(named, folder, former.key(path) or "", path) for path in there])
+    return former
+
+
+def _unlike(named: str, folder: Path, key: str, path: str) -> Problem:
+    hint = f"expected {folder / key}: the folder stands for the working directory"
+    above = next((one for one in folder.parents if (one / key).exists() and not one.samefile(".")), None)
+    hint += f"; did you mean --base {above}/?" if above is not None else ""
+    return Problem(path=named, found=f"{path} is not in it", hint=hint)
+
+
+def _alike(one: Path, other: Path) -> bool:
+    """Whether two files have the same bytes."""
+    try:
+        alike = one.is_file() and other.is_file() and one.stat().st_size == other.stat().st_size
+        return alike and one.read_bytes() == other.read_bytes()
+    except OSError:
+        return False

@@ -1,0 +1,47 @@
+"""A former state of a tree as a disk: the same paths, with what lay there then.
+
+A file that has not changed is the one that lies there now, so that what was worked out of it holds for both.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from nodrop.errors import Problem
+from nodrop.inputs import Disk, Text
+
+
+class Former(Disk, ABC):
+    """The files that lay below a folder; paths are those of now."""
+
+    def __init__(self, top: Path, left_out: frozenset[str] = frozenset()) -> None:
+        """`top` has no links in its own path; `left_out` go by path from it."""
+        super().__init__()
+        self._top = top
+        self.left_out = left_out
+        """Files that were there and that nobody wants to lie there now, so that they are in neither state."""
+        self.problems: list[Problem] = []
+        """What could not be had of the state as it was."""
+
+    def key(self, path: Path | str) -> str | None:
+        """Return a path from the top, "" of that itself; None where it lies elsewhere."""
+        known, top = os.path.abspath(path), str(self._top)  # noqa: PTH100 -- links in it are those of now
+        if known == top or known.startswith(top + os.sep):
+            return known[len(top) + 1 :]
+        at, names = Path(known), list[str]()
+        while at != at.parent:
+            if at.exists() and Path(os.path.realpath(at)) == self._top:
+                return "/".join(reversed(names))
+            names.append(at.name)
+            at = at.parent
+        return None
+
+    @abstractmethod
+    def is_now(self, text: Text) -> bool:
+        """Whether a text of this state is the very file that lies there now, or has its bytes."""
+
+    def fault(self, path: str) -> Problem | None:
+        """Return why a path led nowhere."""
+        if self.is_folder(Path(path)) or self.is_file(Path(path)):
+            return None
+        return Problem(path=path, found="no such file or folder before")

@@ -1,0 +1,65 @@
+"""Pools of addresses as people write them: networks around addresses, wide enough, and no longer than needed."""
+
+from collections.abc import Iterable
+from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network, ip_interface
+
+Network = IPv4Network | IPv6Network
+Address = IPv4Interface | IPv6Interface
+ROUND = {4: 16, 6: 48}
+"""The prefix length of a pool that people write, where one of that length holds all."""
+
+
+def addresses_of(texts: Iterable[str], version: int) -> list[Address]:
+    """Return the addresses of a version, 4 or 6, among texts; none of those that a link has by itself."""
+    found = []
+    for text in texts:
+        try:
+            one = ip_interface(text)
+        except ValueError:
+            continue
+        if one.version == version and not one.ip.is_link_local:
+            found.append(one)
+    return found
+
+
+def bits(version: int) -> int:
+    """Return the length of an address of a version."""
+    return 32 if version == 4 else 128
+
+
+def spanning(first: int, last: int, version: int, length: int | None = None) -> Network | None:
+    """Return a pool that begins at an address and holds another: of a round length where that can be."""
+    made = IPv4Network if version == 4 else IPv6Network
+    least = bits(version) - (last - first).bit_length()
+    if first < 0:
+        return None
+    for wanted in [length] if length is not None else [ROUND[version], *range(least, 0, -1)]:
+        if wanted <= least and first % (1 << (bits(version) - wanted)) == 0:
+            return made((first, wanted))
+    return None
+
+
+def holds(pool: Network, addresses: Iterable[int]) -> bool:
+    """Whether a pool has addresses, all of them."""
+    low, high = int(pool.network_address), int(pool.broadcast_address)
+    return all(low <= one <= high for one in addresses)
+
+
+def around(addresses: list[int], version: int) -> Network | None:
+    """Return the least network that holds addresses."""
+    made = IPv4Network if version == 4 else IPv6Network
+    low, high = min(addresses), max(addresses)
+    length = min(bits(version) - (low ^ high).bit_length(), 30 if version == 4 else 112)
+    shift = bits(version) - length
+    return made((low >> shift << shift, length))
+
+
+def widened(pool: Network, needed: int) -> Network:
+    """Return a pool, or the least around it that has so many addresses."""
+    length = max(bits(pool.version) - (needed - 1).bit_length(), 8)
+    return pool if pool.prefixlen <= length else pool.supernet(new_prefix=length)
+
+
+def is_pool(network: Network) -> bool:
+    """Whether a network can be a pool: of unicast addresses, and not all of them."""
+    return network.prefixlen >= 8 and not (network.is_multicast or network.is_loopback or network.is_unspecified)

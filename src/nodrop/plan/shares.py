@@ -1,0 +1,126 @@
+"""Which of a switch's changes go in one pass: those towards another switch, those of watchdogs, those of PFC."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from nodrop.fabric.compare import mixed
+from nodrop.fabric.fabric import Device, End, Fabric
+from nodrop.fabric.intern import Interner
+from nodrop.fabric.states import Unknown, those_known
+from nodrop.fabric.subject import Subject
+from nodrop.plan.model import DeviceChange, Entry, Part, Share
+
+_GUARDS = frozenset({"pfc_watchdog", "watchdog_polling_ms", "watchdog_conditions"})
+_PAUSING = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
+
+
+class Shares:
+    """The changes of a plan, a share of them at a time; `old` and `new` tell where ports and sessions lead."""
+
+    def __init__(self, changes: Sequence[DeviceChange], old: Fabric, new: Fabric) -> None:
+        self._changes = {change.name: change for change in changes}
+        links = [(link.a, link.b) for one in (old, new) for link in one.links]
+        pairs = (pair for a, b in links for pair in ((a, b), (b, a)))
+        self._far = {near: far.node for near, far in pairs if near.node in self._changes}
+        beside = self._changes.keys() | set(self._far.values())
+        self._holders = {
+            address.partition("/")[0]: device.name
+            for one in (old, new)
+            for device in one.devices
+            if device.name in beside
+            for address in _addresses(device)
+        }
+        self._made: dict[tuple[str, frozenset[Share]], Device] = {}
+        self._interner = Interner()
+
+    def any(self, name: str, share: Share) -> bool:
+        """Whether any of a switch's changes is among those."""
+        return bool(self.part(name, share).parts)
+
+    def part(self, name: str, share: Share) -> DeviceChange:
+        """Return what becomes of a switch by no more than a share of its changes."""
+        change = self._changes[name]
+        if share == Share():
+            return change
+        made: dict[tuple[Entry, ...], list[str]] = {}
+        for part in change.parts:
+            for port in part.ports or ("",):
+                above = ("interfaces", port) if port else ()
+                taken = tuple(
+                    one for one in part.entries if self._takes(name, share, (*above, *one.path), one.old, one.new)
+                )
+                made.setdefault(taken, []).append(port)
+        parts = (Part(tuple(filter(None, ports)), entries) for entries, ports in made.items() if entries)
+        return replace(change, parts=tuple(parts))
+
+    def ends(self, name: str) -> set[str | None]:
+        """Return to which switches and hosts the changes of a switch lead; None is what leads to none."""
+        found: set[str | None] = set()
+        for part in self._changes[name].parts:
+            if part.ports:
+                found.update(self._far.get(End(name, port)) for port in part.ports)
+            else:
+                found.update(self.end(name, entry.path) for entry in part.entries)
+        return found
+
+    def device(self, name: str, done: Iterable[Share]) -> Device | None:
+        """Return a switch after shares of its changes; None where there is none, before it comes or after it went.
+
+        One that comes or goes, or runs another system afterwards, does so as a whole.
+        """
+        change, shares = self._changes[name], frozenset(done)
+        if not shares:
+            return change.old
+        if Share() in shares or change.old is None or change.new is None or change.kind == "replaced":
+            return change.new
+        if (name, shares) not in self._made:
+            found = mixed(
+                change.old,
+                change.new,
+                lambda path, old, new: any(self._takes(name, share, path, old, new) for share in shares),
+            )
+            self._made[name, shares] = self._interner.device(found)
+        return self._made[name, shares]
+
+    def _takes(self, name: str, share: Share, path: Subject, old: Any, new: Any) -> bool:
+        match share.kind:
+            case "towards":
+                return self.end(name, path) in share.ends
+            case "elsewhere":
+                return self.end(name, path) not in share.ends
+            case "guarding":
+                return _guards(path) and new is not None
+            case "unguarded":
+                return not _guards(path) or new is None
+            case "safe":
+                return not _dares(path, old, new)
+            case "daring":
+                return _dares(path, old, new)
+            case "all":
+                return True
+
+    def end(self, name: str, path: Subject) -> str | None:
+        """Return the switch or host that a port or session of a switch leads to."""
+        match path:
+            case ("interfaces", port, *_):
+                return self._far.get(End(name, port))
+            case ("bgp", "neighbors", key, *_) | ("vrf_bgp", _, "neighbors", key, *_):
+                return self._holders.get(key) or self._far.get(End(name, key))
+        return None
+
+
+def _addresses(device: Device) -> Iterable[str]:
+    yield from (address for port in device.interfaces for address in those_known(port.addresses))
+    yield from (address for loopback in those_known(device.loopbacks) for address in loopback.addresses)
+
+
+def _guards(path: Subject) -> bool:
+    return not _GUARDS.isdisjoint(path)
+
+
+def _dares(path: Subject, old: Any, new: Any) -> bool:
+    """Whether a port is to pause more than it did, or to be watched less."""
+    if not _PAUSING.isdisjoint(path) and not isinstance(new, Unknown):
+        return not set(new or ()) <= set(() if isinstance(old, Unknown) else old or ())
+    return _guards(path) and new is None

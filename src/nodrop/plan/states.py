@@ -1,0 +1,210 @@
+"""What a fabric is while a plan is rolled out: some switches as they will be, the others as they are."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from nodrop.fabric.fabric import Device, End, Link
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.states import surely_off, those_known
+from nodrop.fabric.subject import FABRIC, Subject, cable_ends, natural
+from nodrop.plan.model import DeviceChange, Share, Stage, When
+from nodrop.plan.order import runs
+from nodrop.plan.shares import Shares
+
+Done = Mapping[str, frozenset[Share]]
+"""What has been changed so far of each switch that has been begun with."""
+Side = Literal["old", "new"]
+
+
+class Moment(NamedTuple):
+    """A time of a rollout: `stage` counts from 1, and is done (`between`) or goes on (`within`)."""
+
+    when: When
+    stage: int
+    done: Done
+
+
+def done_after(stages: Sequence[Stage]) -> Done:
+    """Return what has been changed once stages are through."""
+    found: dict[str, frozenset[Share]] = {}
+    for stage in stages:
+        for name in stage.devices:
+            found[name] = found.get(name, frozenset()) | {stage.share(name)}
+    return found
+
+
+def moments(stages: Sequence[Stage]) -> tuple[list[Moment], int]:
+    """Return the times between stages and within them, and how many others are like these.
+
+    Of switches that go one after the other for one reason, the times after the first, one in the middle and the last
+    are as good as all. Within a stage, the first half of its switches is done.
+    """
+    chosen: list[int] = []
+    begun = 0
+    for run in runs(stages):
+        chosen += sorted({begun, begun + len(run) // 2, begun + len(run) - 1})
+        begun += len(run)
+    found = [Moment("between", at + 1, done_after(stages[: at + 1])) for at in chosen if at + 1 < len(stages)]
+    alike = len(stages) - 1 - len(found)
+    for at in chosen:
+        stage, half = stages[at], len(stages[at].devices) // 2
+        if half:
+            part = replace(stage, devices=stage.devices[:half], shares=stage.shares[:half])
+            found.append(Moment("within", at + 1, done_after([*stages[:at], part])))
+    return found, alike
+
+
+class States:
+    """The states of a fabric between an old reading and a new one, as readings of their own.
+
+    `near`: no more than the switches that change, and those that have cables to them.
+    """
+
+    def __init__(
+        self, changes: Sequence[DeviceChange], old: Reading, new: Reading, shares: Shares, *, near: bool = False
+    ) -> None:
+        self._changes = {change.name: change for change in changes}
+        self._sides: Mapping[Side, Reading] = {"old": old, "new": new}
+        self._shares = shares
+        self._near = near
+
+    def at(self, done: Done, stated: Side) -> Reading:
+        """Return the fabric with so much done; `stated` is the side of which mode, classes, hosts and policy are.
+
+        A cable that goes stays until either end is begun with; one that comes is there when both ends are.
+        """
+        devices = {name: device for name, device in self._unchanged.items() if self._seen is None or name in self._seen}
+        for name in self._changes:
+            device = self._shares.device(name, done.get(name, ()))
+            if device is not None:
+                devices[name] = device
+        side = self._sides[stated]
+        links = [link for link in self._links(done, stated) if not {link.a.node, link.b.node}.isdisjoint(devices)]
+        hosts, nics = side.fabric.hosts, side.fabric.nics
+        if self._seen is not None:
+            ends = {end.node for link in links for end in (link.a, link.b)}
+            hosts = tuple(host for host in hosts if host.name in ends)
+        fabric = replace(
+            side.fabric,
+            devices=tuple(devices[name] for name in sorted(devices, key=natural)),
+            links=tuple(links),
+            hosts=hosts,
+            nics=nics,
+        )
+        later = {name for name in devices if done.get(name)}
+        both = {"old": self._sides["old"], "new": self._sides["new"]}
+        return Reading(
+            fabric=fabric,
+            sources={name: both["new" if name in later else "old"].sources.get(name, ()) for name in devices},
+            derived={**both["old"].derived, **both["new"].derived},
+            assumed=side.assumed,
+            allowed={name: both["new" if name in later else "old"].allowed.get(name, ()) for name in devices},
+        )
+
+    @cached_property
+    def every(self) -> Done:
+        """All that is to be done."""
+        return {name: frozenset({Share()}) for name in self._changes}
+
+    @cached_property
+    def size(self) -> int:
+        """How many switches a state has, at the most."""
+        return len(self._changes) + len(self._unchanged if self._seen is None else self._seen - self._changes.keys())
+
+    @cached_property
+    def _unchanged(self) -> Mapping[str, Device]:
+        devices = self._sides["new"].fabric.devices
+        return {device.name: device for device in devices if device.name not in self._changes}
+
+    @cached_property
+    def _seen(self) -> frozenset[str] | None:
+        """The switches that matter to those that change; None where all are looked at."""
+        if not self._near:
+            return None
+        both = [Index(side.fabric).beside for side in self._sides.values()]
+        beside = {far for side in both for near in self._changes for far in side.get(near, ())}
+        return frozenset(beside & self._unchanged.keys() | self._changes.keys())
+
+    def _links(self, done: Done, stated: Side) -> Iterator[Link]:
+        before, after = self._cables["old"], self._cables["new"]
+        for ends in sorted({*before, *after}):
+            touched = [end.node in done for end in ends]
+            ready = [begun or end.node not in self._changes for begun, end in zip(touched, ends, strict=True)]
+            if ends in before and ends in after:
+                yield self._cables[stated][ends]
+            elif all(ready) if ends in after else not any(touched):
+                yield (after if ends in after else before)[ends]
+
+    @cached_property
+    def _cables(self) -> Mapping[Side, Mapping[tuple[End, End], Link]]:
+        seen = self._seen
+        return {
+            name: {
+                (one.a, one.b): one
+                for one in side.fabric.links
+                if seen is None or one.a.node in seen or one.b.node in seen
+            }
+            for name, side in self._sides.items()
+        }
+
+    def passing(self, subject: Subject) -> bool:
+        """Whether a part comes or goes as a whole, with its switch or alone, and so carries nothing meanwhile.
+
+        A port that is shut at either end of the plan comes or goes too.
+        """
+        match subject:
+            case (root, "links", cable) if root == FABRIC:
+                nodes = {end.node for end in cable_ends(cable)}
+                return not self._comers.isdisjoint(nodes) or cable in self._cables_passing
+            case (name, *path) if name in self._changes:
+                change = self._changes[name]
+                below = _path(path)
+                if change.old is None or change.new is None or self._shares.end(name, below) in self._comers:
+                    return True
+                return any(_row(device, below) is False for device in (change.old, change.new))
+        return False
+
+    @cached_property
+    def _comers(self) -> frozenset[str]:
+        return frozenset(name for name, one in self._changes.items() if one.old is None or one.new is None)
+
+    @cached_property
+    def _cables_passing(self) -> frozenset[str]:
+        return frozenset(f"{a}--{b}" for a, b in self._cables["old"].keys() ^ self._cables["new"].keys())
+
+    def joins(self, subject: Subject, names: Collection[str]) -> bool:
+        """Whether a part is a cable or session between switches of which all are among those."""
+        match subject:
+            case (root, "links", cable) if root == FABRIC:
+                return {end.node for end in cable_ends(cable)} <= set(names)
+            case (name, "@neighbors" | "@vrf_bgp", *_) if name in names:
+                return self._shares.end(name, _path(subject[1:])) in names
+        return False
+
+
+def _path(below: Sequence[str]) -> Subject:
+    """Return where a part of a switch is stored: a port among interfaces, a session in its process."""
+    match below:
+        case ("@neighbors", *rest):
+            return ("bgp", "neighbors", *rest)
+        case (area, *rest) if area.startswith("@"):
+            return (area[1:], *rest)
+        case (port, *rest):
+            return ("interfaces", port, *rest)
+    return ()
+
+
+def _row(device: Device, path: Subject) -> bool | None:
+    """Return whether a switch has a port in service, or a session, where a path leads to one; None elsewhere."""
+    match path:
+        case ("interfaces", port, *_):
+            return any(one.name == port and not surely_off(one.enabled) for one in device.interfaces)
+        case ("bgp", "neighbors", key, *_):
+            return any(one.key == key for one in those_known(device.neighbors))
+        case ("vrf_bgp", vrf, "neighbors", key, *_):
+            processes = (one for one in those_known(device.vrf_bgp) if one.vrf == vrf)
+            return any(one.key == key for process in processes for one in process.neighbors)
+    return None

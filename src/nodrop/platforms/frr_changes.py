@@ -1,0 +1,131 @@
+"""What vtysh is given so that FRR, as it runs with one frr.conf, runs with another, and what stays is not touched.
+
+`vtysh -b` and `vtysh -f` of the new file only add: what it does not say any more would stay. So what goes is taken
+back, each line in its block (FRR user guide, "VTY shell"; what the lines do is tried with FRR itself).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from nodrop.formats.frr import Statement, parse
+
+CHANGES = "changes.vtysh"
+"""The file, for `vtysh -f`."""
+
+Block = tuple[str, ...]
+"""The commands that lead into a block, outermost first; none of the top."""
+_ONE_VALUE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(bgp (?:router-id|session-dscp|cluster-id|listen limit)) .+",
+        r"(hostname|log syslog|description|set local-preference|set metric|set weight|maximum-paths) .+",
+        r"(maximum-paths ibgp) .+",
+        r"(timers bgp) .+",
+        r"(ip prefix-list \S+ seq \d+|ipv6 prefix-list \S+ seq \d+) .+",
+        r"(neighbor \S+ (?:description|update-source|ebgp-multihop|timers|advertisement-interval|maximum-prefix)) .+",
+        r"(neighbor \S+(?: interface)? remote-as) .+",
+        r"neighbor \S+ (?:route-map|prefix-list|filter-list) \S+ (?:in|out)",
+    )
+)
+"""Commands of which a block has one: another value takes the place of the one before."""
+_ENTRY = re.compile(r"(ip(?:v6)? prefix-list \S+) seq (\d+) (.+)")
+_NEIGHBOR = re.compile(r"neighbor (\S+)(?: .+)")
+_REMOVED = ("router bgp ", "route-map ")
+"""Blocks that are taken back as a whole."""
+_KEPT = ("interface ", "address-family ")
+"""Blocks that are there whatever is said in them: their lines are taken back one by one."""
+
+
+def changes(old: str, new: str) -> str | None:
+    """Return lines for `vtysh -f`, none where nothing changes; None where they cannot be told from the two files.
+
+    That is where FRR's defaults change, which it takes when it starts, or a block that is not known here.
+    """
+    before, after = _blocks(parse(old)), _blocks(parse(new))
+    if _profile(before) != _profile(after):
+        return None
+    gone = [block for block in before if block and block not in after]
+    if any(not block[-1].startswith((*_REMOVED, *_KEPT)) for block in gone):
+        return None
+    whole = [block for block in gone if len(block) == 1 and block[0].startswith(_REMOVED)]
+    lines = [*_moved(before[()], after[()]), *_added((), before, after)]
+    lines += [f"no {block[0]}" for block in reversed(whole)]
+    for block in [block for block in before if block and block[:1] not in whole]:
+        lines += _within(block, [*_taken_back(block, before, after)])
+    for block in [block for block in after if block]:
+        lines += _within(block, [*_added(block, before, after)], new=block not in before)
+    lines += [line for line in _taken_back((), before, after) if line not in lines]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _blocks(statements: Sequence[Statement], at: Block = ()) -> dict[Block, list[str]]:
+    """Return the commands of each block, in order; of two blocks that begin alike, those of both."""
+    found: dict[Block, list[str]] = {at: []}
+    for one in statements:
+        if one.children or one.text.startswith((*_REMOVED, *_KEPT)):
+            for block, commands in _blocks(one.children, (*at, one.text)).items():
+                found.setdefault(block, []).extend(commands)
+        else:
+            found[at].append(one.text)
+    return found
+
+
+def _moved(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """Yield what takes entries out of prefix lists that are to stand at another place there: FRR takes none twice."""
+    wanted = {found.group(1, 3) for line in new if line not in old and (found := _ENTRY.fullmatch(line))}
+    for line in old:
+        found = _ENTRY.fullmatch(line)
+        if found and line not in new and found.group(1, 3) in wanted:
+            yield f"no {line}"
+
+
+def _profile(blocks: Mapping[Block, Sequence[str]]) -> list[str]:
+    return [line for line in blocks[()] if line.startswith(("frr defaults ", "service "))]
+
+
+def _added(block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]) -> list[str]:
+    had = before.get(block, ())
+    return [line for line in after.get(block, ()) if line not in had]
+
+
+def _taken_back(
+    block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
+) -> Iterator[str]:
+    """Yield what undoes the commands of a block that are not said any more, the last first."""
+    said = after.get(block, ())
+    kept = {key for line in said if (key := _key(line))}
+    neighbors = _neighbors(after.get(block[:1], ()))
+    gone: set[str] = set()
+    for line in reversed(before[block]):
+        peer = _NEIGHBOR.fullmatch(line)
+        if peer and peer[1] not in neighbors:
+            if len(block) == 1 and peer[1] not in gone:
+                gone.add(peer[1])
+                yield f"no neighbor {peer[1]}{' interface' if _of_interface(peer[1], before[block]) else ''}"
+        elif line not in said and not (_key(line) and _key(line) in kept):
+            yield line.removeprefix("no ") if line.startswith("no ") else f"no {line}"
+
+
+def _key(line: str) -> str:
+    """Return what a command is about of which a block has one; nothing of all others."""
+    for pattern in _ONE_VALUE:
+        if found := pattern.fullmatch(line):
+            words = line.split()
+            return found[1] if pattern.groups else " ".join((*words[:3], words[-1]))
+    return ""
+
+
+def _neighbors(lines: Sequence[str]) -> set[str]:
+    return {found[1] for line in lines if (found := _NEIGHBOR.fullmatch(line))}
+
+
+def _of_interface(peer: str, lines: Sequence[str]) -> bool:
+    return any(line.startswith(f"neighbor {peer} interface") for line in lines)
+
+
+def _within(block: Block, lines: Sequence[str], *, new: bool = False) -> list[str]:
+    """Lines in their block, each block by itself so that their order is free; nothing where there are none."""
+    if not lines and not new:
+        return []
+    ends = ["exit-address-family" if step.startswith("address-family") else "exit" for step in reversed(block)]
+    return [*block, *lines, *ends]

@@ -1,0 +1,104 @@
+"""What makes a new document of an old one, setting by setting, whatever the model has of them."""
+
+from collections.abc import Iterator, Mapping
+
+from nodrop.fabric.change import Edit
+from nodrop.platforms import file_of
+from nodrop.platforms.editing import sources
+from nodrop.platforms.nvue.edit_draft import Draft
+from nodrop.platforms.nvue.edit_operations import THERE, operations
+from nodrop.platforms.nvue.edit_steps import forms, steps
+from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.reader import read
+from nodrop.platforms.nvue.schema import Node as Known
+from nodrop.platforms.nvue.schema import below, schema
+from nodrop.platforms.nvue.schema_types import Leaf
+from nodrop.platforms.nvue.tree import Node, Path, Tree
+
+_BREAKOUT = ("link", "breakout")
+
+
+def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
+    """Return what makes a device's new document of its old one, in all that is set there.
+
+    None where ports are broken out otherwise, which takes two applies and no patch alone, and where there is not one
+    document on both sides. Raises InputProblems where one of them cannot be read.
+    """
+    file = file_of("nvue", old)
+    if not (file in old and file in new):
+        return None
+    trees = Tree(old[file], file), Tree(new[file], file)
+    before, after = (single(tree.root, "") for tree in trees)
+    if _broken_out(before) != _broken_out(after):
+        return None
+    gone = dict.fromkeys(_gone(before, after, (), schema()))
+    made = [*operations(gone), *operations(dict(_made(before, after, (), gone)))]
+    if not made:
+        return Edit()
+    reading = read(name, sources(old))
+    release = Draft(trees[0], reading).release
+    return Edit(
+        files={file: new[file]},
+        steps=tuple(steps(made, trees[0].root, reading.device, release)),
+        forms=forms(made),
+    )
+
+
+def single(node: Node, parent: str) -> Node:
+    """Return a tree with the single keys that its lists and ranges stand for; of a name in several all is said."""
+    found: Node = {}
+    _lay(found, node, parent)
+    return found
+
+
+def _lay(found: Node, node: Node, parent: str) -> None:
+    for key, value in node.items():
+        for one in keys(parent, key):
+            if not isinstance(value, dict):
+                found[one] = value if value is None else str(value)
+                continue
+            inside = found.get(one)
+            if not isinstance(inside, dict):
+                inside = found[one] = {}
+            _lay(inside, value, one)
+
+
+def _broken_out(root: Node) -> Mapping[str, object]:
+    """What each port is broken out into; nothing of ports that are not."""
+    found: dict[str, object] = {}
+    for port, node in root.get("interface", {}).items():
+        for key in _BREAKOUT:
+            node = node.get(key) if isinstance(node, dict) else None
+        if node is not None:
+            found[port] = node
+    return found
+
+
+def _gone(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[Path]:
+    """Yield what is to be taken away, with all below it; a word that another one takes the place of goes by itself."""
+    if isinstance(place, Leaf) and after:
+        return
+    for key, value in before.items():
+        here = (*at, key)
+        if key not in after:
+            yield here
+            continue
+        now = after[key]
+        if isinstance(value, dict) and isinstance(now, dict):
+            yield from _gone(value, now, here, below(place, key))
+        elif isinstance(value, dict) or isinstance(now, dict):
+            yield here
+
+
+def _made(before: Node, after: Node, at: Path, gone: Mapping[Path, None]) -> Iterator[tuple[Path, str]]:
+    """Yield what is to be said, with its value."""
+    for key, value in after.items():
+        here = (*at, key)
+        was = before.get(key) if here not in gone else None
+        if isinstance(value, dict) and value:
+            yield from _made(was if isinstance(was, dict) else {}, value, here, gone)
+        elif isinstance(value, dict) or value is None:
+            if was != value or key not in before or here in gone:
+                yield here, THERE
+        elif was != value:
+            yield here, value

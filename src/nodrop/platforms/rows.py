@@ -1,0 +1,33 @@
+"""Facts about paths of the model, as rows of YAML files in the platforms' folders."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nodrop.fabric.subject import Subject
+from nodrop.formats.yaml import parse
+
+_HERE = Path(__file__).parent
+_Row = TypeVar("_Row")
+
+
+def rows_of(platform: str, name: str, row: Callable[[Mapping[str, Any]], _Row]) -> tuple[_Row, ...]:
+    """Return the rows of a platform's file of that name, as `row` makes each; none where there is no such file.
+
+    The rows beside this, for every platform, are those of a platform without a name.
+    """
+    path = _HERE / platform / name
+    if not path.exists():
+        return ()
+    given: Any = parse(path.read_bytes(), path.name).data
+    return tuple(map(row, given))
+
+
+def paths_of(given: Mapping[str, Any]) -> tuple[Subject, ...]:
+    """Return the paths of the model that a row is about; they may have globs."""
+    return tuple(tuple(one.split("/")) for one in given["paths"])
+
+
+def below_switch(path: Subject, of_port: bool) -> Subject:
+    """Return a path below a switch, or below any of its ports, as rows spell it."""
+    return ("interfaces", "*", *path) if of_port else path

@@ -1,0 +1,139 @@
+"""All that a device's files set, by path, whatever the model holds of it; a platform's `settings.py` reads them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple, Protocol
+
+from nodrop.platforms.secrets import REVEALING
+
+Tree = dict[str, Any]
+Path = tuple[str, ...]
+Kind = Literal["added", "removed", "changed"]
+_WORDS = 3
+"""Words of a line that are shown: what it sets, not to what."""
+_NO_LINE = ("", "!", "#")
+_DIGIT = re.compile(r".*[0-9].*", re.DOTALL)
+
+
+class Difference(NamedTuple):
+    """A setting that one of two files of a device has alone, with all below it, or to another value."""
+
+    path: Path
+    """Begins with the file's name."""
+    kind: Kind
+    line: bool = False
+    """Whether it is the beginning of lines of a text, all of which are taken together."""
+
+    @property
+    def shape(self) -> Path:
+        """Return its path without names that have a number: ports, addresses, rows."""
+        return self.path[:1] if self.line else tuple(_DIGIT.sub("*", word) for word in self.path)
+
+
+class Settings(Protocol):
+    """A platform's `settings.py`."""
+
+    HEAD: int
+
+    def settings(self, name: str, raw: bytes) -> Tree | None:
+        """Return what a file sets; None where that is lines."""
+
+    def spelt(self, raw: bytes, tree: Tree) -> bytes:
+        """Return a file with other settings."""
+
+    def secret(self, path: Path, at: int) -> bool:
+        """Whether a word of a path is a secret itself."""
+
+
+class Opened:
+    """A device's files, as settings where the platform has them so, else as lines."""
+
+    def __init__(self, bundle: Mapping[str, bytes], means: Settings | None) -> None:
+        """Raise InputProblems where a file cannot be read."""
+        self.bundle, self._means = bundle, means
+        found = {name: means.settings(name, raw) if means else None for name, raw in bundle.items()}
+        self.trees: Mapping[str, Tree] = {name: tree for name, tree in found.items() if tree is not None}
+
+    def differences(self, new: "Opened") -> Iterator[Difference]:
+        """Yield what is different, file by file; no more than the words of a line that say what it is about."""
+        for name in sorted(self.bundle.keys() | new.bundle.keys()):
+            one, other = self.bundle.get(name), new.bundle.get(name)
+            if one == other:
+                continue
+            if name in self.trees and name in new.trees:
+                depth = self._means.HEAD if self._means is not None else 0
+                yield from _between(self.trees[name], new.trees[name], (name,), depth)
+            else:
+                yield from _lines(name, _told(one), _told(other))
+
+    def taking(self, new: "Opened", paths: set[Path]) -> dict[str, bytes]:
+        """Return the files with some settings as they are in the new ones; of lines, with all of a file."""
+        made = dict(self.bundle)
+        for name in {path[0] for path in paths}:
+            if name in self.trees and name in new.trees and self._means is not None:
+                tree = _copy(self.trees[name])
+                for path in paths:
+                    if path[0] == name:
+                        _take(tree, new.trees[name], path[1:])
+                made[name] = self._means.spelt(self.bundle[name], tree)
+            elif name in new.bundle:
+                made[name] = new.bundle[name]
+            else:
+                made.pop(name, None)
+        return made
+
+
+def _between(old: Tree, new: Tree, at: Path, depth: int) -> Iterator[Difference]:
+    """Yield differences; of what comes or goes above or at `depth`, what is right below it."""
+    for key in sorted(old.keys() | new.keys()):
+        path, was, now = (*at, key), old.get(key), new.get(key)
+        alone = key not in old or key not in new
+        tables = all(isinstance(one[key], dict) for one in (old, new) if key in one)
+        if tables and (was or now) and (not alone or len(at) <= depth):
+            yield from _between(was or {}, now or {}, path, depth) if was != now else ()
+        elif alone:
+            yield Difference(path, "removed" if key in old else "added")
+        elif was != now:
+            yield Difference(path, "changed")
+
+
+def _told(raw: bytes | None) -> Counter[str]:
+    lines = map(str.strip, (raw or b"").decode(errors="replace").splitlines())
+    return Counter(line for line in lines if line[:1] not in _NO_LINE)
+
+
+def _lines(name: str, old: Counter[str], new: Counter[str]) -> Iterator[Difference]:
+    gone, come = (dict.fromkeys(map(_shown, one)) for one in (old - new, new - old))
+    for words in {**gone, **come}:
+        kind: Kind = "changed" if words in gone and words in come else "removed" if words in gone else "added"
+        yield Difference((name, words), kind, line=True)
+
+
+def _shown(line: str) -> str:
+    """Return the first words of a line, none after one behind which a secret stands."""
+    shown: list[str] = []
+    for word in line.split()[:_WORDS]:
+        shown.append(word)
+        if REVEALING.search(word):
+            break
+    return " ".join(shown)
+
+
+def _copy(tree: Tree) -> Tree:
+    return {key: _copy(inside) if isinstance(inside, dict) else inside for key, inside in tree.items()}
+
+
+def _take(tree: Tree, new: Tree, path: Path) -> None:
+    """Set in a tree what another has at a path, or take it away with what is empty then."""
+    key, *below = path
+    if not below:
+        if key in new:
+            tree[key] = new[key]
+        else:
+            tree.pop(key, None)
+        return
+    inside = tree.setdefault(key, {})
+    _take(inside, new.get(key, {}), tuple(below))
+    if not inside and key not in new:
+        del tree[key]

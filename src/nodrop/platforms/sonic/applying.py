@@ -1,0 +1,65 @@
+"""What a running switch passes through while the Generic Config Updater applies a patch: it sorts the steps anew.
+
+The order is that of sonic-utilities generic_config_updater/patch_sorter.py (SortAlgorithmFactory, MoveWrapper): rows
+go, rows come, then fields go, change and come. What ports are shut for is done last, and they stay shut meanwhile
+(RequiredValueMoveValidator), so that what lies between there meets no traffic.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nodrop.fabric.change import Edit, Step
+from nodrop.formats.json import parse
+from nodrop.platforms.sonic.config import FILE
+from nodrop.platforms.sonic.gcu import facts
+from nodrop.platforms.sonic.patch import parts
+
+_ROW = 2
+_ORDER = {("remove", True): 0, ("add", True): 1, ("remove", False): 2, ("replace", False): 3, ("add", False): 4}
+"""By what is done, and whether to a table or row."""
+
+
+def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+    """Yield what was done last, and the files as they are then; the last state, with all of the edit, is left out.
+
+    A patch that is refused is not applied at all: the file is loaded whole. Commands, and what is done by hand, come
+    after a patch.
+    """
+    if FILE not in edit.files or edit.disruption == "refused":
+        return
+    tables = parse(bundle[FILE], FILE)
+    groups = list(_groups(edit.steps))
+    for at, (said, steps) in enumerate(groups):
+        for step in steps:
+            _apply(tables, step)
+        if at < len(groups) - 1:
+            yield said, {**bundle, FILE: json.dumps(tables).encode()}
+    if edit.by_hand:
+        yield "the patch, before what is done by hand", {**bundle, **edit.files}
+
+
+def _groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
+    """Yield the steps that are made together, in order, with what they are called."""
+    found: dict[tuple[int, str], list[Step]] = {}
+    for step in steps:
+        table, *below = parts(step.path)
+        if step.command:
+            key = len(_ORDER) + 1, step.command
+        elif table in facts()["shut_for"]:
+            key = len(_ORDER), "what ports are shut for"
+        else:
+            key = _ORDER.get((step.op, len(below) < _ROW), _ORDER["replace", False]), f"{table} ({step.op})"
+        found.setdefault(key, []).append(step)
+    for key in sorted(found, key=lambda key: key[0]):
+        yield key[1], found[key]
+
+
+def _apply(tables: Any, step: Step) -> None:
+    *above, last = parts(step.path)
+    for part in above:
+        tables = tables[part]
+    if step.op == "remove":
+        tables.pop(last, None)
+    else:
+        tables[last] = step.value

@@ -1,0 +1,33 @@
+"""Drift for a program: a plan from what runs to what is wanted, and what it was worked out of; it only grows."""
+
+from nodrop.report.drifted import Drifted
+from nodrop.report.json import dumped, of_finding, of_note, of_problem
+from nodrop.report.plan_json import VERSION, document, told
+from nodrop.report.plan_words import DIFFERING
+
+
+def render(drifted: Drifted) -> bytes:
+    """Write drift as JSON in UTF-8; nothing is folded. `old` of its plan is what runs, `new` what is wanted."""
+    drift, outcome = drifted.drift, drifted.outcome
+    return dumped(
+        {
+            "version": VERSION,
+            "kind": "drift",
+            "wanted": drifted.wanted,
+            "plans": [document(drift.plan, DIFFERING)],
+            "uncollected": list(drift.uncollected),
+            "foreign": list(drift.foreign),
+            "own": [told(one, DIFFERING) for one in drift.own],
+            "findings": [of_finding(one) for one in outcome.findings],
+            "notes": [of_note(one) for one in outcome.notes],
+            "problems": [of_problem(one) for one in outcome.problems],
+            "summary": {
+                "switches": drifted.switches,
+                "differing": len(drift.plan.devices),
+                "uncollected": len(drift.uncollected),
+                "foreign": len(drift.foreign),
+                "findings": len(outcome.findings),
+                "shared_findings": drifted.shared,
+            },
+        }
+    )

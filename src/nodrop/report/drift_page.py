@@ -1,0 +1,71 @@
+"""What the reports of drift have in common: the verdict, switches on one side alone, what switches wrote themselves."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from nodrop.lint.finding import SEVERITIES
+from nodrop.plan.model import Kind
+from nodrop.report.drifted import Drifted
+from nodrop.report.names import count, listing, name
+from nodrop.report.plan_page import harm
+from nodrop.report.plan_words import DIFFERING, lines
+
+VERBS: Mapping[Kind, str] = {
+    "added": "not collected",
+    "removed": "not wanted",
+    "replaced": "under another operating system",
+    "changed": "not as wanted",
+}
+SIDES = ("the running files do not say", "what is wanted does not say")
+UNSAID = "not said by one side, so no drift"
+OWN = "written by the switches themselves, so no drift"
+ORDER = "order of the way back"
+WAY = "on the way back"
+
+
+def sides(drifted: Drifted) -> Iterator[str]:
+    """Yield which switches are on one side alone."""
+    drift = drifted.drift
+    if drift.uncollected:
+        yield f"not collected, so nothing is known of: {listing(map(name, drift.uncollected))}"
+    if drift.foreign:
+        yield f"not in {drifted.wanted}: {listing(map(name, drift.foreign))}"
+
+
+def own(drifted: Drifted) -> Iterator[str]:
+    """Yield what switches wrote by themselves, each once, with where."""
+    where: dict[str, set[str]] = {}
+    for block in drifted.drift.own:
+        for fact in block.facts:
+            for line in lines(fact, DIFFERING):
+                what = line.rpartition(": ")[0]
+                where.setdefault(what, set()).update(block.devices)
+    for what, devices in sorted(where.items()):
+        yield f"{what}: {listing(map(name, sorted(devices)))}"
+
+
+def summary(drifted: Drifted) -> str:
+    """Return in one line how many switches differ or are on one side alone, what the way back does, and findings."""
+    drift = drifted.drift
+    differing = len(drift.plan.devices)
+    said = [
+        f"{count(number, noun)} {verb}"
+        for number, noun, verb in (
+            (differing, "switch", "differs" if differing == 1 else "differ"),
+            (len(drift.uncollected), "switch", "not collected"),
+            (len(drift.foreign), "switch", "not wanted"),
+        )
+        if number
+    ]
+    if not differing and drift.plan.told:
+        said.append("cables or NICs differ")
+    found = Counter(one.severity for one in drifted.outcome.findings)
+    findings = [count(found[severity], severity) for severity in SEVERITIES if found[severity]]
+    said += [f"{' and '.join(findings)} that {drifted.wanted} does not have"] if findings else []
+    if drift.empty:
+        alike = f"{count(drifted.switches, 'switch')} as {drifted.wanted} has it"
+        return "; ".join([f"no drift: {alike}", *said])
+    back = f"; way back: {harm(drift.plan)}" if drift.plan.risk != "none" else ""
+    if drift.plan.rollout and drift.plan.rollout.hazards:
+        back += f"; {count(len(drift.plan.rollout.hazards), 'hazard')} on the way"
+    return f"{', '.join(said)}{back}"

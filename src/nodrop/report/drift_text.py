@@ -1,0 +1,41 @@
+"""Drift for a person at a terminal."""
+
+from nodrop.report.drift_page import ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
+from nodrop.report.drifted import Drifted
+from nodrop.report.escape import terminal
+from nodrop.report.links import Links
+from nodrop.report.paint import paint
+from nodrop.report.plan_page import devices, unsaid
+from nodrop.report.plan_text import MARKS, listed, ordered, sheets_of
+from nodrop.report.plan_words import DIFFERING
+from nodrop.report.rollout_page import hazards
+from nodrop.report.table import folded
+from nodrop.report.text import render as findings_text
+
+
+def render(
+    drifted: Drifted, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: Links | None = None
+) -> str:
+    """Write what differs switch by switch, then findings as lint tells them, and the verdict last.
+
+    `verbose` folds nothing, and tells also what switches wrote by themselves. `quiet` leaves what differs, findings
+    and what is wrong.
+    """
+    plan = drifted.drift.plan
+    findings = findings_text(drifted.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n")
+    sheets = [
+        [paint(part, MARKS["-"], color) for line in sides(drifted) for part in folded(terminal(line), "", "  ")],
+        [paint(f"{mark} {terminal(line)}", MARKS[mark], color) for mark, line in devices(plan, VERBS)],
+        *sheets_of(plan, DIFFERING, color=color, verbose=verbose),
+        [findings] if findings else [],
+    ]
+    if not quiet:
+        sheets += [
+            listed(OWN, own(drifted), color) if verbose else [],
+            listed(UNSAID, unsaid(plan, SIDES), color),
+            listed(ORDER, ordered(plan), color),
+            listed(WAY, hazards(plan), color),
+            [paint(terminal(summary(drifted)), "1", color)],
+        ]
+    said = "\n\n".join("\n".join(lines) for lines in sheets if lines)
+    return said + "\n" if said else ""

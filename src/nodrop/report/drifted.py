@@ -1,0 +1,21 @@
+"""What a comparison of what runs with what is wanted is made of: the drift, and findings that only what runs has."""
+
+from dataclasses import dataclass, field
+
+from nodrop.plan.model import Drift
+from nodrop.report.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drifted:
+    """What runs, held against what is wanted."""
+
+    wanted: str
+    """What is wanted, by the path that was given."""
+    switches: int
+    """How many switches are both collected and wanted."""
+    drift: Drift
+    outcome: Outcome = field(default_factory=Outcome)
+    """What every report of findings tells of: those that running files have, and what is wanted has not."""
+    shared: int = 0
+    """Findings that both have."""

@@ -1,0 +1,48 @@
+"""What `nodrop check` ends with 1 for beside findings of rules: of a change as a whole, which no fabric shows."""
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """A verdict on a change in the words that a rule's page has; formats of findings tell it under its name."""
+
+    name: str
+    why: str
+    fix: str
+    area: str = "change"
+    severity: str = "error"
+    confidence: str = "certain"
+    strictness: str = "regular"
+
+    @property
+    def page(self) -> str:
+        """What `nodrop explain` prints of it."""
+        parts = (f"{self.name}: {self.severity}, of `nodrop check` alone", self.why, f"What to do: {self.fix}")
+        return "\n\n".join(textwrap.fill(one, _WIDTH) for one in parts) + "\n"
+
+
+HAZARD = Ruling(
+    name="rollout-hazard",
+    why="Switches are changed one after the other. In a state between, with some as they will be and the others as "
+    "they are, the fabric has an error that it has neither before nor after the change, and no order that was tried "
+    "avoids it: whoever rolls the change out loses or stops traffic on the way.",
+    fix="make the change in two, so that each is safe by itself, or keep traffic off what breaks until all of it is "
+    "changed; `nodrop explain` has the page of the rule that the message names, and `--rollout tell` lets it through",
+)
+UNFIT = Ruling(
+    name="build-unlike-intent",
+    why="An intent and what it was built into lie side by side, and the files are not what the intent comes to now: "
+    "what is loaded on switches is not what was reviewed.",
+    fix="run `nodrop build` and commit what it writes; where the files are right, change the intent",
+)
+RISK = Ruling(
+    name="risk-of-change",
+    why="The change does to switches that run what `--fail-on-risk` does not let through.",
+    fix="roll it out in a maintenance window, with the switches drained, and ask for `--fail-on-risk` one step higher",
+)
+RULINGS: Mapping[str, Ruling] = {one.name: one for one in (HAZARD, UNFIT, RISK)}

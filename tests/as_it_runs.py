@@ -1,0 +1,244 @@
+"""The files of a build as switches show them when they run: what their software adds, in another order and form.
+
+What is added is what `adds.yaml` of a platform and the sources that it names tell of, and what the model does not hold.
+"""
+
+import ipaddress
+import json
+import re
+from random import Random
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from nodrop.formats.yaml import parse
+
+Files = dict[str, bytes]
+
+INIT: dict[str, Any] = {
+    "DEVICE_METADATA": {
+        "localhost": {
+            "mac": "02:00:5e:10:00:01",
+            "timezone": "UTC",
+            "default_bgp_status": "up",
+            "default_pfcwd_status": "disable",
+            "synchronous_mode": "enable",
+        }
+    },
+    "CRM": {"Config": {"polling_interval": "300", "ipv4_route_high_threshold": "85", "ipv4_route_low_threshold": "70"}},
+    "FLEX_COUNTER_TABLE": {
+        "ACL": {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "10000"},
+        "PORT": {"FLEX_COUNTER_STATUS": "enable"},
+        "PORT_PHY_ATTR": {"FLEX_COUNTER_STATUS": "enable"},
+        "QUEUE": {"FLEX_COUNTER_STATUS": "enable"},
+        "PFCWD": {"FLEX_COUNTER_STATUS": "enable"},
+    },
+    "BGP_DEVICE_GLOBAL": {"STATE": {"tsa_enabled": "false", "wcmp_enabled": "false"}},
+    "FEATURE": {
+        "bgp": {"state": "enabled", "auto_restart": "enabled", "delayed": "False", "has_global_scope": "True"},
+        "lldp": {"state": "enabled", "auto_restart": "enabled", "delayed": "True", "has_global_scope": "True"},
+    },
+    "AUTO_TECHSUPPORT": {"GLOBAL": {"state": "enabled", "rate_limit_interval": "180"}},
+    "AUTO_TECHSUPPORT_FEATURE": {"bgp": {"state": "enabled", "rate_limit_interval": "600"}},
+    "SYSLOG_CONFIG": {"GLOBAL": {"rate_limit_interval": "0", "rate_limit_burst": "0"}},
+    "SYSLOG_CONFIG_FEATURE": {"bgp": {"rate_limit_interval": "300", "rate_limit_burst": "20000"}},
+    "PASSW_HARDENING": {"POLICIES": {"state": "disabled", "len_min": "8"}},
+    "BANNER_MESSAGE": {"global": {"state": "disabled", "login": "Debian GNU/Linux 12", "motd": "", "logout": ""}},
+    "SYSTEM_DEFAULTS": {"mux_tunnel_egress_acl": {"status": "disabled"}},
+    "KDUMP": {"config": {"enabled": "false", "memory": "0M-2G:256M,2G-4G:320M", "num_dumps": "3"}},
+    "NTP": {"global": {"authentication": "disabled", "dhcp": "enabled", "admin_state": "enabled"}},
+}
+"""Some of what init_cfg.json puts below a configuration, and what `config reload` fills in (sonic-buildimage)."""
+
+SYSTEM: dict[str, Any] = {
+    "aaa": {
+        "class": {"nvapply": {"action": "allow", "command-path": {"/": {"permission": "all"}}}},
+        "role": {"system-admin": {"class": {"nvapply": {}}}},
+        "user": {"cumulus": {"full-name": "cumulus,,,", "hashed-password": "*", "role": "system-admin"}},
+    },
+    "api": {"state": "enabled"},
+    "config": {"auto-save": {"state": "enabled"}},
+    "control-plane": {"acl": {"acl-default-dos": {"inbound": {}}, "acl-default-whitelist": {"inbound": {}}}},
+    "reboot": {"mode": "cold"},
+    "ssh-server": {"state": "enabled"},
+    "wjh": {"channel": {"forwarding": {"trigger": {"l2": {}, "l3": {}}}}},
+}
+"""What an image of Cumulus Linux with NVUE has below `system` before anybody sets anything."""
+
+
+def as_it_runs(platform: str, files: Files, chance: Random) -> Files:
+    """The files of one switch as they are collected from it, in one of the forms that its platform has."""
+    forms = {"sonic": _of_sonic, "nvue": _of_nvue, "onyx": _of_onyx, "nclu": _of_nclu, "cumulus": _of_cumulus}
+    return forms[platform](files, chance)
+
+
+def _of_sonic(files: Files, chance: Random) -> Files:
+    """`config_db.json` and `frr.conf`, or all in one as `show runningconfiguration all` has it."""
+    tables = _over(INIT, json.loads(files["config_db.json"]))
+    running = {"config_db.json": tables}
+    frr = files.get("frr.conf")
+    if frr is None:
+        return {"config_db.json": _json(tables, chance)}
+    shown = _of_frr(frr.decode(), chance)
+    if chance.random() < 0.5:
+        tables["bgpraw"] = f"Building configuration...\n\nCurrent configuration:\n{shown}"
+        return {"config_db.json": _json(tables, chance)}
+    return {"config_db.json": _json(running["config_db.json"], chance), "frr.conf": shown.encode()}
+
+
+def _over(below: Any, above: Any) -> Any:
+    """Two trees as one, what is `above` being the stronger."""
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return above
+    return below | {key: _over(below[key], value) if key in below else value for key, value in above.items()}
+
+
+def _json(data: Any, chance: Random) -> bytes:
+    return json.dumps(_shuffled(data, chance), indent=4).encode()
+
+
+def _shuffled(data: Any, chance: Random) -> Any:
+    if not isinstance(data, dict):
+        return data
+    keys = list(data)
+    chance.shuffle(keys)
+    return {key: _shuffled(data[key], chance) for key in keys}
+
+
+def _of_frr(text: str, chance: Random) -> str:
+    """A frr.conf as `vtysh -c 'show running-config'` has it: lists by number, neighbors and networks in their order."""
+    head, blocks = _blocks(text)
+    chance.shuffle(blocks)
+    version = "frr version 10.3"
+    first = next(line for line in head if line.startswith("frr defaults"))
+    rest = [line for line in head if line != first]
+    lines = ["!", version, first, *rest, *(line for block in blocks for line in ("!", *block)), "!", "end"]
+    return "\n".join(lines) + "\n"
+
+
+def _blocks(text: str) -> tuple[list[str], list[list[str]]]:
+    """Lines that stand alone, and blocks of such as belong together."""
+    head: list[str] = []
+    blocks: list[list[str]] = []
+    for line in text.split("\n"):
+        plain = line.strip()
+        if plain in ("", "!", "exit", "end", "line vty"):
+            continue
+        if line.startswith(" "):
+            blocks[-1].append(line)
+        elif plain.startswith(("router ", "route-map ", "interface ", "vrf ")):
+            blocks.append([line])
+        elif found := re.match(r"(bgp community-list standard \S+) (permit .*)", plain):
+            blocks.append([f"{found[1]} seq 5 {found[2]}"])
+        elif plain.startswith(("ip ", "ipv6 ")):
+            blocks.append([line])
+        else:
+            head.append(line)
+    return head, [[*_in_order(block), "exit"] if len(block) > 1 else block for block in blocks]
+
+
+def _in_order(block: list[str]) -> list[str]:
+    """A block with its runs of neighbors and of networks sorted by number."""
+    result: list[str] = []
+    run: list[str] = []
+    for line in [*block, ""]:
+        word = line.split()[:1]
+        if run and run[0].split()[0] in word:
+            run.append(line)
+            continue
+        result += sorted(run, key=_number) if run else []
+        run = []
+        if word and word[0] in ("neighbor", "network"):
+            run = [line]
+        elif line:
+            result.append(line)
+    return result
+
+
+def _number(line: str) -> tuple[int, int, str]:
+    of = line.split()[1].partition("/")[0]
+    try:
+        address = ipaddress.ip_address(of)
+    except ValueError:
+        return 0, 0, ""
+    return address.version, int(address), ""
+
+
+def _of_nvue(files: Files, chance: Random) -> Files:
+    """`nv config show -o yaml`, or `-o commands`."""
+    given: Any = parse(files["startup.yaml"], "startup.yaml").data
+    header = next(one["header"] for one in given if "header" in one)
+    tree = _over({"system": SYSTEM}, next(one["set"] for one in given if "set" in one))
+    if chance.random() < 0.5 and header.get("version"):
+        from io import BytesIO
+
+        out = BytesIO()
+        yaml = YAML(typ="safe", pure=True)
+        yaml.default_flow_style = False
+        yaml.dump([{"header": {**header, "rev-id": 7}}, {"set": _shuffled(tree, chance)}], out)
+        return {"startup.yaml": out.getvalue()}
+    lines = [f"nv set {' '.join(words)}" for words in _commands(tree)]
+    chance.shuffle(lines)
+    return {"startup.yaml": "".join(f"{line}\n" for line in lines).encode()}
+
+
+def _commands(tree: Any) -> Any:
+    for key, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from ([_quoted(key), *words] for words in _commands(value))
+        elif isinstance(value, list):
+            yield from ([_quoted(key), _quoted(str(one))] for one in value)
+        else:
+            yield [_quoted(key), *([] if value in ({}, None) else [_quoted(str(value))])]
+
+
+def _quoted(word: str) -> str:
+    return word if re.fullmatch(r"[A-Za-z0-9_./:,*+-]+", word) else f"'{word}'"
+
+
+ONYX = b"""
+##
+## Network management configuration
+##
+# web proxy auth basic password ********
+   clock timezone Etc UTC
+##
+## X.509 certificates configuration
+##
+#
+# Certificate name system-self-signed, ID 1
+   crypto certificate system-self-signed regenerate days-valid 365
+##
+## Persistent prefix mode setting
+##
+cli default prefix-modes enable
+"""
+"""What a running-config of Onyx ends with, whatever was set."""
+
+
+def _of_onyx(files: Files, _chance: Random) -> Files:
+    return {name: raw + ONYX for name, raw in files.items()}
+
+
+def _of_nclu(files: Files, chance: Random) -> Files:
+    """`net show configuration commands`: begins with `net del all`, and has commands in an order of its own."""
+    result = {}
+    for name, raw in files.items():
+        first, *rest = [line for line in raw.decode().splitlines() if line.startswith("net ")]
+        chance.shuffle(rest)
+        result[name] = "".join(f"{line}\n" for line in (first, *rest)).encode()
+    return result
+
+
+def _of_cumulus(files: Files, chance: Random) -> Files:
+    """Files as tools write them: without the comments of whoever wrote them, and with their own."""
+    result = {}
+    for name, raw in files.items():
+        text = raw.decode()
+        if name == "frr.conf":
+            text = _of_frr(text, chance)
+        elif name != "hostname":
+            kept = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
+            text = "".join(f"{line}\n" for line in ("# Auto-generated, edit with care", *kept))
+        result[name] = text.encode()
+    return result

@@ -1,0 +1,126 @@
+"""What changes in files and is no fact of the model: told by table and key, with its risk, and made by the patch."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nodrop
+from command import nodrop as command
+from nodrop.fabric.reading import Reading
+from nodrop.plan.model import Plan
+from nodrop.plan.patches import patches
+from nodrop.report import plan_json, plan_markdown, plan_text
+from nodrop.resources import home
+from test_fix_properties import broken, said
+
+SECRET = "hunter2-in-the-clear"
+Tables = dict[str, Any]
+
+
+def sonic(change: Callable[[Tables], None], *names: str) -> tuple[Reading, Reading]:
+    """Return what switches say, and what they say with the tables of some of them changed."""
+    old = broken("sonic", [])
+    for name in names:
+        tables = json.loads(old[f"{name}/config_db.json"])
+        old[f"{name}/config_db.json"] = json.dumps(tables | {"NTP_SERVER": {"192.0.2.10": {}}})
+    new = dict(old)
+    for name in names:
+        tables = json.loads(old[f"{name}/config_db.json"])
+        change(tables)
+        new[f"{name}/config_db.json"] = json.dumps(tables)
+    return said(old), said(new)
+
+
+def told(plan: Plan) -> list[tuple[tuple[str, ...], str, list[tuple[str, str]], str]]:
+    """Return of each part its switches, its name, keys and kinds, and what it does."""
+    return [
+        (
+            one.devices,
+            " ".join(one.at[1:]),
+            [(" ".join(key.path[len(one.at) :]), key.kind) for key in one.keys],
+            one.effect.risk,
+        )
+        for one in plan.outside
+    ]
+
+
+def rules_and_time(tables: Tables) -> None:
+    tables["ACL_TABLE"] = {"DATA": {"type": "L3", "stage": "ingress", "ports": ["Ethernet0"]}}
+    tables["NTP_SERVER"]["192.0.2.10"] = {"association_type": "server"}
+    tables["SNMP_COMMUNITY"] = {SECRET: {"TYPE": "RO"}}
+    tables["TACPLUS"] = {"global": {"passkey": SECRET}}
+
+
+def test_tables_that_the_model_does_not_hold_are_told_of_all_switches_once() -> None:
+    old, new = sonic(rules_and_time, "leaf1", "leaf2")
+    plan = nodrop.plan(old, new)
+    both = ("leaf1", "leaf2")
+    assert told(plan) == [
+        (both, "ACL_TABLE", [("DATA", "added")], "unknown"),
+        (both, "NTP_SERVER", [("192.0.2.10 association_type", "added")], "service restart"),
+        (both, "SNMP_COMMUNITY", [("…", "added")], "unknown"),
+        (both, "TACPLUS", [("global", "added")], "unknown"),
+    ]
+    assert (plan.told, plan.empty, [one.devices for one in plan.order]) == ((), False, [("leaf1",), ("leaf2",)])
+    assert plan.effects == dict.fromkeys(both, "service restart")
+    assert SECRET not in plan_text.render([plan]) + plan_markdown.render([plan]) + plan_json.render([plan]).decode()
+    for one in patches(plan, old, new):
+        assert json.loads(one.result["config_db.json"]) == json.loads(new.sources[one.device][0].held or b"")
+        assert not one.by_hand
+
+
+def test_a_file_that_is_only_written_otherwise_has_not_changed() -> None:
+    def turned(tables: Tables) -> None:
+        both = dict(reversed(tables.items()))
+        tables.clear()
+        tables.update(both)
+        tables["ACL_TABLE"] = {}
+
+    plan = nodrop.plan(*sonic(turned, "leaf1"))
+    assert (plan.empty, plan.outside) == (True, ())
+
+
+def test_facts_of_the_model_are_not_told_twice() -> None:
+    def both(tables: Tables) -> None:
+        for row in tables["WRED_PROFILE"].values():
+            row["green_min_threshold"] = "200000"
+        tables["PORT"]["Ethernet0"]["tpid"] = "0x8100"
+        tables["DEVICE_NEIGHBOR"]["Ethernet0"]["port"] = "mlx5_7"
+
+    old, new = sonic(both, "leaf1")
+    plan = nodrop.plan(old, new)
+    assert [one.at[1:] for one in plan.outside] == [("PORT",)]
+    assert told(plan)[0][2] == [("Ethernet0 tpid", "added")]
+    assert plan.told
+
+
+def test_paths_of_nvue_and_lines_of_the_routing_daemon() -> None:
+    old = broken("nvue", [])
+    text = old["leaf1/startup.yaml"]
+    new = said({**old, "leaf1/startup.yaml": text + "- set:\n    system:\n      aaa:\n        user:\n          ops:\n"
+        f"            password: {SECRET}\n            role: nvue-admin\n"})  # fmt: skip
+    plan = nodrop.plan(said(old), new)
+    assert told(plan) == [(("leaf1",), "system aaa", [("user", "added")], "unknown")]
+    assert SECRET not in plan_json.render([plan]).decode()
+    frr = broken("sonic", [])
+    more = {**frr, "leaf1/frr.conf": frr["leaf1/frr.conf"] + f"password {SECRET}\nlog timestamp precision 3\n"}
+    (part,) = nodrop.plan(said(frr), said(more)).outside
+    assert (part.at, [key.path[1] for key in part.keys]) == (("frr.conf",), ["password", "log timestamp precision"])
+
+
+@pytest.mark.parametrize(("base", "code"), [("plan", 1), ("check", 0)])
+def test_additions_of_an_intent_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: str, code: int) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (home("intents") / "two-by-two.yaml").read_text()
+    Path("old").mkdir()
+    Path("old/fabric.yaml").write_text(text)
+    Path("fabric.yaml").write_text(text + "extra: {leaf: {tables: {CRM: {Config: {polling_interval: '60'}}}}}\n")
+    words = (
+        ("plan", "old/fabric.yaml", "fabric.yaml") if base == "plan" else ("check", "fabric.yaml", "--base", "./old")
+    )
+    done = command(*words)
+    assert done.code == code
+    assert "outside what nodrop judges\n  leaf1, leaf2: CRM: Config added\n    = unknown: " in done.out

@@ -1,0 +1,54 @@
+"""examples/gitops: a site's repository, whose builds are as its intents have them and pass its own gate."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from command import nodrop
+from gitops import EXAMPLE, site
+
+BUILD = EXAMPLE / "build"
+
+
+@pytest.fixture(scope="session")
+def rebuilt(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """What the intents of the example come to today, built in a copy of it that is a repository of its own."""
+    root = site(tmp_path_factory.mktemp("gitops") / "site")
+    shutil.rmtree(root / "build", ignore_errors=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        patch.setenv("NODROP_NO_CACHE", "1")
+        done = nodrop("build", *sorted(Path("intents").glob("*.yaml")), "-o", "build")
+    assert done.code == 0, done
+    if request.config.getoption("--update-golden"):
+        shutil.rmtree(BUILD, ignore_errors=True)
+        shutil.copytree(root / "build", BUILD)
+    return root / "build"
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_the_build_is_what_the_intents_come_to(rebuilt: Path) -> None:
+    there, made = files(BUILD), files(rebuilt)
+    assert sorted(there) == sorted(made), "make golden"
+    assert [name for name in made if there[name] != made[name]] == [], "make golden"
+
+
+def test_the_site_passes_its_own_gate_and_every_suppression_hides_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(site(tmp_path / "site"))
+    done = nodrop("lint", ".", "--strictness", "auditor", "--fail-on", "note")
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(r"no findings in 16 devices, 512 interfaces, \d+ rules: 16 suppressed\n", done.out)
+
+
+def test_its_own_rules_pass_their_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLE)
+    done = nodrop("test-rules", "rules", "--mutants")
+    assert done.code == 0, done
+    assert "watchdog/site-watchdog-too-slow" in done.out
