@@ -5,6 +5,7 @@ STAMP  := $(VENV)/.ready
 PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11 python3,$(shell \
 	$(name) -c 'import sys; print("$(name)" if sys.version_info >= (3, 11) else "")' 2>/dev/null)))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONDONTWRITEBYTECODE :=  # tests start nodrop a thousand times, which is not to be compiled each time
 
 .PHONY: help setup demo test test-slow batfish-live check golden faults bench wheelhouse pythons system clean
 .DEFAULT_GOAL := help

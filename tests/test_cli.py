@@ -518,6 +518,7 @@ RUNS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("args", RUNS, ids=" ".join)
 def test_output_does_not_depend_on_hashes(args: list[str]) -> None:
     assert process(*args, env={"PYTHONHASHSEED": "4242"}) == nodrop(*args)

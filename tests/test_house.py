@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,13 @@ def layer_of(part: str) -> int:
     return next(number for number, names in enumerate(LAYERS) if part in names)
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse((SOURCE / path).read_text())
+
+
 def imports_of(path: Path) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse((SOURCE / path).read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -78,57 +84,51 @@ def imports_of(path: Path) -> Iterator[tuple[str, int]]:
             yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_imports_go_down(path: Path) -> None:
-    part = path.parts[0].removesuffix(".py")
-    if part == "__init__":
-        return
+def test_imports_go_down() -> None:
     wrong = []
-    for name, line in imports_of(path):
-        pieces = name.split(".")
-        if pieces[0] != "nodrop" or len(pieces) < 2:
-            continue
-        other = pieces[1]
-        known = any(other in names for names in LAYERS)
-        if known and layer_of(other) < layer_of(part):
-            wrong.append(f"line {line}: {part} imports {name}, which is above it")
+    for path in MODULES:
+        part = path.parts[0].removesuffix(".py")
+        for name, line in imports_of(path) if part != "__init__" else ():
+            pieces = name.split(".")
+            if pieces[0] != "nodrop" or len(pieces) < 2:
+                continue
+            known = any(pieces[1] in names for names in LAYERS)
+            if known and layer_of(pieces[1]) < layer_of(part):
+                wrong.append(f"{path}:{line}: {part} imports {name}, which is above it")
     assert not wrong, wrong
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_libraries_stay_where_they_belong(path: Path) -> None:
-    place = path.as_posix().removesuffix(".py")
+def test_libraries_stay_where_they_belong() -> None:
     wrong = [
-        f"line {line}: {name}"
+        f"{path}:{line}: {name}"
+        for path in MODULES
         for name, line in imports_of(path)
         for library, places in ONLY_IN.items()
-        if name.split(".")[0] == library and not place.startswith(places)
+        if name.split(".")[0] == library and not path.as_posix().removesuffix(".py").startswith(places)
     ]
     assert not wrong, wrong
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_vendor_words_stay_in_their_platform(path: Path) -> None:
-    if path.parts[0] in MAY_SPEAK:
-        return
-    tree = ast.parse((SOURCE / path).read_text())
-    docstrings = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
-    free = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)} | docstrings
+def test_vendor_words_stay_in_their_platform() -> None:
     wrong = [
-        f"line {node.lineno}: {word}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in free
+        f"{path}:{line}: {word}"
+        for path in MODULES
+        if path.parts[0] not in MAY_SPEAK
+        for line, text in said(path)
         for words in VENDOR_WORDS.values()
         for word in words
-        if word in node.value and (path.as_posix(), word) not in SPOKEN
+        if word in text and (path.as_posix(), word) not in SPOKEN
     ]
     assert not wrong, wrong
+
+
+def said(path: Path) -> Iterator[tuple[int, str]]:
+    """The texts of a module that are no docstrings, each with its line."""
+    tree = parsed(path)
+    free = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in free:
+            yield node.lineno, node.value
 
 
 SPOKEN = {
@@ -136,15 +136,15 @@ SPOKEN = {
 }
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_modules_are_short(path: Path) -> None:
-    assert len((SOURCE / path).read_text().splitlines()) <= 400
+def test_modules_are_short() -> None:
+    lines = {path: len((SOURCE / path).read_text().splitlines()) for path in MODULES}
+    assert {path: count for path, count in lines.items() if count > 400} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_no_group_is_repeated_possessively(path: Path) -> None:
+def test_no_group_is_repeated_possessively() -> None:
     """`(…)*+` matches wrongly in Python before 3.11.5 (gh-106052), which Debian 12 has; `(?>(…)*)` does not."""
-    assert not re.search(r"\)[*+?]\+", re.sub(r"(?m)^ *#.*$", "", (SOURCE / path).read_text()))
+    texts = {path: re.sub(r"(?m)^ *#.*$", "", (SOURCE / path).read_text()) for path in MODULES}
+    assert [path for path, text in texts.items() if re.search(r"\)[*+?]\+", text)] == []
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "templates").rglob("*.j2")), ids=lambda path: path.name)
@@ -185,7 +185,7 @@ def test_shipped_data_is_found() -> None:
 def test_no_public_function_without_a_docstring() -> None:
     wrong = []
     for path in MODULES:
-        for node in ast.walk(ast.parse((SOURCE / path).read_text())):
+        for node in ast.walk(parsed(path)):
             public = isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
             if public and not ast.get_docstring(node) and not _inside_private(path, node):
                 wrong.append(f"{path}:{node.lineno}: {node.name}")
@@ -194,8 +194,7 @@ def test_no_public_function_without_a_docstring() -> None:
 
 def _inside_private(path: Path, node: ast.AST) -> bool:
     """Whether a definition is local to a function or to a private class."""
-    tree = ast.parse((SOURCE / path).read_text())
-    for outer in ast.walk(tree):
+    for outer in ast.walk(parsed(path)):
         private = isinstance(outer, ast.FunctionDef) or (isinstance(outer, ast.ClassDef) and outer.name.startswith("_"))
         if private and any(
             isinstance(inner, type(node)) and inner.lineno == node.lineno and inner is not outer

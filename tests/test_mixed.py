@@ -226,6 +226,7 @@ def built(data: Data) -> Fabric:
         raise
 
 
+@pytest.mark.slow
 @given(intents(), st.data())
 def test_random_intents_come_back_whole_from_any_mix(data: Data, drawn: st.DataObject) -> None:
     fabric = built(set_on(data, drawn))

@@ -98,6 +98,7 @@ def test_all_formats_at_once_to_files() -> None:
     assert files() == files()
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_and_a_pool_say_the_same() -> None:
     for number in range(30):
         shutil.copytree("site/pod", f"site/pod{number}")

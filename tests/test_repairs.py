@@ -34,7 +34,15 @@ def why_not(rule: str) -> str:
     return {name: row["because"] for row in read_faults("no_fix.yaml") for name in row["rules"]}.get(rule, "")
 
 
-@pytest.mark.parametrize("fault", faults(), ids=lambda fault: fault.name)
+ONE = "sonic"
+"""The platform whose faults are always repaired; those of the others take as long again."""
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [fault if fault.platform == ONE else pytest.param(fault, marks=pytest.mark.slow) for fault in faults()],
+    ids=lambda fault: fault.name,
+)
 def test_a_fix_ends_the_fault_and_changes_nothing_else(fault: Fault) -> None:
     made = repaired(fault)
     assert made.left == () or not made.changes or made.by_hand
@@ -44,6 +52,7 @@ def test_a_fix_ends_the_fault_and_changes_nothing_else(fault: Fault) -> None:
         assert f"{fault.name}: " in TABLE.read_text()
 
 
+@pytest.mark.slow
 def test_what_is_not_repaired_is_listed_with_its_reason(update_golden: bool) -> None:
     lines = []
     for fault in faults():
@@ -66,12 +75,14 @@ def test_every_rule_for_errors_has_a_fix_or_a_reason() -> None:
     assert all(row["because"] for row in read_faults("no_fix.yaml"))
 
 
+@pytest.mark.slow
 def test_every_fault_without_a_change_has_a_reason() -> None:
     fixed = {rule.name for rule in shipped() if rule.changes_files}
     silent = {fault.row["rule"] for fault in faults() if not repaired(fault).changes}
     assert {rule for rule in silent - fixed if not why_not(rule)} == set()
 
 
+@pytest.mark.slow
 def test_changes_come_from_rules_that_say_so() -> None:
     by_name = {rule.name: rule for rule in shipped()}
     for fault in faults():

@@ -13,10 +13,12 @@ from nodrop.lint.finding import Finding
 from nodrop.lint.rules import shipped
 from nodrop.lint.setting import CannotSay, Setting
 from nodrop.locate import locate
-from nodrop.platforms.examples import TIERS
+from nodrop.platforms.examples import NAMES, TIERS
 
 UNSAID = Path(__file__).parent / "unsaid_examples.txt"
 PLATFORMS = list(TIERS)
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in PLATFORMS if name != NAMES]
+"""Platforms besides the one in whose words examples are written."""
 CASES = [(rule, example) for rule in shipped() for example in rule.examples]
 IDS = [f"{rule.name}-{example.name}" for rule, example in CASES]
 
@@ -43,13 +45,14 @@ def run(case: int, platform: str) -> tuple[str, str]:
     return "\n".join(map(str, failures)), ""
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", [NAMES, *OTHERS])
 @pytest.mark.parametrize("case", range(len(CASES)), ids=IDS)
 def test_example(case: int, platform: str) -> None:
     failures, _ = run(case, platform)
     assert not failures, failures
 
 
+@pytest.mark.slow
 def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_down(update_golden: bool) -> None:
     lines = []
     for case, name in enumerate(IDS):
@@ -62,6 +65,7 @@ def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_d
     assert UNSAID.read_text() == text
 
 
+@pytest.mark.slow
 def test_every_fault_that_a_platform_can_have_is_caught_there() -> None:
     said: dict[tuple[str, str], set[str]] = {
         (rule.name, platform): set() for rule in shipped() for platform in PLATFORMS

@@ -172,6 +172,7 @@ def made(scene: Path, locales: Path, tmp_path_factory: pytest.TempPathFactory) -
     return made_of(scene, tmp_path_factory.mktemp("outputs"), locales)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_same_bytes(name: str, made: Mapping[str, Path]) -> None:
     assert difference(made["plain"], made[name]) == ""
@@ -188,6 +189,7 @@ def test_the_first_difference_is_told(tmp_path: Path) -> None:
     assert difference(one, other) == "only one of both has leaf0"
 
 
+@pytest.mark.slow
 def test_every_output_was_made(made: Mapping[str, Path]) -> None:
     """Equal is only what there is: each report says something of the faults, and each folder has something."""
     plain = made["plain"]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
@@ -106,12 +107,15 @@ def read_artifacts(
     for artifact in artifacts:
         by_device.setdefault(artifact.device, []).append(artifact)
     for device, own in by_device.items():
-        platform = platform_of[device]
-        folder = f"{below}/{device}" if below else device
-        opened: list[tuple[Source, bytes]] = []
-        for artifact in own:
-            reader = platforms.reader(platform)
-            if artifact.path in (*reader.FILES, *reader.BESIDE):
-                raw, display = artifact.text.encode(), f"{folder}/{artifact.path}"
-                opened.append((Source(name=artifact.path, display=display, held=raw), raw))
-        yield heard(platforms.reader(platform).read(device, opened), platform, opened)
+        yield _read_artifacts(platform_of[device], device, f"{below}/{device}" if below else device, tuple(own))
+
+
+@lru_cache(maxsize=128)  # of states of one fabric, and of examples of rules, most switches are the same
+def _read_artifacts(platform: str, device: str, folder: str, own: tuple[Artifact, ...]) -> DeviceReading:
+    reader = platforms.reader(platform)
+    opened: list[tuple[Source, bytes]] = []
+    for artifact in own:
+        if artifact.path in (*reader.FILES, *reader.BESIDE):
+            raw, display = artifact.text.encode(), f"{folder}/{artifact.path}"
+            opened.append((Source(name=artifact.path, display=display, held=raw), raw))
+    return heard(reader.read(device, opened), platform, opened)

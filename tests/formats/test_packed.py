@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodrop.fabric.fabric import Device, Fabric, Interface, Port
@@ -48,6 +48,7 @@ def test_whatever_is_packed_comes_back_to_the_last_type(value: Any) -> None:
     assert repr(ANYTHING.unpack(ANYTHING.pack(value))) == repr(value)
 
 
+@settings(max_examples=15)
 @given(fabrics())
 def test_fabrics_come_back_whole_and_equal_parts_stay_one_object(fabric: Fabric) -> None:
     back = TABLE.unpack(TABLE.pack(fabric))

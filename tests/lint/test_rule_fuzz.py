@@ -117,5 +117,6 @@ def tried(times: int, folder: Path, seed: int) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_a_broken_example_is_a_fault_of_its_rule(tmp_path: Path) -> None:
     assert tried(80, tmp_path, 9) > 10

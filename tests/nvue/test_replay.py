@@ -72,6 +72,7 @@ def test_shipped_fabrics(name: str, version: str) -> None:
     assert_replays(as_nvue(fabric("reference-256").device(name), version))
 
 
+@pytest.mark.slow
 @given(random_nvue.devices())
 def test_random_devices(device: Device) -> None:
     assert_replays(device)

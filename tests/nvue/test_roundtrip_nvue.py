@@ -78,6 +78,7 @@ def test_the_same_intent_for_nvue(path: Path, version: str) -> None:
         assert_round_trip(device, built)
 
 
+@pytest.mark.slow
 @given(devices())
 def test_random_devices(device: Device) -> None:
     assert_round_trip(device, alone(device), nonsense=OF_MEANING)

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -90,12 +91,12 @@ def test_it_ends_with_whoever_asked_for_it_however_that_ends() -> None:
             try:
                 assert asking.stdout is not None
                 assert asking.stdout.readline() == "asleep\n"
-                assert within(lambda: len(list(sleepers(mark))) == 2)
+                assert within(partial(sleep_there, mark, 2))
                 asking.send_signal(number)
                 asking.wait(20)
             finally:
                 asking.kill()
-        assert within(lambda: not list(sleepers(mark))), number
+        assert within(partial(sleep_there, mark, 0)), number
 
 
 def sleep(tell: box.Tell, mark: str) -> None:
@@ -127,6 +128,10 @@ def sleepers(mark: str) -> Iterator[int]:
                 continue
             if mark.encode() in words and b"import time" in words:
                 yield int(path.name)
+
+
+def sleep_there(mark: str, number: int) -> bool:
+    return len(list(sleepers(mark))) == number
 
 
 def within(holds: Callable[[], bool]) -> bool:
