@@ -1,5 +1,7 @@
 """Pairs of fabrics that differ in what an intent says, read back as a build is, and what plans make of them."""
 
+import json
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -56,3 +58,9 @@ def device_in(of: Reading, name: str) -> Device:
     files = bundle(of, name)
     assert files is not None
     return as_read(of.fabric.device(name).platform, name, files)
+
+
+def steps_of(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """Return the steps of a SONiC switch's patches, in the order in which they are applied."""
+    names = sorted(name for name in files if name.startswith("patch") and name.endswith(".json"))
+    return [step for name in names for step in json.loads(files[name])]

@@ -21,7 +21,7 @@ from nodrop.plan.patches import Patch, patches
 from nodrop.platforms.frr_changes import changes
 from nodrop.platforms.sonic.edit import PATCH, between
 from nodrop.platforms.sonic.patch import operations
-from plan.pairs import KNOBS, reading, reading_of
+from plan.pairs import KNOBS, reading, reading_of, steps_of
 
 MORE: tuple[dict[str, Any], ...] = (
     {"classes.rdma.share": "50%", "classes.default.share": "25%"},
@@ -69,7 +69,7 @@ def test_a_sonic_switch_comes_to_its_new_file(wanted: dict[str, Any]) -> None:
     one, other = reading("sonic"), reading_of("sonic", wanted)
     for pair in ((one, other), (other, one)):
         for plan, patch, before, after in made(*pair):
-            steps = json.loads(patch.files.get(PATCH, b"[]"))
+            steps = steps_of(patch.files)
             old, new = (json.loads(files["config_db.json"]) for files in (before, after))
             assert typed(patch.files.get("commands.sh", b"").decode(), applied(steps, old)) == new, patch.device
             assert [line for line in patch.by_hand if not line.startswith("refused as a whole")] == []
@@ -112,7 +112,7 @@ def test_what_runs_is_changed_in_what_the_model_says_of_it_alone() -> None:
     plan = nodrop.plan(old, new)
     for exact in (True, False):
         for patch in patches(replace(plan, exact=exact), old, new):
-            tables = {step["path"].split("/")[1] for step in json.loads(patch.files.get(PATCH, b"[]"))}
+            tables = {step["path"].split("/")[1] for step in steps_of(patch.files)}
             assert ("DEVICE_NEIGHBOR" in tables) is (exact and patch.device != "leaf3")
             assert ("changes.vtysh" in patch.files) is (exact and patch.device != "leaf3")
 

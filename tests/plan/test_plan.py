@@ -30,7 +30,7 @@ from nodrop.platforms import changing
 from nodrop.platforms.sonic.edit import PATCH
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.report.plan_words import lines, what
-from plan.pairs import KNOBS, as_read, device_in, reading, reading_of
+from plan.pairs import KNOBS, as_read, device_in, reading, reading_of, steps_of
 from test_fix_properties import bad_examples, broken, said
 
 HERE = Path(__file__).parent
@@ -160,8 +160,7 @@ def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
     had = bundle(old, patch.device)
     assert had is not None
     if platform == "sonic":
-        steps = json.loads(patch.files.get(PATCH, b"[]"))
-        assert applied(steps, json.loads(had[file])) == json.loads(patch.result[file])
+        assert applied(steps_of(patch.files), json.loads(had[file])) == json.loads(patch.result[file])
     else:
         laid_over = {**had, file: had[file] + patch.files["changes.yaml"]}
         assert as_read(platform, patch.device, laid_over) == as_read(platform, patch.device, dict(patch.result))

@@ -20,6 +20,8 @@ Patches of nodrop: in each folder, what takes the switch of its name to what is 
 nodrop reads none of these folders as a configuration, unless it is named itself.
 
   patch.json      SONiC: config apply-patch patch.json
+  patch-1.json    SONiC: the first of several, one for each port that is shut, in turn:
+                  for one in patch-*.json; do sudo config apply-patch "$one" || break; done
   commands.sh     SONiC: what that refuses and commands do, typed after it
   changes.vtysh   FRR: vtysh -f changes.vtysh, then keep the new frr.conf
   changes.yaml    NVUE: nv config patch changes.yaml; changes.nv has the same as commands

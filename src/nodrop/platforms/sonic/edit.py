@@ -31,6 +31,7 @@ from nodrop.platforms.sonic.gcu import judged
 from nodrop.platforms.sonic.patch import operations
 from nodrop.platforms.sonic.reader import read
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_OF_TYPE, TYPE_OF_ROLE
+from nodrop.platforms.sonic.turns import turns
 
 _BY_HAND: Mapping[str, str] = {
     "@vrf_bgp": BY_HAND,
@@ -48,7 +49,8 @@ _BY_HAND: Mapping[str, str] = {
 }
 
 PATCH, COMMANDS = "patch.json", "commands.sh"
-"""The steps for `config apply-patch`, and what is typed on the switch besides, or in their place."""
+"""The steps for `config apply-patch` (patch-1.json and so on where there are several), and what is typed besides
+or in their place."""
 _FIXED = (("VERSIONS",), ("DEVICE_METADATA", "localhost", "hwsku"), ("DEVICE_METADATA", "localhost", "platform"))
 """What the switch and its release say, and no patch."""
 _OF_A_DIALECT = frozenset({"bracket-reference", "comma-port-list", "ignored-table", "unknown-field", "unknown-table"})
@@ -67,28 +69,33 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
     if not files:
         return Edit(by_hand=by_hand)
     old_data, new_data = parse(bundle[FILE], FILE), parse(state.bundle[FILE], FILE)
-    edit = Edit(
-        files=files,
-        steps=_judged(old_data, new_data, state.first, state.reading),
-        by_hand=by_hand,
-        follows=tuple(state.told(wanted, by_hand)),
-    )
-    return _with_forms(edit)
+    edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.told(wanted, by_hand)))
+    return _with_steps(edit, _judged(old_data, new_data, state.first, state.reading))
 
 
 def _judged(
     old: Mapping[str, Any], new: Mapping[str, Any], before: DeviceReading, after: DeviceReading
-) -> tuple[Step, ...]:
-    """The steps from one configuration to another, of which the readings tell faults, as the updater takes them."""
+) -> Iterator[tuple[Step, ...]]:
+    """Yield the steps of each patch, one after the other, from one configuration to another, as the updater takes them.
+
+    The readings tell the faults of both.
+    """
     was, will = ([remark.kind for remark in one.remarks] for one in (before, after))
-    return tuple(judged(operations(old, new), old, new, before.device.version, was=was, will=will))
+    now = old
+    for then in turns(old, new):
+        yield tuple(judged(operations(now, then), now, then, before.device.version, was=was, will=will))
+        now = then
 
 
-def _with_forms(edit: Edit) -> Edit:
-    """An edit with its steps as a patch, and as commands where some are typed."""
-    patch = {PATCH: edit.patch} if any(not step.command for step in edit.steps) else {}
-    typed = "".join(f"sudo {line}\n" for line in edit.commands.splitlines())
-    return replace(edit, forms=patch | ({COMMANDS: typed} if typed else {}))
+def _with_steps(edit: Edit, turned: Iterable[tuple[Step, ...]]) -> Edit:
+    """An edit with the steps of patches, each patch as a form, and commands where some steps are typed."""
+    made = [replace(edit, steps=steps) for steps in turned]
+    patches = [one.patch for one in made if any(not step.command for step in one.steps)]
+    last = len(patches)
+    names = [PATCH if last == 1 else f"patch-{one:0{len(str(last))}}.json" for one in range(1, last + 1)]
+    whole = replace(edit, steps=tuple(step for one in made for step in one.steps))
+    typed = "".join(f"sudo {line}\n" for line in whole.commands.splitlines())
+    return replace(whole, forms=dict(zip(names, patches, strict=True)) | ({COMMANDS: typed} if typed else {}))
 
 
 def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
@@ -102,9 +109,9 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
     before, after = parse(old[FILE], FILE), parse(new[FILE], FILE)
     if any(_at(before, path) != _at(after, path) for path in _FIXED) or _lanes(before) != _lanes(after):
         return None
-    steps = _judged(before, after, *(read(name, sources(one)) for one in (old, new)))
-    tables = Edit(files={FILE: new[FILE]} if steps else {}, steps=steps)
-    return _with_routing(_with_forms(tables), old, new)
+    readings = (read(name, sources(one)) for one in (old, new))
+    tables = _with_steps(Edit(), _judged(before, after, *readings))
+    return _with_routing(replace(tables, files={FILE: new[FILE]} if tables.steps else {}), old, new)
 
 
 def _with_routing(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Edit:

@@ -194,9 +194,9 @@ class _Judge:
         return tuple(port for port in ports if all(rows.get(port, {}).get("admin_status") == "up" for rows in states))
 
     def _watchdog(self, step: Step) -> str:
-        _, port, *field = (*parts(step.path), "")
-        rows = [tables.get("PFC_WD", {}).get(port) for tables in (self.old, self.new)]
-        if field[:1] == ["pfcwd_sw_enable"] and rows[0] is not None and rows[0] == rows[1]:
+        _, port, field, *_ = (*parts(step.path), "", "")
+        watched = step.op == "replace" and field == "pfcwd_sw_enable" and _value(self.old, step.path)
+        if watched and port in self.new.get("PFC_WD", {}):
             return f"; a watchdog that runs keeps its priorities until PFC_WD|{port} is taken out and put in again"
         return ""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from nodrop.fabric.change import Step
 
-_FIRST = (
+NAMED_BY_OTHERS = (
     "DEVICE_METADATA", "VERSIONS", "BUFFER_POOL", "BUFFER_PROFILE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "LOSSLESS_TRAFFIC_PATTERN", "DSCP_TO_TC_MAP", "DOT1P_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP",
     "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "TC_TO_DSCP_MAP", "SCHEDULER", "WRED_PROFILE",
@@ -20,8 +20,8 @@ def operations(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Step]
     A table without rows is none: a switch does not have it, and the updater takes no patch that leaves one behind.
     """
     old, new = ({table: rows for table, rows in one.items() if rows != {}} for one in (old, new))
-    tables = [table for table in _FIRST if table in new or table in old]
-    tables += [table for table in {**old, **new} if table not in _FIRST]
+    tables = [table for table in NAMED_BY_OTHERS if table in new or table in old]
+    tables += [table for table in {**old, **new} if table not in NAMED_BY_OTHERS]
     last: list[Step] = []
     for table in tables:
         before, after = old.get(table), new.get(table)
@@ -34,7 +34,7 @@ def operations(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Step]
                 yield one
             continue
         gone = [_change((table, key), before, after) for key in before if key not in after]
-        if table in _FIRST:
+        if table in NAMED_BY_OTHERS:
             last += gone
         else:
             yield from gone

@@ -1,0 +1,76 @@
+"""The configurations that a running switch is taken through, patch by patch, so that its updater sorts each quickly.
+
+The Generic Config Updater orders a patch itself (sonic-utilities generic_config_updater/patch_sorter.py, DfsSorter): at
+each of its steps it tries what is left, and holds what comes of it against the YANG models, whole. What ports are shut
+for it takes only once a port is down, so that most is tried in vain: that grows with the square of the ports. A patch
+for each port is sorted in a second or two, however many ports there are.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from nodrop.platforms.sonic.gcu import facts
+from nodrop.platforms.sonic.patch import NAMED_BY_OTHERS
+
+_PORTS = "PORT"
+Tables = Mapping[str, Any]
+
+
+def turns(old: Tables, new: Tables) -> Iterator[Tables]:
+    """Yield the configuration after each patch, the last of which is `new`.
+
+    There is one patch where at most one port is shut. Else all comes first that no port is shut for; then ports change,
+    one after the other; and what nothing names any more goes last. So does what goes from one row and comes in another:
+    in one patch the updater makes a move of the two (jsonpatch, `make_patch`), which it takes for no guarded table.
+    """
+    if all(isinstance(row, Mapping) for tables in (old, new) for rows in tables.values() for row in _listed(rows)):
+        shut = facts()["shut_for"]
+        changed = dict.fromkeys(_port(key) for table in shut for key in _changed(old, new, table))
+        ports = [port for port in changed if old.get(_PORTS, {}).get(port, {}).get("admin_status") == "up"]
+        kept = list(_kept(old, new))
+        if len(ports) > 1 or kept:
+            for count in range(len(ports) + 1):
+                yield _between(old, new, ports[count:], kept)
+    yield new
+
+
+def _between(old: Tables, new: Tables, waiting: Collection[str], kept: Sequence[Sequence[str]]) -> Tables:
+    """Return the configuration in which some ports still wait, and what is kept for the end is there."""
+    made: dict[str, Any] = {}
+    for table in {**old, **new}:
+        before, after = old.get(table, {}), new.get(table, {})
+        made[table] = {**before, **after} if table in NAMED_BY_OTHERS else dict(after)
+        if table == _PORTS or table in facts()["shut_for"]:
+            made[table] = {key: row for key, row in made[table].items() if _port(key) not in waiting}
+            made[table] |= {key: row for key, row in before.items() if _port(key) in waiting}
+    for table, key, *fields in kept:
+        row = old[table][key]
+        made[table][key] = {**made[table].get(key, {}), **{field: row[field] for field in fields or row}}
+    return {table: rows for table, rows in made.items() if rows}
+
+
+def _kept(old: Tables, new: Tables) -> Iterator[Sequence[str]]:
+    """Yield the rows of guarded tables and the fields of ports that go while the same comes in another row."""
+    for table in dict.fromkeys(rule["table"] for rule in facts()["guarded"]):
+        before, after = old.get(table, {}), new.get(table, {})
+        come = [row for key, row in after.items() if key not in before]
+        yield from ((table, key) for key, row in before.items() if key not in after and row in come)
+    before, after = old.get(_PORTS, {}), new.get(_PORTS, {})
+    for field in facts()["supported_only"]:
+        come = [row[field] for key, row in after.items() if field in row and field not in before.get(key, {})]
+        gone = [key for key, row in before.items() if field in row and field not in after.get(key, {})]
+        yield from ((_PORTS, key, field) for key in gone if before[key][field] in come)
+
+
+def _changed(old: Tables, new: Tables, table: str) -> Iterator[str]:
+    before, after = old.get(table, {}), new.get(table, {})
+    return (key for key in {**before, **after} if before.get(key) != after.get(key))
+
+
+def _listed(rows: Any) -> Collection[Any]:
+    """Return the rows of a table, or what stands in their place."""
+    return rows.values() if isinstance(rows, Mapping) else [rows]
+
+
+def _port(key: str) -> str:
+    return key.partition("|")[0]
