@@ -1,6 +1,6 @@
 """The files of a build as switches show them when they run: what their software adds, in another order and form.
 
-What is added is what `adds.yaml` of a platform and the sources that it names tell of, and what the model does not hold.
+What is added is what `adds.yaml` of a platform and the sources that it names tell of.
 """
 
 import ipaddress
@@ -15,6 +15,16 @@ from nodrop.formats.yaml import parse
 
 Files = dict[str, bytes]
 
+FEATURES = {
+    **dict.fromkeys(("bgp", "lldp", "pmon", "radv", "snmp", "swss", "syncd", "teamd", "gnmi", "telemetry"), "enabled"),
+    **dict.fromkeys(("dhcp_server", "iccpd", "nat", "otel", "p4rt", "sflow", "macsec"), "disabled"),
+    "database": "always_enabled",
+    "mux": "always_disabled",
+    "dhcp_relay": "enabled",
+}
+"""Containers of an image for Spectrum, and whether they run."""
+RESOURCES = ("ipv4_route", "ipv6_route", "nexthop_group", "nexthop_group_member", "acl_table", "acl_entry", "fdb_entry")
+
 INIT: dict[str, Any] = {
     "DEVICE_METADATA": {
         "localhost": {
@@ -23,9 +33,18 @@ INIT: dict[str, Any] = {
             "default_bgp_status": "up",
             "default_pfcwd_status": "disable",
             "synchronous_mode": "enable",
+            "create_only_config_db_buffers": "true",
+            "supporting_bulk_counter_groups": ["QUEUE", "PG_WATERMARK"],
         }
     },
-    "CRM": {"Config": {"polling_interval": "300", "ipv4_route_high_threshold": "85", "ipv4_route_low_threshold": "70"}},
+    "CRM": {
+        "Config": {
+            "polling_interval": "300",
+            **{f"{one}_threshold_type": "percentage" for one in RESOURCES},
+            **{f"{one}_low_threshold": "70" for one in RESOURCES},
+            **{f"{one}_high_threshold": "85" for one in RESOURCES},
+        }
+    },
     "FLEX_COUNTER_TABLE": {
         "ACL": {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "10000"},
         "PORT": {"FLEX_COUNTER_STATUS": "enable"},
@@ -33,27 +52,84 @@ INIT: dict[str, Any] = {
         "QUEUE": {"FLEX_COUNTER_STATUS": "enable"},
         "PFCWD": {"FLEX_COUNTER_STATUS": "enable"},
     },
-    "BGP_DEVICE_GLOBAL": {"STATE": {"tsa_enabled": "false", "wcmp_enabled": "false"}},
-    "FEATURE": {
-        "bgp": {"state": "enabled", "auto_restart": "enabled", "delayed": "False", "has_global_scope": "True"},
-        "lldp": {"state": "enabled", "auto_restart": "enabled", "delayed": "True", "has_global_scope": "True"},
+    "BGP_DEVICE_GLOBAL": {
+        "STATE": {"tsa_enabled": "false", "wcmp_enabled": "false", "idf_isolation_state": "unisolated"}
     },
-    "AUTO_TECHSUPPORT": {"GLOBAL": {"state": "enabled", "rate_limit_interval": "180"}},
-    "AUTO_TECHSUPPORT_FEATURE": {"bgp": {"state": "enabled", "rate_limit_interval": "600"}},
+    "FEATURE": {
+        name: {
+            "state": state,
+            "auto_restart": "always_enabled" if state == "always_enabled" else "enabled",
+            "delayed": str(name in ("lldp", "snmp", "gnmi", "telemetry")),
+            "has_global_scope": "True",
+            "has_per_asic_scope": "False",
+            "support_syslog_rate_limit": "true",
+            "set_owner": "local",
+            "high_mem_alert": "disabled",
+        }
+        for name, state in FEATURES.items()
+    },
+    "AUTO_TECHSUPPORT": {
+        "GLOBAL": {
+            "state": "enabled",
+            "rate_limit_interval": "180",
+            "max_techsupport_limit": "10.0",
+            "max_core_limit": "5.0",
+            "available_mem_threshold": "10.0",
+            "min_available_mem": "200",
+            "since": "2 days ago",
+        }
+    },
+    "AUTO_TECHSUPPORT_FEATURE": {
+        name: {"state": "enabled", "rate_limit_interval": "600", "available_mem_threshold": "10.0"} for name in FEATURES
+    },
     "SYSLOG_CONFIG": {"GLOBAL": {"rate_limit_interval": "0", "rate_limit_burst": "0"}},
-    "SYSLOG_CONFIG_FEATURE": {"bgp": {"rate_limit_interval": "300", "rate_limit_burst": "20000"}},
-    "PASSW_HARDENING": {"POLICIES": {"state": "disabled", "len_min": "8"}},
+    "SYSLOG_CONFIG_FEATURE": {name: {"rate_limit_interval": "300", "rate_limit_burst": "20000"} for name in FEATURES},
+    "PASSW_HARDENING": {
+        "POLICIES": {
+            "state": "disabled",
+            "expiration": "180",
+            "history_cnt": "10",
+            "len_min": "8",
+            "lower_class": "true",
+        }
+    },
     "BANNER_MESSAGE": {"global": {"state": "disabled", "login": "Debian GNU/Linux 12", "motd": "", "logout": ""}},
     "SYSTEM_DEFAULTS": {"mux_tunnel_egress_acl": {"status": "disabled"}},
-    "KDUMP": {"config": {"enabled": "false", "memory": "0M-2G:256M,2G-4G:320M", "num_dumps": "3"}},
-    "NTP": {"global": {"authentication": "disabled", "dhcp": "enabled", "admin_state": "enabled"}},
+    "KDUMP": {"config": {"enabled": "false", "memory": "0M-2G:256M,2G-4G:320M", "num_dumps": "3", "remote": "false"}},
+    "NTP": {
+        "global": {
+            "authentication": "disabled",
+            "dhcp": "enabled",
+            "server_role": "disabled",
+            "src_intf": "eth0",
+            "admin_state": "enabled",
+            "vrf": "default",
+        }
+    },
+    "LOGGER": {
+        "orchagent": {"LOGLEVEL": "NOTICE", "LOGOUTPUT": "SYSLOG"},
+        "SAI_API_BUFFER": {"LOGLEVEL": "SAI_LOG_LEVEL_NOTICE", "LOGOUTPUT": "SYSLOG"},
+        "xcvrd": {"LOGLEVEL": "NOTICE", "require_manual_refresh": "true"},
+    },
+    "ASIC_SENSORS": {
+        "ASIC_SENSORS_POLLER_INTERVAL": {"interval": "10"},
+        "ASIC_SENSORS_POLLER_STATUS": {"admin_status": "disable"},
+    },
 }
-"""Some of what init_cfg.json puts below a configuration, and what `config reload` fills in (sonic-buildimage)."""
+"""What init_cfg.json puts below a configuration, `config reload` fills in and daemons write down (sonic-buildimage)."""
 
 SYSTEM: dict[str, Any] = {
     "aaa": {
-        "class": {"nvapply": {"action": "allow", "command-path": {"/": {"permission": "all"}}}},
-        "role": {"system-admin": {"class": {"nvapply": {}}}},
+        "class": {
+            "nvapply": {"action": "allow", "command-path": {"/": {"permission": "all"}}},
+            "nvshow": {"action": "allow", "command-path": {"/": {"permission": "ro"}}},
+            "sudo": {"action": "allow", "command-path": {"/": {"permission": "all"}}},
+        },
+        "role": {
+            "nvue-admin": {"class": {"nvapply": {}}},
+            "nvue-monitor": {"class": {"nvshow": {}}},
+            "system-admin": {"class": {"nvapply": {}, "sudo": {}}},
+        },
         "user": {"cumulus": {"full-name": "cumulus,,,", "hashed-password": "*", "role": "system-admin"}},
     },
     "api": {"state": "enabled"},
@@ -61,7 +137,8 @@ SYSTEM: dict[str, Any] = {
     "control-plane": {"acl": {"acl-default-dos": {"inbound": {}}, "acl-default-whitelist": {"inbound": {}}}},
     "reboot": {"mode": "cold"},
     "ssh-server": {"state": "enabled"},
-    "wjh": {"channel": {"forwarding": {"trigger": {"l2": {}, "l3": {}}}}},
+    "timezone": "Etc/UTC",
+    "wjh": {"channel": {"forwarding": {"trigger": {"l2": {}, "l3": {}, "tunnel": {}}}}},
 }
 """What an image of Cumulus Linux with NVUE has below `system` before anybody sets anything."""
 
@@ -75,6 +152,7 @@ def as_it_runs(platform: str, files: Files, chance: Random) -> Files:
 def _of_sonic(files: Files, chance: Random) -> Files:
     """`config_db.json` and `frr.conf`, or all in one as `show runningconfiguration all` has it."""
     tables = _over(INIT, json.loads(files["config_db.json"]))
+    _of_ports(tables)
     running = {"config_db.json": tables}
     frr = files.get("frr.conf")
     if frr is None:
@@ -84,6 +162,16 @@ def _of_sonic(files: Files, chance: Random) -> Files:
         tables["bgpraw"] = f"Building configuration...\n\nCurrent configuration:\n{shown}"
         return {"config_db.json": _json(tables, chance)}
     return {"config_db.json": _json(running["config_db.json"], chance), "frr.conf": shown.encode()}
+
+
+def _of_ports(tables: dict[str, Any]) -> None:
+    """Write down of ports what their files say, of port channels the key of LACP, and the version of the database."""
+    for table in ("PORT", "PORTCHANNEL"):
+        for row in tables.get(table, {}).values():
+            row["tpid"] = "0x8100"
+            row |= {"role": "Ext"} if table == "PORT" else {"lacp_key": "auto"}
+    for row in tables.get("VERSIONS", {}).values():
+        row["VERSION"] = row["VERSION"].replace("_01", "_02")
 
 
 def _over(below: Any, above: Any) -> Any:
@@ -169,6 +257,9 @@ def _of_nvue(files: Files, chance: Random) -> Files:
     given: Any = parse(files["startup.yaml"], "startup.yaml").data
     header = next(one["header"] for one in given if "header" in one)
     tree = _over({"system": SYSTEM}, next(one["set"] for one in given if "set" in one))
+    for name, row in tree.get("interface", {}).items():
+        if name.startswith("swp") and not {",", "-"} & set(name):
+            row.setdefault("type", "swp")
     if chance.random() < 0.5 and header.get("version"):
         from io import BytesIO
 

@@ -68,7 +68,9 @@ def test_what_runs_as_it_is_wanted_is_no_drift(collected: Path, wanted: str) -> 
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[-1] == f"no drift: 4 switches as {wanted} has it"
     assert "MAC address" not in done.out
-    assert "MAC address: leaf1, leaf2, spine1, spine2" in nodrop("drift", "-v", "running", wanted).out
+    told = nodrop("drift", "-v", "running", wanted).out
+    assert "  MAC address: leaf1, leaf2, spine1, spine2\n" in told
+    assert "  ASIC_SENSORS, AUTO_TECHSUPPORT, AUTO_TECHSUPPORT_FEATURE, " in told
     assert nodrop("drift", "-q", "running", wanted).out == ""
 
 
@@ -132,8 +134,9 @@ def test_files_may_be_named_one_by_one_or_come_from_a_pipe(collected: Path) -> N
 
 
 def test_a_finding_of_what_runs_alone_fails_as_far_as_it_is_told_to(collected: Path) -> None:
-    """What no fact of the model holds may still be wrong: a table that the release does not have."""
-    change(collected / "leaf1", "PORTS", "Ethernet0", mtu="9100")
+    """What says the same may still be wrong: a table that stands twice."""
+    file = collected / "leaf1" / "config_db.json"
+    file.write_text(file.read_text().replace("{", '{"CRM": {},', 1))
     done = nodrop("drift", "running", "intent.yaml")
     assert (done.code, "no drift: 4 switches as intent.yaml has it; 1 " in done.out) == (1, True)
     assert nodrop("drift", "running", "intent.yaml", "--fail-on", "never").code == 0
@@ -158,6 +161,20 @@ def test_what_cannot_be_is_exit_code_2(collected: Path, args: tuple[str, ...], s
         shutil.copy("intent.yaml", Path("two", name))
     done = nodrop("drift", *args)
     assert (done.code, said in done.out + done.err) == (2, True), done
+
+
+def test_what_no_fact_holds_is_drift_too(collected: Path) -> None:
+    """An access list that somebody has added to two switches: told once, in the exit code, and taken back."""
+    for leaf in ("leaf1", "leaf2"):
+        change(collected / leaf, "ACL_TABLE", "DATA", type="L3", stage="ingress")
+    done = nodrop("drift", "running", "intent.yaml", "--patch", "patch")
+    assert done.code == 1
+    assert "outside what nodrop judges\n  leaf1, leaf2: ACL_TABLE: DATA not wanted\n    = unknown: " in done.out
+    assert done.out.splitlines()[-1] == "2 switches differ; way back: unknown (leaf1, leaf2)"
+    for leaf in ("leaf1", "leaf2"):
+        steps = json.loads(Path("patch", leaf, "patch.json").read_text())
+        assert steps == [{"op": "remove", "path": "/ACL_TABLE"}]
+        assert not Path("patch", leaf, "by-hand.txt").exists()
 
 
 def test_a_file_that_cannot_be_read_is_exit_code_2_and_keeps_no_patch(collected: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,10 @@ import pytest
 
 import nodrop
 from command import nodrop as command
-from nodrop.fabric.reading import Reading
+from nodrop import platforms
+from nodrop.fabric.assemble import assemble
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.reading import Reading, Source
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import patches
 from nodrop.report import plan_json, plan_markdown, plan_text
@@ -109,6 +113,21 @@ def test_paths_of_nvue_and_lines_of_the_routing_daemon() -> None:
     more = {**frr, "leaf1/frr.conf": frr["leaf1/frr.conf"] + f"password {SECRET}\nlog timestamp precision 3\n"}
     (part,) = nodrop.plan(said(frr), said(more)).outside
     assert (part.at, [key.path[1] for key in part.keys]) == (("frr.conf",), ["password", "log timestamp precision"])
+
+
+def test_lines_of_a_platform_without_settings() -> None:
+    """Onyx, whose reader gathers settings of its own."""
+    text = (Path(__file__).parents[1] / "onyx" / "good.txt").read_bytes()
+    one, other = (read("onyx", raw) for raw in (text, text + b"   banner login hello\n"))
+    (part,) = nodrop.plan(one, other).outside
+    assert [key.path for key in part.keys] == [("running-config.txt", "banner login hello")]
+
+
+def read(platform: str, raw: bytes) -> Reading:
+    """Return what the one file of a switch says."""
+    source = Source(name=platforms.reader(platform).FILES[0], display="leaf1", held=raw)
+    found = platforms.reader(platform).read("leaf1", [(source, raw)])
+    return assemble([replace(found, sources=(source,))], Declared())
 
 
 @pytest.mark.parametrize(("base", "code"), [("plan", 1), ("check", 0)])

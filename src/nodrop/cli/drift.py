@@ -39,8 +39,10 @@ def command(
 
     Told are switches that were not collected, or that INTENT does not have; and of the others, the facts that differ:
     what runs, and what is wanted. What one side does not say is no drift, and told apart; neither is what a switch
-    writes into its configuration by itself (its MAC address, default tables), which -v tells. Findings are those that
-    the running files have, and INTENT has not. With each fact stands what the way back does to the switch, and last in
+    writes into its configuration by itself (its MAC address, default tables), which -v tells. What else the tables of
+    SONiC or the settings of NVUE have otherwise (access lists, accounts) is told by table and row, never with values;
+    of files that are lines, such as frr.conf, the facts alone are compared. Findings are those that the running files
+    have, and INTENT has not. With each fact stands what the way back does to the switch, and last in
     which order switches may be changed, as `nodrop plan` tells it.
 
     --patch writes a folder for each switch that differs: what its own tool takes, as `nodrop fix --patch` does, files

@@ -8,6 +8,7 @@ from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.reading import Reading
 from nodrop.plan.facts import of_fabric
 from nodrop.plan.model import DeviceChange, Drift, Entry, Found, Part
+from nodrop.plan.outside_drift import outside_drift
 from nodrop.plan.planning import compared, planned
 from nodrop.plan.telling import rows, told
 from nodrop.platforms.adding import own
@@ -20,17 +21,19 @@ def drift(running: Reading, wanted: Reading) -> Drift:
     """Return what runs otherwise than is wanted.
 
     Switches of one name are held side by side. What one side does not say is no drift, and told apart (`unsaid` of the
-    plan); what a switch writes by itself, as its platform's table has it, is no drift either (`own`).
+    plan); what a switch writes by itself, as its platform's table has it, is no drift either (`own`, `own_outside`).
     """
     found = compared(running, wanted)
     both = [_apart(one) for one in found if one.kind in ("changed", "replaced")]
     kept = [one for one, _ in both if one.parts or one.unsaid or one.kind == "replaced"]
     aside = [replace(one, parts=added) for one, added in both if added]
+    beside, own_beside = outside_drift(running, wanted, found)
     return Drift(
-        plan=planned(running, wanted, kept, _of_fabric(running, wanted)),
+        plan=planned(running, wanted, kept, _of_fabric(running, wanted), beside),
         uncollected=tuple(one.name for one in found if one.kind == "added"),
         foreign=tuple(one.name for one in found if one.kind == "removed"),
         own=tuple(told(aside)),
+        own_outside=tuple(own_beside),
     )
 
 

@@ -267,6 +267,8 @@ class Drift:
     """Switches of which there are running files, and which nobody wants."""
     own: tuple[Told, ...] = ()
     """What switches wrote by themselves beside what they were given, which is no drift."""
+    own_outside: tuple[Outside, ...] = ()
+    """The same of what is no fact of the model."""
 
     @property
     def empty(self) -> bool:

@@ -17,7 +17,7 @@ from nodrop.platforms.settings import Difference, Opened, Path
 
 _UNKNOWN = "no model of nodrop has it, and no table says what the switch does with it"
 _HIDDEN = "…"
-_Alike = tuple[str, Make, tuple[Difference, ...]]
+Alike = tuple[str, Make, tuple[Difference, ...]]
 """What switches share of which the same is told: platform, make and what differs."""
 
 
@@ -29,9 +29,9 @@ def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[O
     """
     changes = {one.name: one for one in found}
     after = {one.name: one for one in new.fabric.devices}
-    told: dict[_Alike, list[str]] = {}
-    known = _Known(recabled=old.fabric.links != new.fabric.links)
-    effects: dict[_Alike, Mapping[Path, Effect]] = {}
+    told: dict[Alike, list[str]] = {}
+    known = Known(recabled=old.fabric.links != new.fabric.links)
+    effects: dict[Alike, Mapping[Path, Effect]] = {}
     for device in old.fabric.devices:
         name = device.name
         change = changes.get(name) or DeviceChange(name=name, kind="changed", old=device, new=after.get(name))
@@ -51,10 +51,10 @@ def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[O
         beside = tuple(known.beside(change, both, every))
         key = (device.platform, make_of(change), beside)
         if beside and key not in told:
-            effects[key] = _effects(change, files[0], files[1], beside)
+            effects[key] = effects_of(change, files[0], files[1], beside)
         if beside:
             told.setdefault(key, []).append(name)
-    return list(_together(told, effects))
+    return list(together(told, effects))
 
 
 def _same(old: Sequence[Source], new: Sequence[Source]) -> bool:
@@ -64,11 +64,12 @@ def _same(old: Sequence[Source], new: Sequence[Source]) -> bool:
     return [(one.name, one.digest, one.held) for one in old] == [(one.name, one.digest, one.held) for one in new]
 
 
-class _Known:
+class Known:
     """Which kinds of settings are of the model, on switches of a make whose changes have one shape."""
 
-    def __init__(self, *, recabled: bool) -> None:
-        self._recabled = recabled
+    def __init__(self, *, recabled: bool = False, by_facts: bool = False) -> None:
+        """Take whether cables of the fabric change; and whether facts tell all of the model, whatever its words are."""
+        self._recabled, self._by_facts = recabled, by_facts
         self._of_model: dict[tuple[object, Path], bool] = {}
 
     def beside(
@@ -76,10 +77,11 @@ class _Known:
     ) -> Iterator[Difference]:
         """Yield the differences that are no facts of the model.
 
-        Of a switch of which no fact changes, all are; but for cables, where those of the fabric change.
+        Of a switch of which no fact changes, all are; but for cables, where those of the fabric change. Where facts
+        tell all of the model, what says the same in other words is of it, too, and cables are not.
         """
         assert change.old is not None
-        if not change.parts and not self._recabled:
+        if not (self._by_facts or change.parts or self._recabled):
             yield from every
             return
         kinds: dict[Path, set[Path]] = {}
@@ -89,7 +91,8 @@ class _Known:
         for kind, paths in kinds.items():
             if (shape, kind) not in self._of_model:
                 found = _read_otherwise(change.old.platform, both, paths)
-                self._of_model[shape, kind] = ("facts" in found and bool(change.parts)) or "cables" in found
+                cables = "cables" in found and not self._by_facts
+                self._of_model[shape, kind] = cables or ("facts" in found and bool(change.parts or self._by_facts))
         yield from (one for one in every if not self._of_model[shape, one.shape])
 
 
@@ -109,7 +112,7 @@ def _read(platform: str, files: Mapping[str, bytes]) -> DeviceReading:
     return platforms.reader(platform).read("", sources(files))
 
 
-def _effects(
+def effects_of(
     change: DeviceChange, old: Mapping[str, bytes], new: Mapping[str, bytes], beside: Sequence[Difference]
 ) -> Mapping[Path, Effect]:
     """Return what the platform's own tool does to the switch for each part; unknown where no table says."""
@@ -121,7 +124,7 @@ def _effects(
     except InputProblems:
         edit = None
     found: dict[Path, Effect] = {}
-    for head, _ in groupby(beside, partial(_head, platform)):
+    for head, _ in groupby(beside, partial(head_of, platform)):
         words = list(head[1:])
         steps = [one for one in edit.steps if one.path.split("/")[1:][: len(words)] == words] if edit else []
         disturbing = [one for one in steps if one.disruption != "none"]
@@ -133,28 +136,26 @@ def _effects(
     return found
 
 
-def _head(platform: str, one: Difference) -> Path:
+def head_of(platform: str, one: Difference) -> Path:
     """Return the file and the table, or part of the configuration, that a difference is in."""
     means = platforms.settings_of(platform)
     return one.path[: 1 + means.HEAD] if means is not None and not one.line else one.path[:1]
 
 
-def _together(
-    told: Mapping[_Alike, Sequence[str]], effects: Mapping[_Alike, Mapping[Path, Effect]]
-) -> Iterator[Outside]:
+def together(told: Mapping[Alike, Sequence[str]], effects: Mapping[Alike, Mapping[Path, Effect]]) -> Iterator[Outside]:
     """Yield each part of files once, with all switches on which the same of it changes and does the same."""
     found: dict[tuple[Path, tuple[Difference, ...], Effect], list[str]] = {}
     for key, names in told.items():
         platform, _, beside = key
-        for head, inside in groupby(beside, partial(_head, platform)):
-            shown = tuple(_shown(platform, one) for one in inside)
-            at = _shown(platform, Difference(head, "changed")).path
-            found.setdefault((at, shown, effects[key][head]), []).extend(names)
+        for head, inside in groupby(beside, partial(head_of, platform)):
+            keys = tuple(shown(platform, one) for one in inside)
+            at = shown(platform, Difference(head, "changed")).path
+            found.setdefault((at, keys, effects[key][head]), []).extend(names)
     for (head, keys, effect), names in found.items():
         yield Outside(devices=tuple(names), at=head, keys=keys, effect=effect)
 
 
-def _shown(platform: str, one: Difference) -> Difference:
+def shown(platform: str, one: Difference) -> Difference:
     """Return a difference without the words of its path that are secrets."""
     means = platforms.settings_of(platform)
     words = one.path[1:]

@@ -20,6 +20,7 @@ from nodrop.parallel import map_chunks
 from nodrop.plan.effects import bundle, once, uncomputed
 from nodrop.plan.model import DeviceChange, Outside, Part, Plan, Share, worst
 from nodrop.plan.order import turns
+from nodrop.plan.outside_drift import left_outside, with_outside
 from nodrop.plan.shares import Shares
 from nodrop.plan.towards import as_read, not_there, towards
 from nodrop.platforms.editing import subject_of, touch
@@ -162,10 +163,11 @@ def _made(task: _Task) -> Patch:
     files = {name: form.encode() for name, form in edit.forms.items()}
     whole = {name: raw for name, raw in edit.files.items() if name != patched}
     left = list(not_there((*edit.by_hand, *task.by_hand), task.platform, task.name, result))
-    if (left or whole_files is not None) and task.new is not None:
+    rewritten = whole_files is not None and task.exact
+    if (left or rewritten) and task.new is not None:
         besides = {name: raw for name, raw in task.new.items() if name != patched and result.get(name) != raw}
         then = list(not_there(left, task.platform, task.name, {**result, **besides}))
-        if len(then) < len(left) or whole_files is not None:
+        if len(then) < len(left) or rewritten:
             left, whole = then, {**whole, **besides}
     result |= whole
     lines = [*(one.line for one in left), *astray]
@@ -182,14 +184,20 @@ def _made(task: _Task) -> Patch:
 
 
 def _whole_files(task: _Task, old: Bundle, facts: Edit) -> Edit | None:
-    if task.new is None or not task.exact:
+    """Return what makes the new files, or, of those that run, the facts and what else is to be as it is there."""
+    if task.new is None or not (task.exact or task.outer):
         return None
+    new = task.new if task.exact else with_outside(task.platform, {**old, **facts.files}, task.new, task.outer)
     least = worst(one.effect.risk for one in task.outer)
-    return towards(task.platform, task.name, old, task.new, facts, least=least)
+    return towards(task.platform, task.name, old, new, facts, least=least)
 
 
 def _left_outside(task: _Task, result: Bundle) -> Iterator[str]:
     """Yield what the new files have beside the facts and no patch makes."""
+    if task.new is not None and not task.exact:
+        for words in left_outside(task.platform, result, task.new, task.outer):
+            yield f"{' '.join(words)}: left as it runs, to be set by hand"
+        return
     for one in task.outer:
         file = one.at[0]
         if task.new is not None and result.get(file) != task.new.get(file):

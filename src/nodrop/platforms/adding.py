@@ -1,30 +1,36 @@
 """What a switch's own software writes into its configuration beside what it was given; data in `adds.yaml`.
 
-Rows of the file in a platform's folder (contract 9.6). One that fits says that a fact which only the running files
-have is the switch's own, and nobody's change.
+Rows of the file in a platform's folder (contract 9.6). One that fits says that a fact, or a setting that is no fact,
+which only the running files have, is the switch's own, and nobody's change.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from nodrop.fabric.subject import Subject, matches
-from nodrop.platforms.rows import below_switch, paths_of, rows_of
+from nodrop.platforms.rows import below_switch, patterns, rows_of
 
 _FILE = "adds.yaml"
-_NEEDED = {"paths", "reason", "source"}
+_NEEDED = {"reason", "source"}
+_AT = {"paths", "settings"}
+_KNOWN = _NEEDED | _AT | {"values", "over"}
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """One row: what software writes at some paths of the model; why, and where that stands, the file keeps for readers.
+    """One row: what software writes; why, and where that stands, the file keeps for readers.
 
-    `values` are those that it writes, of a row of the model by attributes; any, where there are none.
+    `paths` are of the model, `settings` of the files, and what the model holds of those is its own affair. `values` are
+    those that are written, of a row of the model by attributes; any, where there are none. `over` says that a setting
+    is written whatever the switch was given.
     """
 
     paths: tuple[Subject, ...]
+    settings: tuple[Subject, ...]
     values: tuple[object, ...]
+    over: bool
 
 
 def own(platform: str, path: Subject, of_port: bool, running: object, wanted: object) -> bool:
@@ -41,6 +47,40 @@ def own(platform: str, path: Subject, of_port: bool, running: object, wanted: ob
     )
 
 
+def own_setting(platform: str, path: Subject, value: object, *, over: bool = False) -> bool:
+    """Whether a switch wrote by itself what its files set at a path, the name of the file left out.
+
+    With `over`, also where it was given something else there. A path that has nothing below it is also its last word,
+    as the value of what is before that.
+    """
+    if isinstance(value, str):
+        return _fits(platform, path, value, over=over)
+    nothing_below = value == {} and len(path) > 1
+    return _fits(platform, path, None, over=over) or (nothing_below and _fits(platform, path[:-1], path[-1], over=over))
+
+
+def writes(platform: str, path: Subject) -> bool:
+    """Whether a switch writes something at a path by itself, the name of the file left out."""
+    return any(matches(pattern, path) for pattern, _ in _by_first_word(platform).get(path[0], ()))
+
+
+@lru_cache(maxsize=65536)
+def _fits(platform: str, path: Subject, value: str | None, *, over: bool) -> bool:
+    return any(
+        matches(pattern, path) and (not row.values or value in row.values) and (row.over or not over)
+        for pattern, row in _by_first_word(platform).get(path[0], ())
+    )
+
+
+@cache
+def _by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, Own]]]:
+    found: dict[str, list[tuple[Subject, Own]]] = {}
+    for row in rows(platform):
+        for pattern in row.settings:
+            found.setdefault(pattern[0], []).append((pattern, row))
+    return found
+
+
 @cache
 def rows(platform: str) -> tuple[Own, ...]:
     """Return what is known of a platform; ValueError where a row has a word that means nothing, or lacks one."""
@@ -48,9 +88,10 @@ def rows(platform: str) -> tuple[Own, ...]:
 
 
 def _row(given: Mapping[str, Any]) -> Own:
-    if not _NEEDED <= given.keys() <= _NEEDED | {"values"} or not all(given[word] for word in _NEEDED):
+    if not _NEEDED <= given.keys() <= _KNOWN or not all(given.values()) or not given.keys() & _AT:
         raise ValueError(f"{_FILE}: {given}")
-    return Own(paths=paths_of(given), values=tuple(given.get("values", ())))
+    paths, settings = (patterns(given.get(word, ())) for word in ("paths", "settings"))
+    return Own(paths=paths, settings=settings, values=tuple(given.get("values", ())), over="over" in given)
 
 
 def _is_any(running: object, values: tuple[object, ...]) -> bool:

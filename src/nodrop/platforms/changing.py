@@ -10,7 +10,7 @@ from typing import Any
 
 from nodrop.fabric.change import DISRUPTIONS, Disruption
 from nodrop.fabric.subject import Subject, matches
-from nodrop.platforms.rows import below_switch, paths_of, rows_of
+from nodrop.platforms.rows import below_switch, patterns, rows_of
 
 _FILE = "change.yaml"
 _WORDS = {"paths", "kinds", "values", "disruption", "reason"}
@@ -63,4 +63,4 @@ def _row(given: Mapping[str, Any]) -> _Row:
     if given["disruption"] not in DISRUPTIONS or not set(kinds) <= set(_KINDS) or not given.keys() <= _WORDS:
         raise ValueError(f"{_FILE}: {given}")
     values = tuple(given["values"]) if "values" in given else None
-    return _Row(paths_of(given), kinds, values, Known(given["disruption"], given["reason"]))
+    return _Row(patterns(given["paths"]), kinds, values, Known(given["disruption"], given["reason"]))

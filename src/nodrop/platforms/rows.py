@@ -1,6 +1,6 @@
 """Facts about paths of the model, as rows of YAML files in the platforms' folders."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,9 +23,9 @@ def rows_of(platform: str, name: str, row: Callable[[Mapping[str, Any]], _Row]) 
     return tuple(map(row, given))
 
 
-def paths_of(given: Mapping[str, Any]) -> tuple[Subject, ...]:
-    """Return the paths of the model that a row is about; they may have globs."""
-    return tuple(tuple(one.split("/")) for one in given["paths"])
+def patterns(texts: Iterable[str]) -> tuple[Subject, ...]:
+    """Return the paths that a row is about, as it spells them; they may have globs."""
+    return tuple(tuple(one.split("/")) for one in texts)
 
 
 def below_switch(path: Subject, of_port: bool) -> Subject:

@@ -45,15 +45,29 @@ class Settings(Protocol):
     def secret(self, path: Path, at: int) -> bool:
         """Whether a word of a path is a secret itself."""
 
+    def masked(self, path: Path) -> bool:
+        """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
+
+    def laid(self, bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+        """Return a device's files with all settings in one, laid over each other, and what that sets.
+
+        The latter is spelt as the device shows it, texts all of it. Raises InputProblems where a file cannot be read.
+        """
+
+    def covers(self, tree: Tree, path: Path) -> bool:
+        """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
+
 
 class Opened:
     """A device's files, as settings where the platform has them so, else as lines."""
 
-    def __init__(self, bundle: Mapping[str, bytes], means: Settings | None) -> None:
-        """Raise InputProblems where a file cannot be read."""
+    def __init__(
+        self, bundle: Mapping[str, bytes], means: Settings | None, trees: Mapping[str, Tree] | None = None
+    ) -> None:
+        """Take what files set, where that is known. Raise InputProblems where a file cannot be read."""
         self.bundle, self._means = bundle, means
-        found = {name: means.settings(name, raw) if means else None for name, raw in bundle.items()}
-        self.trees: Mapping[str, Tree] = {name: tree for name, tree in found.items() if tree is not None}
+        found = {name: means.settings(name, raw) for name, raw in bundle.items()} if means and trees is None else {}
+        self.trees = trees or {name: tree for name, tree in found.items() if tree is not None}
 
     def differences(self, new: "Opened") -> Iterator[Difference]:
         """Yield what is different, file by file; no more than the words of a line that say what it is about."""

@@ -1,5 +1,8 @@
 """Drift for a program: a plan from what runs to what is wanted, and what it was worked out of; it only grows."""
 
+from typing import Any
+
+from nodrop.plan.model import Outside
 from nodrop.report.drifted import Drifted
 from nodrop.report.json import dumped, of_finding, of_note, of_problem
 from nodrop.report.plan_json import VERSION, document, told
@@ -18,6 +21,7 @@ def render(drifted: Drifted) -> bytes:
             "uncollected": list(drift.uncollected),
             "foreign": list(drift.foreign),
             "own": [told(one, DIFFERING) for one in drift.own],
+            "own_outside": [_part(one) for one in drift.own_outside],
             "findings": [of_finding(one) for one in outcome.findings],
             "notes": [of_note(one) for one in outcome.notes],
             "problems": [of_problem(one) for one in outcome.problems],
@@ -31,3 +35,7 @@ def render(drifted: Drifted) -> bytes:
             },
         }
     )
+
+
+def _part(one: Outside) -> dict[str, Any]:
+    return {"devices": list(one.devices), "file": one.at[0], "at": list(one.at[1:])}

@@ -1,10 +1,10 @@
 """Drift as a comment or a page of a pipeline: the verdict and one table at first sight, all else in folds."""
 
 from nodrop.report.check_markdown import findings_of, fitting
-from nodrop.report.drift_page import ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
+from nodrop.report.drift_page import KEYS, ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
 from nodrop.report.drifted import Drifted
 from nodrop.report.escape import markdown
-from nodrop.report.plan_markdown import MARKS, listed, order, places
+from nodrop.report.plan_markdown import MARKS, listed, order, outer, places
 from nodrop.report.plan_page import blocks, devices, unsaid
 from nodrop.report.plan_words import DIFFERING
 from nodrop.report.rollout_page import hazards, order_said
@@ -23,6 +23,7 @@ def render(drifted: Drifted) -> str:
         list(findings_of(drifted.outcome, "")),
         [f"- {MARKS['-']} {markdown(str(problem))}" for problem in drifted.outcome.problems],
         *places(plan, blocks(plan.told), "what differs", DIFFERING),
+        outer(plan, KEYS),
         [f"- {MARKS['!']} {WAY}, {markdown(line)}" for line in hazards(plan)],
         [f"- {markdown(line)}" for line in order_said(plan)],
         order(plan, ORDER.capitalize()),

@@ -16,6 +16,8 @@ VERBS: Mapping[Kind, str] = {
     "replaced": "under another operating system",
     "changed": "not as wanted",
 }
+KEYS: Mapping[str, str] = {"removed": "not wanted", "changed": "not as wanted", "added": "missing"}
+"""What is said of settings outside the model."""
 SIDES = ("the running files do not say", "what is wanted does not say")
 UNSAID = "not said by one side, so no drift"
 OWN = "written by the switches themselves, so no drift"
@@ -33,7 +35,7 @@ def sides(drifted: Drifted) -> Iterator[str]:
 
 
 def own(drifted: Drifted) -> Iterator[str]:
-    """Yield what switches wrote by themselves, each once, with where."""
+    """Yield what switches wrote by themselves, each once, with where; tables that are no facts, all of a switch's."""
     where: dict[str, set[str]] = {}
     for block in drifted.drift.own:
         for fact in block.facts:
@@ -42,6 +44,14 @@ def own(drifted: Drifted) -> Iterator[str]:
                 where.setdefault(what, set()).update(block.devices)
     for what, devices in sorted(where.items()):
         yield f"{what}: {listing(map(name, sorted(devices)))}"
+    parts: dict[str, set[str]] = {}
+    for one in drifted.drift.own_outside:
+        parts.setdefault(" ".join(one.at[1:]), set()).update(one.devices)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for what, devices in sorted(parts.items()):
+        alike.setdefault(tuple(sorted(devices)), []).append(what)
+    for names, said in alike.items():
+        yield f"{', '.join(said)}: {listing(map(name, names))}"
 
 
 def summary(drifted: Drifted) -> str:

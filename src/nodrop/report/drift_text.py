@@ -1,12 +1,12 @@
 """Drift for a person at a terminal."""
 
-from nodrop.report.drift_page import ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
+from nodrop.report.drift_page import KEYS, ORDER, OWN, SIDES, UNSAID, VERBS, WAY, own, sides, summary
 from nodrop.report.drifted import Drifted
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links
 from nodrop.report.paint import paint
 from nodrop.report.plan_page import devices, unsaid
-from nodrop.report.plan_text import MARKS, listed, ordered, sheets_of
+from nodrop.report.plan_text import MARKS, listed, ordered, outer, sheets_of
 from nodrop.report.plan_words import DIFFERING
 from nodrop.report.rollout_page import hazards
 from nodrop.report.table import folded
@@ -27,6 +27,7 @@ def render(
         [paint(part, MARKS["-"], color) for line in sides(drifted) for part in folded(terminal(line), "", "  ")],
         [paint(f"{mark} {terminal(line)}", MARKS[mark], color) for mark, line in devices(plan, VERBS)],
         *sheets_of(plan, DIFFERING, color=color, verbose=verbose),
+        outer(plan, KEYS, color=color),
         [findings] if findings else [],
     ]
     if not quiet:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nodrop.fabric.states import Unknown
-from nodrop.plan.model import KINDS, Effect, Kind, Plan, Risk, Told, worst
+from nodrop.plan.model import KINDS, Effect, Kind, Outside, Plan, Risk, Told, worst
 from nodrop.plan.order import runs
 from nodrop.plan.telling import shape_key
 from nodrop.report.names import count, listing, name
@@ -25,6 +25,8 @@ OUTSIDE = "outside what nodrop judges"
 KEYS: Mapping[str, str] = {"added": "added", "removed": "removed", "changed": "changed"}
 _SHOWN = 6
 """Keys of one part that are named."""
+_TABLE = 2
+"""Words of what a table is called, the file's name among them; what is called by more is one of its kind."""
 _SIDES = ("the old side does not say", "the new side does not say")
 
 
@@ -105,17 +107,24 @@ def reasons(effect: Effect) -> Iterator[str]:
 
 
 def outside(plan: Plan, verbs: Mapping[str, str] = KEYS) -> Iterator[tuple[str, Effect]]:
-    """Yield what changes in files beside the model, part by part, and what that does."""
+    """Yield what changes in files beside the model, and what that does; parts of one kind, such as ports, together."""
+    parts: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
     for one in plan.outside:
-        where = " ".join(one.at[1:]) or one.at[0]
-        rest = len(one.at)
-        said = []
-        for kind, verb in verbs.items():
-            keys = [" ".join(each.path[rest:]) for each in one.keys if each.kind == kind]
-            if keys:
-                more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-                said.append(f"{', '.join(keys[:_SHOWN])}{more} {verb}".strip())
-        yield f"{listing(map(name, one.devices))}: {where}: {'; '.join(said)}", one.effect
+        kind, named = (one.at[1:-1], one.at[-1:]) if len(one.at) > _TABLE else (one.at[1:] or one.at, ())
+        said = "; ".join(_keys_said(one, verbs))
+        parts.setdefault((one.devices, kind, said, one.effect), []).extend(named)
+    for (devices, kind, said, effect), names in parts.items():
+        where = " ".join((*kind, listing(map(name, names)))).strip()
+        yield f"{listing(map(name, devices))}: {where}: {said}", effect
+
+
+def _keys_said(one: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
+    rest = len(one.at)
+    for kind, verb in verbs.items():
+        keys = [" ".join(each.path[rest:]) for each in one.keys if each.kind == kind]
+        if keys:
+            more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+            yield f"{', '.join(keys[:_SHOWN])}{more} {verb}".strip()
 
 
 def together(plan: Plan) -> Iterator[tuple[str, Effect]]:

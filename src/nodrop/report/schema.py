@@ -85,6 +85,10 @@ def drift_schema() -> Schema:
         uncollected={**TEXTS, "description": "Switches that are wanted, without running files."},
         foreign={**TEXTS, "description": "Switches that run, and that nobody wants."},
         own={**list_of(_told()), "description": "What switches wrote by themselves, which is no drift."},
+        own_outside={
+            **list_of(object_of(devices=TEXTS, file=TEXT, at=TEXTS)),
+            "description": "The same of what is no fact of the model, by table or part of the configuration.",
+        },
         findings=list_of(finding()),
         notes=list_of(note()),
         problems=list_of(problem()),

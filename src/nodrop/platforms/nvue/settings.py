@@ -1,11 +1,15 @@
 """What a file of NVUE sets, by path, all of it: also what the model does not hold (contract 9.6)."""
 
 import json
+from collections.abc import Mapping
 
+from nodrop.platforms import file_of
 from nodrop.platforms.nvue.edit_between import single
 from nodrop.platforms.nvue.read_secrets import WORDS
+from nodrop.platforms.nvue.schema import Node, below, schema
+from nodrop.platforms.nvue.schema_types import Leaf
 from nodrop.platforms.nvue.tree import Tree as File
-from nodrop.platforms.settings import Tree
+from nodrop.platforms.settings import Path, Tree
 
 HEAD = 2
 """How many words of a path name a part of the configuration."""
@@ -21,6 +25,35 @@ def spelt(raw: bytes, tree: Tree) -> bytes:
     return json.dumps([{"header": File(raw, "").header}, {"set": tree}]).encode()
 
 
-def secret(path: tuple[str, ...], at: int) -> bool:
+def secret(path: Path, at: int) -> bool:
     """Whether a word of a path is a secret itself."""
     return at > 0 and path[at - 1] in WORDS
+
+
+def masked(path: Path) -> bool:
+    """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
+    return any(word in WORDS for word in path)
+
+
+def laid(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+    """Return a device's files, and what is set as `nv config show` prints it, commands too.
+
+    Raises InputProblems where it cannot be read.
+    """
+    file = file_of("nvue", bundle)
+    root = settings(file, bundle[file]) if file in bundle else None
+    return dict(bundle), {file: {key: _shown(one, below(schema(), key)) for key, one in root.items()}} if root else {}
+
+
+def _shown(value: object, place: Node | None) -> object:
+    """Return a setting whose value is the only word below it, as commands say it, with that as its value."""
+    if not isinstance(value, dict):
+        return value
+    if isinstance(place, Leaf) and list(value.values()) == [{}]:
+        return next(iter(value))
+    return {key: _shown(one, below(place, key)) for key, one in value.items()}
+
+
+def covers(_tree: Tree, _path: Path) -> bool:
+    """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
+    return True

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.states import UNKNOWN
 from nodrop.platforms.onyx.commands import KINDS, Command, numbers
+from nodrop.platforms.onyx.gathered import ROCE_MODES, Link, Qos, Settings, TrafficPool
 from nodrop.platforms.onyx.read_values import NotUnderstood, Values
-from nodrop.platforms.onyx.settings import ROCE_MODES, Link, Qos, Settings, TrafficPool
 from nodrop.units import Misread, speed_mbps
 
 INFINITE_TH = 7

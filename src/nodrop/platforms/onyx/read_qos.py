@@ -11,8 +11,8 @@ from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
+from nodrop.platforms.onyx.gathered import Qos, Settings
 from nodrop.platforms.onyx.read_values import KIBIBYTE
-from nodrop.platforms.onyx.settings import Qos, Settings
 
 PRIORITIES = range(8)
 _UNMAPPED = (None,) * 8

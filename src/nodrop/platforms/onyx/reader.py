@@ -13,10 +13,10 @@ from nodrop.formats.places import decode, shown
 from nodrop.hardware.naming import onyx_port
 from nodrop.platforms.onyx import read_commands, read_routing
 from nodrop.platforms.onyx.commands import Command, Script, parse
+from nodrop.platforms.onyx.gathered import Link, Qos, Settings
 from nodrop.platforms.onyx.read_qos import QosReader
 from nodrop.platforms.onyx.read_secrets import secrets
 from nodrop.platforms.onyx.read_values import FILE, Values
-from nodrop.platforms.onyx.settings import Link, Qos, Settings
 from nodrop.platforms.onyx.unknown import judge
 
 FILES = (FILE,)

@@ -1,11 +1,15 @@
 """Tables of a device as settings by path, all of them: also those that the model does not hold (contract 9.6)."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from nodrop.formats.json import parse
-from nodrop.platforms.settings import Tree
-from nodrop.platforms.sonic.read_secrets import COMMUNITIES
+from nodrop.platforms.settings import Path, Tree
+from nodrop.platforms.sonic.config import WHOLE
+from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, merged
+from nodrop.platforms.sonic.frr_text import FRR_FILE
+from nodrop.platforms.sonic.read_secrets import COMMUNITIES, FIELDS
 
 HEAD = 1
 """How many words of a path name a table."""
@@ -27,6 +31,41 @@ def spelt(_raw: bytes, tree: Tree) -> bytes:
     return json.dumps(tree).encode()
 
 
-def secret(path: tuple[str, ...], at: int) -> bool:
+def secret(path: Path, at: int) -> bool:
     """Whether a word of a path is a secret itself."""
     return at == 1 and path[0] == COMMUNITIES
+
+
+def masked(path: Path) -> bool:
+    """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
+    return len(path) == len(("table", "row", "field")) and path[2] in FIELDS.get(path[0], ())
+
+
+def laid(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+    """Return a device's files with all tables in one, laid over each other, and these as the database holds them.
+
+    What FRR says among the tables is a file of its own. Raises InputProblems where a file cannot be read.
+    """
+    documents = [Document(name, raw, name) for name, raw in bundle.items() if name in CONFIG_FILES]
+    files = {name: raw for name, raw in bundle.items() if name not in CONFIG_FILES}
+    said = [one.running_frr for one in documents if one.running_frr is not None]
+    if said:
+        files = {FRR_FILE: said[0].encode()}
+    if not documents:
+        return files, {}
+    tables: Tree = {table: _as_held(rows) for table, rows in merged(documents).items() if rows != {}}
+    return {FILE: spelt(b"", tables), **files}, {FILE: tables}
+
+
+def _as_held(value: Any) -> Any:
+    """Return rows as the database holds them: every value is a text, or a list of texts."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return {key: inside if type(inside) is str else _as_held(inside) for key, inside in value.items()}
+    return [str(one) for one in value] if isinstance(value, list) else str(value)
+
+
+def covers(tree: Tree, path: Path) -> bool:
+    """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
+    return tree.keys() >= WHOLE or path[0] in tree
