@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -51,10 +51,14 @@ class Config:
     places: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
     """Lines and columns of the rules and options that it names."""
 
-    def excludes(self, path: Path) -> bool:
-        """Whether a file or folder is not looked into: by its name, or by its path from the folder of this file."""
-        if not self.exclude or self.path is None:
-            return False
+    @property
+    def excludes(self) -> Callable[[Path], bool] | None:
+        """Return what tells whether a file or folder is not looked into; None where everything is."""
+        return self._excludes if self.exclude and self.path is not None else None
+
+    def _excludes(self, path: Path) -> bool:
+        """Whether a pattern fits a file or folder: by its name, or by its path from the folder of this file."""
+        assert self.path is not None
         below = os.path.relpath(path.absolute(), self.path.parent.absolute())
         parts = PurePath(below).parts
         return any(_fits(pattern, parts) for pattern in self.exclude)

@@ -18,6 +18,7 @@ class Former(Disk, ABC):
         """`top` has no links in its own path; `left_out` go by path from it."""
         super().__init__()
         self._top = top
+        self._keys: dict[str, str | None] = {}
         self.left_out = left_out
         """Files that were there and that nobody wants to lie there now, so that they are in neither state."""
         self.problems: list[Problem] = []
@@ -25,6 +26,12 @@ class Former(Disk, ABC):
 
     def key(self, path: Path | str) -> str | None:
         """Return a path from the top, "" of that itself; None where it lies elsewhere."""
+        text = str(path)
+        if text not in self._keys:
+            self._keys[text] = self._key(text)
+        return self._keys[text]
+
+    def _key(self, path: str) -> str | None:
         known, top = os.path.abspath(path), str(self._top)  # noqa: PTH100 -- links in it are those of now
         if known == top or known.startswith(top + os.sep):
             return known[len(top) + 1 :]

@@ -66,7 +66,7 @@ class _Tree(Former):
 
     def is_now(self, text: Text) -> bool:
         """Whether a text of this state is the very file that lies there now."""
-        self._path(Path(text.display))
+        self._path(text.display)
         return self.key(text.display) in self._now
 
     def is_folder(self, path: Path) -> bool:
@@ -131,7 +131,7 @@ class _Tree(Former):
                 return prefix
         return ""
 
-    def _path(self, path: Path) -> Path | None:
+    def _path(self, path: Path | str) -> Path | None:
         """Return where the content is that a file had; None where that is not to be had, which is a problem."""
         key = self.key(path)
         if key is None:
@@ -144,7 +144,7 @@ class _Tree(Former):
                 and found == self._top / there
                 and (there == key or os.path.realpath(path) == str(found))
             ):
-                found = path
+                found = Path(path)
                 self._now.add(key)
             self._known[key] = found
         return self._known[key]

@@ -35,7 +35,7 @@ def find(
     platform: str | None = None,
     stdin: bytes | None = None,
     *,
-    exclude: Callable[[Path], bool] = lambda _: False,
+    exclude: Callable[[Path], bool] | None = None,
     held: Mapping[str, bytes] | None = None,
     disk: Disk | None = None,
 ) -> Inputs:

@@ -43,7 +43,7 @@ def is_intent(head: bytes) -> bool:
 class Finder:
     """Looks at paths and adds what it finds to inputs; what was found before, whoever named it, counts once."""
 
-    def __init__(self, disk: Disk, platform: str | None, exclude: Callable[[Path], bool]) -> None:
+    def __init__(self, disk: Disk, platform: str | None, exclude: Callable[[Path], bool] | None) -> None:
         self._disk = disk
         self._excluded = exclude
         self._forced = platform
@@ -109,7 +109,7 @@ class Finder:
         files = {one: platforms.reader(one).FILES for one in self._platforms}
         return next((one for one, names in files.items() if any(map(_is_json, names))), self._platforms[0])
 
-    def _is_new(self, path: Path) -> bool:
+    def _is_new(self, path: Path | str) -> bool:
         known = os.path.abspath(path)  # noqa: PTH100 -- following links would cost a look at every folder above
         self._met += 1
         new = known not in self._seen
@@ -154,7 +154,7 @@ class Finder:
 
     def _device(self, inputs: Inputs, folder: Path, names: Sequence[str], platform: str) -> None:
         """Add the canonical files of a folder as one device, called as the folder is."""
-        if self._is_new(folder / names[0]):
+        if self._is_new(f"{folder}/{names[0]}"):
             files = tuple((name, self._disk.text(folder / name)) for name in names)
             name = folder.name if folder.name not in ("", "..") else folder.resolve().name
             inputs.bundles.append(Bundle(name=_safe(name), platform=platform, files=files))
@@ -190,6 +190,8 @@ class Finder:
         for path in (here / name for name in files if name not in taken):
             if path.suffix in _YAML and is_intent(self._disk.head(path)):
                 self._intent(inputs, path)
+            elif path.name == stated.FILE:
+                continue
             elif path.suffix == ".json" and self._disk.is_file(path):
                 self._json(inputs, path)
             elif self._is_of_host(path):
@@ -231,7 +233,9 @@ def _whose(disk: Disk, folder: Path, around: Inputs) -> Inputs | None:
     return None if folder.name in _SKIPPED_FOLDERS else around
 
 
-def _listed(disk: Disk, inputs: Inputs, here: Path, excluded: Callable[[Path], bool]) -> tuple[list[Path], list[str]]:
+def _listed(
+    disk: Disk, inputs: Inputs, here: Path, excluded: Callable[[Path], bool] | None
+) -> tuple[list[Path], list[str]]:
     """Return the folders in a folder, and the names of its files, sorted, without those that begin with a dot."""
     try:
         entries = disk.entries(here)
@@ -240,14 +244,13 @@ def _listed(disk: Disk, inputs: Inputs, here: Path, excluded: Callable[[Path], b
         return [], []
     folders, files = [], []
     for entry in entries:
-        path = here / entry.name
-        if excluded(path):
+        if excluded is not None and excluded(here / entry.name):
             continue
         if entry.kind == "folder":
-            folders.append(path)
+            folders.append(here / entry.name)
         elif entry.kind == "link":
             message = "a link to a folder, which is not followed; name it to have it read"
-            inputs.notes.append(Note(kind="link", message=message, file=str(path)))
+            inputs.notes.append(Note(kind="link", message=message, file=str(here / entry.name)))
         else:
             files.append(entry.name)
     return folders, files

@@ -11,6 +11,8 @@ _COMMAND = re.compile(
     r"(?m)^[^#\n]*\b(mlnx_qos\s+\S*\s*-|cma_roce_(mode|tos)\s+-|/ecn/roce_[nr]p/|/tc/1/traffic_class)"
 )
 _VARIABLE = re.compile(r"(?m)^[^#\n]*\b(NCCL_(IB_|P2P_|SHM_)|UCX_(IB_|TLS|NET_))[A-Z0-9_]*=")
+_WORDS = ("mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "NCCL_", "UCX_")
+"""Of which a file that either finds something in has one; most files have none, and are not searched line by line."""
 _ASSIGNED = re.compile(r"""(?:^|[\s;"'])([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|[^\s;"']*)""")
 _USED = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _ECHO = re.compile(r"\becho\s+(\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*([^\s;]+)")
@@ -31,7 +33,7 @@ _STORM_OFF = ("0", "off", "disable")
 
 
 def _shows(head: str) -> bool:
-    return bool(_COMMAND.search(head) or _VARIABLE.search(head))
+    return any(word in head for word in _WORDS) and bool(_COMMAND.search(head) or _VARIABLE.search(head))
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:

@@ -37,6 +37,11 @@ _CERTAIN = re.compile(
     rb"|roce (?:lossless|semi-lossless|lossy)[ \t\r]*$)",
     re.MULTILINE,
 )
+_WORDS = (
+    b"cli default prefix-modes", b"interface ethernet ", b"interface port-channel ", b"interface mlag-port-channel ",
+    b"dcb priority-flow-control ", b"traffic pool ", b"roce ",
+)  # fmt: skip
+"""Of which a file that this finds something in has one; most files have none, and are not searched line by line."""
 _MAX_NOTES = 100
 _MAX_NAMES = 4
 """Ports that one remark names."""
@@ -44,7 +49,10 @@ _MAX_NAMES = 4
 
 def detect(name: str, head: bytes) -> bool:
     """Whether a file is Onyx's: commands that no other system has."""
-    return name == FILE or (not head.lstrip().startswith((b"{", b"<", b"---")) and bool(_CERTAIN.search(head)))
+    if name == FILE:
+        return True
+    may_be = not head.lstrip().startswith((b"{", b"<", b"---")) and any(word in head for word in _WORDS)
+    return may_be and bool(_CERTAIN.search(head))
 
 
 def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
