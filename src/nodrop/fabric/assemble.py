@@ -1,19 +1,13 @@
-"""From devices as they were read to one fabric: what is stated is folded in, the rest is inferred and said so.
+"""From devices as they were read to one fabric: what is stated is folded in, the rest is inferred and said so."""
 
-Evidence for a link, best first: stated cables, two ends in one /31 or /30 (IPv6: /127 or /126), a neighbor table.
-A port that no source names has an UNKNOWN side: it is neither a host's nor the fabric's.
-"""
-
-import ipaddress
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import is_
-from socket import AF_INET, inet_pton
 from typing import NamedTuple, TypeVar
 
-from nodrop.fabric import neighbors
+from nodrop.fabric.cabling import Cabling
 from nodrop.fabric.declared import Declared
-from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
+from nodrop.fabric.fabric import Device, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.fabric.intern import Interner
 from nodrop.fabric.names import misnamed
 from nodrop.fabric.nics import stated
@@ -41,8 +35,9 @@ class Shared:
     def __init__(self) -> None:
         self._interner = Interner()
         self._made: dict[int, _Made] = {}
-        self._networks: dict[int, tuple[Device, list[tuple[object, str]]]] = {}
         self._links: dict[Link, Link] = {}
+        """The one object that stands for each cable."""
+        self._cabling: Cabling | None = None
 
     def device(
         self, read: Device, declared: Declared, sides: Mapping[tuple[str, str], Side], *, all_cables: bool
@@ -51,25 +46,23 @@ class Shared:
 
         Where `all_cables` of the device are stated, the ports without one have no side.
         """
-        rest = None if all_cables else UNKNOWN
-        facing = [sides.get((read.name, port.name), rest) for port in read.interfaces]
         stated = declared.roles.get(read.name), declared.models.get(read.name)
         made = self._made.get(id(read))
-        if made is None or made.stated != stated or not all(map(is_, made.facing, facing)):
-            device = _completed(_stated(read, *stated), facing, self._interner)
-            made = self._made[id(read)] = _Made(read, stated, facing, device)
-        return made.device
+        if made is not None and made.sides is sides and (made.stated, made.all_cables) == (stated, all_cables):
+            return made.device
+        rest = None if all_cables else UNKNOWN
+        facing = [sides.get((read.name, port.name), rest) for port in read.interfaces]
+        if made is not None and made.stated == stated and all(map(is_, made.facing, facing)):
+            return made.device
+        device = _completed(_stated(read, *stated), facing, self._interner)
+        self._made[id(read)] = _Made(read, stated, sides, all_cables, facing, device)
+        return device
 
-    def networks(self, device: Device) -> list[tuple[object, str]]:
-        """Return the networks of two ports that a device has addresses in, each with the port."""
-        found = self._networks.get(id(device))
-        if found is None:
-            found = self._networks[id(device)] = (device, list(_networks(device)))
-        return found[1]
-
-    def links(self, links: Iterable[Link]) -> list[Link]:
-        """Return the one object that stands for each cable."""
-        return [self._links.setdefault(link, link) for link in links]
+    def cabling(self, readings: Sequence[DeviceReading], declared: Declared) -> Cabling:
+        """Return how switches are cabled: as in the state before, where they say the same of that."""
+        if self._cabling is None or not self._cabling.holds(readings, declared):
+            self._cabling = Cabling.of(readings, declared, self._links)
+        return self._cabling
 
 
 class _Made(NamedTuple):
@@ -77,6 +70,8 @@ class _Made(NamedTuple):
 
     read: Device
     stated: tuple[str | None, str | None]
+    sides: Mapping[tuple[str, str], Side]
+    all_cables: bool
     facing: list[Side | None | Unknown]
     device: Device
 
@@ -96,11 +91,10 @@ def assemble(
     readings, notes = _distinct(readings)
     hosts_read = _apart(hosts_read, {reading.device.name for reading in readings})
     everything: list[DeviceReading | HostReading] = [*readings, *hosts_read]
-    links = shared.links(_links(readings, declared, shared))
+    cabling = shared.cabling(readings, declared)
     hosts = declared.hosts or ()
-    known = {reading.device.name for reading in readings}
-    sides = _sides(known, links, {host.name for host in hosts}, declared.roles.keys())
     stated = _named_devices(declared)
+    sides = cabling.sides
     devices = [shared.device(one.device, declared, sides, all_cables=one.device.name in stated) for one in readings]
     assumed: list[Assumption] = []
     mode = declared.mode or _mode(devices, assumed, paused=_have_pfc(hosts_read))
@@ -110,7 +104,7 @@ def assemble(
         name=declared.name or UNNAMED,
         mode=mode,
         devices=tuple(sorted(devices, key=lambda device: natural(device.name))),
-        links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
+        links=cabling.links,
         hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
         nics=tuple(nic for one in hosts_read for nic in one.nics),
         classes=tuple(sorted(classes, key=lambda one: one.name)),
@@ -123,7 +117,7 @@ def assemble(
         | {one.name: one.sources for one in hosts_read},
         remarks=(
             *(remark for reading in everything for remark in reading.remarks),
-            *neighbors.unlike(readings, links, hosts),
+            *cabling.unlike,
             *misnamed(named, readings),
         ),
         notes=(*notes, *(note for reading in readings for note in reading.notes)),
@@ -182,84 +176,6 @@ def _stated(device: Device, role: str | None, model: str | None) -> Device:
     if model is not None and isinstance(device.model, Unknown):
         device = replace(device, model=model)
     return device
-
-
-def _links(readings: Sequence[DeviceReading], declared: Declared, shared: Shared) -> list[Link]:
-    devices = [reading.device for reading in readings]
-    links = list(declared.cables or ())
-    taken = {end for link in links for end in (link.a, link.b)}
-    for link in (*_by_subnet(devices, taken, shared), *_by_neighbor_table(readings)):
-        if link.a not in taken and link.b not in taken:
-            links.append(link)
-            taken |= {link.a, link.b}
-    return links
-
-
-_OF_TWO = {"/31": 1, "/30": 2}
-"""How the IPv4 addresses of a link between two ports end, and how many bits they may differ in."""
-_OF_TWO_IPV6 = ("/127", "/126")
-
-
-def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]], shared: Shared) -> Iterator[Link]:
-    """Yield a link for every two ports not `cabled`, and no third, with addresses in one /31 or /30, /127 or /126."""
-    found: dict[object, list[End]] = {}
-    for device in devices:
-        for network, port in shared.networks(device):
-            if (device.name, port) not in cabled:
-                found.setdefault(network, []).append(End(device.name, port))
-    for ends in found.values():
-        if len(ends) == 2 and ends[0].node != ends[1].node:
-            yield Link(a=min(ends), b=max(ends))
-
-
-def _networks(device: Device) -> Iterator[tuple[object, str]]:
-    for interface in device.interfaces:
-        for text in () if isinstance(interface.addresses, Unknown) else interface.addresses:
-            network = _network_of_two(text)
-            if network is not None:
-                yield network, interface.name
-
-
-def _network_of_two(text: str) -> object:
-    """Return what the network of two ports is known by; None where an address is in no such network, or is none."""
-    bits = _OF_TWO.get(text[-3:])
-    try:
-        if bits is not None:  # a site has a million, and `ipaddress` takes twenty times as long
-            return bits, int.from_bytes(inet_pton(AF_INET, text[:-3])) >> bits
-        if text.endswith(_OF_TWO_IPV6):
-            network = ipaddress.ip_interface(text).network
-            return network if network.version == 6 and not network.is_link_local else None
-    except (OSError, ValueError):
-        pass
-    return None
-
-
-def _by_neighbor_table(readings: Sequence[DeviceReading]) -> Iterator[Link]:
-    """Yield the links that neighbor tables name; a neighbor that was read must have a port of that name."""
-    known = {reading.device.name for reading in readings}
-    named = {cable.remote.node for reading in readings for cable in reading.cables}
-    ports = {
-        one.device.name: {port.name for port in one.device.interfaces} for one in readings if one.device.name in named
-    }
-    for reading in readings:
-        for cable in reading.cables:
-            near, far = End(reading.device.name, cable.local_port), cable.remote
-            if far.node not in known or far.port in ports[far.node]:
-                yield Link(a=min(near, far), b=max(near, far))
-
-
-def _sides(read: set[str], links: Iterable[Link], hosts: set[str], roles: Iterable[str]) -> dict[tuple[str, str], Side]:
-    """Return what is at the far end of cables: a switch, also one of which only a role is stated, or a host."""
-    switches = read.union(roles)
-    sides: dict[tuple[str, str], Side] = {}
-    for link in links:
-        for near, far in ((link.a, link.b), (link.b, link.a)):
-            if near.node in read:
-                if far.node in switches:
-                    sides[near] = "fabric"
-                elif far.node in hosts:
-                    sides[near] = "host"
-    return sides
 
 
 def _named_devices(declared: Declared) -> set[str]:
