@@ -200,11 +200,43 @@ def test_a_patch_to_a_configuration_that_yang_refuses_is_refused_and_not_typed(r
     old, new = switch(release), switch(release)
     profile = next(iter(new["WRED_PROFILE"].values()))
     profile["green_min_threshold"] = str(int(profile["green_max_threshold"]) + 1)
-    one = between(*({"config_db.json": json.dumps(tables, indent=2).encode()} for tables in (old, new)), name=NAME)
-    assert one is not None
+    one = between_files(old, new)
     assert {step.disruption for step in one.steps} == {"refused"}
     assert "comes to a configuration with a fault (broken-condition)" in one.steps[0].reason
     assert one.commands == ""
+
+
+def between_files(old: dict[str, Any], new: dict[str, Any], **others: bytes) -> Edit:
+    files = [{"config_db.json": json.dumps(tables, indent=2).encode(), **others} for tables in (old, new)]
+    one = between(*files, name=NAME)
+    assert one is not None
+    return one
+
+
+@pytest.mark.parametrize("key", ["Ethernet0|abc", "Ethernet0|99"])
+def test_what_no_daemon_reads_is_refused_only_where_the_models_do(key: str) -> None:
+    """The models take any text for the number of a queue."""
+    old, new = switch("202505"), switch("202505")
+    new["QUEUE"][key] = {"scheduler": "scheduler.0"}
+    assert between_files(old, new).disruption == between_files(new, old).disruption == "port bounce"
+
+
+def test_what_stands_in_another_file_is_no_fault_of_the_configuration() -> None:
+    """FRR may name a route map that there is not; the models do not look there."""
+    old, new = switch("202505"), switch("202505")
+    for tables in (old, new):
+        tables["DEVICE_METADATA"]["localhost"]["docker_routing_config_mode"] = "split-unified"
+    new["NTP_SERVER"]["192.0.2.2"] = {}
+    lines = "router bgp 65001\n neighbor 192.0.2.9 remote-as 65002\n neighbor 192.0.2.9 route-map GONE in\n"
+    assert between_files(old, new, **{"frr.conf": lines.encode()}).disruption == "service restart"
+
+
+@pytest.mark.parametrize("release", ["202505", "202605"])
+def test_a_table_without_a_model_is_not_changed(release: str) -> None:
+    old, new = switch(release, ARS_PROFILE={"one": {"max_flows": "1"}}), switch(release)
+    (step,) = between_files(old, new).steps
+    assert (step.op, step.path, step.disruption) == ("remove", "/ARS_PROFILE", "refused")
+    assert step.reason.endswith("as ARS_PROFILE; instead: `config apply-patch --ignore-non-yang-tables`")
 
 
 def test_rows_that_others_name_come_first_and_go_last() -> None:

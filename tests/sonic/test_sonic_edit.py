@@ -228,7 +228,7 @@ def test_brackets_and_lists_of_ports_stay_as_their_owner_spells_them() -> None:
         "Ethernet0|3": {"scheduler": "[SCHEDULER|scheduler.1]", "wred_profile": f"[WRED_PROFILE|{PROFILE}_2]"},
     }
     assert one.disruption == "refused"
-    assert "a fault (comma-port-list)" in one.steps[0].reason
+    assert "a fault (bracket-reference)" in one.steps[0].reason
 
 
 def test_what_the_switch_works_out_follows_and_is_told() -> None:

@@ -30,6 +30,7 @@ from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.sonic.gcu import judged
 from nodrop.platforms.sonic.patch import operations
 from nodrop.platforms.sonic.reader import read
+from nodrop.platforms.sonic.schema_check import invalid
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_OF_TYPE, TYPE_OF_ROLE
 from nodrop.platforms.sonic.turns import turns
 
@@ -70,20 +71,15 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
         return Edit(by_hand=by_hand)
     old_data, new_data = parse(bundle[FILE], FILE), parse(state.bundle[FILE], FILE)
     edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.told(wanted, by_hand)))
-    return _with_steps(edit, _judged(old_data, new_data, state.first, state.reading))
+    return _with_steps(edit, _judged(old_data, new_data, state.first.device))
 
 
-def _judged(
-    old: Mapping[str, Any], new: Mapping[str, Any], before: DeviceReading, after: DeviceReading
-) -> Iterator[tuple[Step, ...]]:
-    """Yield the steps of each patch, one after the other, from one configuration to another, as the updater takes them.
-
-    The readings tell the faults of both.
-    """
-    was, will = ([remark.kind for remark in one.remarks] for one in (before, after))
+def _judged(old: Mapping[str, Any], new: Mapping[str, Any], device: Device) -> Iterator[tuple[Step, ...]]:
+    """Yield the steps of each patch, in turn, from a device's configuration to another, as the updater takes them."""
+    was, will = list(invalid(old)), list(invalid(new))
     now = old
     for then in turns(old, new):
-        yield tuple(judged(operations(now, then), now, then, before.device.version, was=was, will=will))
+        yield tuple(judged(operations(now, then), now, then, device.version, was=was, will=will))
         now = then
 
 
@@ -109,8 +105,7 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
     before, after = parse(old[FILE], FILE), parse(new[FILE], FILE)
     if any(_at(before, path) != _at(after, path) for path in _FIXED) or _lanes(before) != _lanes(after):
         return None
-    readings = (read(name, sources(one)) for one in (old, new))
-    tables = _with_steps(Edit(), _judged(before, after, *readings))
+    tables = _with_steps(Edit(), _judged(before, after, read(name, sources(old)).device))
     return _with_routing(replace(tables, files={FILE: new[FILE]} if tables.steps else {}), old, new)
 
 

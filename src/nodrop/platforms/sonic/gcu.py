@@ -11,8 +11,11 @@ from nodrop.fabric.change import Disruption, Step
 from nodrop.fabric.states import Unknown
 from nodrop.formats.yaml import parse
 from nodrop.platforms.sonic.patch import parts
+from nodrop.platforms.sonic.schema import schema
+from nodrop.platforms.sonic.schema_check import WITHOUT_MODEL
 
 _PORTS = "PORT"
+_ALL_THE_SAME = "`config apply-patch --ignore-non-yang-tables`"
 
 
 @cache
@@ -45,16 +48,16 @@ def judged(
     """Yield the steps with what each does to the switch, or why it is refused there.
 
     `version` is the release; where that is not known, a step is refused that some release refuses. `was` and `will` are
-    the kinds of remarks that the old and the new configuration have: the updater validates both by YANG, and takes no
-    step of a patch to one that is not valid (patch_sorter.py, `sort`: "Given patch will produce invalid config").
+    the kinds of faults that the YANG models refuse the old and the new configuration for: the updater takes no step of
+    a patch from or to one that is not valid (patch_sorter.py, `sort`: "Given patch will produce invalid config").
     """
     known = list(facts()["releases"])
     stated = "" if version is None or isinstance(version, Unknown) else str(version)
     releases = [stated] if stated in known else known
     given = list(steps)
     gone = [_value(old, step.path) for step in given if step.op == "remove"]
-    ends = [kind for kind in will if kind in facts()["invalid"]]
-    judge = _Judge(old, new, gone, [kind for kind in was if kind in facts()["invalid"]], ends)
+    ends = list(will)
+    judge = _Judge(old, new, gone, list(was), ends)
     made = list(_judged(given, judge, releases))
     yield from made if ends else _typed(made, old, releases)
 
@@ -122,6 +125,8 @@ class _Judge:
         if step.op == "remove" and step.path in facts()["never_removed"]:
             return f"the updater never removes {step.path}"
         table = parts(step.path)[0]
+        if table not in WITHOUT_MODEL and schema(release).table(table) is None:
+            return f"the updater of {release} changes no table without a model, as {table}; instead: {_ALL_THE_SAME}"
         rules = [rule for rule in facts()["guarded"] if rule["table"] == table and _within(rule, release)]
         moved = step.op == "add" and step.value in self.gone
         if moved and table == _PORTS and parts(step.path)[-1] in facts()["supported_only"]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
-from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.sonic.config import WHOLE, Config
 from nodrop.platforms.sonic.read_secrets import without
 from nodrop.platforms.sonic.schema import Schema, release_of, schema
 from nodrop.platforms.sonic.schema_conditions import Condition
@@ -19,17 +19,16 @@ from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verd
 WITHOUT_MODEL = frozenset({"bgpraw"})
 """Tables that SONiC itself lets pass without a model (sonic-utilities config/main.py)."""
 
+_WITHOUT_MODEL = frozenset({"unknown-table", "ignored-table"})
+
 _MAX_TABLES = 8
 """Verdicts kept by table and release: switches differ by tier, pod and generation, and not much further."""
 
 
 def check(config: Config) -> None:
     """Remark all that the release of a configuration does not take, save where something is remarked already."""
-    versions = config.data.get("VERSIONS")
-    database = versions.get("DATABASE") if isinstance(versions, dict) else None
-    stated = database.get("VERSION") if isinstance(database, dict) else None
     said: set[Path] | None = None
-    for fault in _checker(release_of(stated)).faults(config):
+    for fault in _faults(config.data):
         if said is None:
             said = set(config.remarked())
         if not any(fault.path[:length] in said for length in range(1, len(fault.path) + 1)):
@@ -37,6 +36,21 @@ def check(config: Config) -> None:
             config.remark(fault.kind, _subject(config, fault.path), fault.path, **facts)
             if len(fault.path) > 2:
                 said.add(fault.path)
+
+
+def invalid(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the kinds of faults that the YANG models of its release refuse a configuration for.
+
+    Tables without a model are passed over.
+    """
+    return (fault.kind for fault in _faults(data) if fault.kind not in _WITHOUT_MODEL)
+
+
+def _faults(data: Mapping[str, Any]) -> Iterator[Fault]:
+    versions = data.get("VERSIONS")
+    database = versions.get("DATABASE") if isinstance(versions, dict) else None
+    stated = database.get("VERSION") if isinstance(database, dict) else None
+    return _checker(release_of(stated)).faults(data)
 
 
 def _subject(config: Config, path: Path) -> tuple[str, ...]:
@@ -57,9 +71,9 @@ class _Checker:
         self._judge = Judge(of_release)
         self._seen: dict[str, list[tuple[Any, Verdict]]] = {}
 
-    def faults(self, config: Config) -> Iterator[Fault]:
-        """Yield what is wrong with a configuration."""
-        data = config.data
+    def faults(self, data: Mapping[str, Any]) -> Iterator[Fault]:
+        """Yield what is wrong with a configuration; a part of one says nothing of the tables that it lacks."""
+        whole = data.keys() >= WHOLE
         for name, rows in data.items():
             table = self._schema.table(name)
             if table is None:
@@ -69,10 +83,10 @@ class _Checker:
                 verdict = self._verdict(name, rows)
                 yield from verdict.faults
                 for targets, named in verdict.names.items():
-                    if all(config.covers(other) for other, _ in targets):
+                    if all(whole or other in data for other, _ in targets):
                         yield from _dangling(data, targets, named, verdict)
                 for condition, keys in verdict.outer.items():
-                    if all(config.covers(other) for other in condition.tables):
+                    if all(whole or other in data for other in condition.tables):
                         yield from self._broken(data, name, condition, keys)
 
     def _verdict(self, name: str, rows: Mapping[str, Any]) -> Verdict:
