@@ -15,8 +15,10 @@ from json_text import applied
 from nodrop import platforms
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
+from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.reading import Reading, Source
 from nodrop.formats.yaml import parse
+from nodrop.plan.drifting import declared_by
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Drift
 from nodrop.plan.patches import patches
@@ -29,10 +31,10 @@ Tables = dict[str, Any]
 Change = Callable[[Tables], object]
 
 
-def read(platform: str, files: dict[str, bytes]) -> Reading:
+def read(platform: str, files: dict[str, bytes], stated: Fabric | None = None) -> Reading:
     sources = [(Source(name=name, display=name, held=raw), raw) for name, raw in files.items()]
     found = platforms.reader(platform).read("leaf1", sources)
-    return assemble([found], Declared())
+    return assemble([found], declared_by(stated) if stated else Declared())
 
 
 def files_of(platform: str = "sonic") -> dict[str, bytes]:
@@ -47,10 +49,8 @@ def sonic(change: Change, want: Change = lambda _: None) -> tuple[Reading, Readi
     shown = as_it_runs("sonic", {**files, "config_db.json": json.dumps(wanted).encode()}, Random(1))
     tables = json.loads(shown["config_db.json"])
     change(tables)
-    return (
-        read("sonic", {**shown, "config_db.json": json.dumps(tables).encode()}),
-        read("sonic", {**files, "config_db.json": json.dumps(wanted).encode()}),
-    )
+    said = read("sonic", {**files, "config_db.json": json.dumps(wanted).encode()})
+    return read("sonic", {**shown, "config_db.json": json.dumps(tables).encode()}, said.fabric), said
 
 
 def told(found: Drift) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -116,6 +116,24 @@ def test_the_same_in_other_words_is_no_drift() -> None:
             row["dscp_to_tc_map"] = "SITE"
 
     assert drifted(renamed) == []
+
+
+def test_cables_that_a_switch_no_longer_knows() -> None:
+    """The table is what LLDP is held against; that cables themselves are stated elsewhere is no matter."""
+    assert drifted(lambda tables: tables["DEVICE_NEIGHBOR"].pop("Ethernet0")) == [
+        ("DEVICE_NEIGHBOR", [("Ethernet0", "added")])
+    ]
+
+
+def test_servers_of_time_that_an_image_has_of_itself() -> None:
+    given: list[Tables] = parsed(files_of("nvue")["startup.yaml"])
+    shown = json.loads(json.dumps(given))
+    pool = {f"{number}.cumulusnetworks.pool.ntp.org": {} for number in range(4)}
+    shown[1]["set"].setdefault("system", {})["ntp"] = {"server": pool}
+    running, wanted = (read("nvue", {"startup.yaml": json.dumps(one).encode()}) for one in (shown, given))
+    assert len(running.fabric.devices[0].ntp_servers) == len(pool)
+    assert nodrop.drift(running, wanted).empty
+    assert not nodrop.drift(wanted, running).empty
 
 
 def test_what_the_model_holds_is_told_by_its_facts() -> None:
@@ -197,6 +215,10 @@ def test_settings_of_nvue_in_either_form(commands: bool) -> None:
         ("system message", [("pre-login", "changed")]),
     ]
     assert SECRET not in str(found.plan.outside)
+    (patch,) = patches(found.plan, read("nvue", shown), wanted)
+    assert (patch.by_hand, SECRET in str(patch.files)) == ((), False)
+    lines = patch.files["changes.nv"].decode().splitlines()
+    assert {"nv set system message pre-login 'keep out'", "nv unset acl", "nv unset system aaa user ops"} <= {*lines}
 
 
 def parsed(raw: bytes) -> Any:

@@ -90,8 +90,9 @@ def rows(platform: str) -> tuple[Own, ...]:
 def _row(given: Mapping[str, Any]) -> Own:
     if not _NEEDED <= given.keys() <= _KNOWN or not all(given.values()) or not given.keys() & _AT:
         raise ValueError(f"{_FILE}: {given}")
+    values = tuple(tuple(one) if isinstance(one, list) else one for one in given.get("values", ()))
     paths, settings = (patterns(given.get(word, ())) for word in ("paths", "settings"))
-    return Own(paths=paths, settings=settings, values=tuple(given.get("values", ())), over="over" in given)
+    return Own(paths=paths, settings=settings, values=values, over="over" in given)
 
 
 def _is_any(running: object, values: tuple[object, ...]) -> bool:
