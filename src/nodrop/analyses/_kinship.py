@@ -6,8 +6,8 @@ that are as frequent, the one of more of the fabric.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
 from nodrop.fabric.fabric import Device, Interface, Port
@@ -46,10 +46,9 @@ class Kinship:
     """The ports of a fabric by family and profile; with `sides`, ports that face different things are no family."""
 
     def __init__(self, index: Index, *, sides: bool) -> None:
-        self._index, self._sides = index, sides
         self._kinds: defaultdict[Family, defaultdict[int, list[Member]]] = defaultdict(lambda: defaultdict(list))
-        for family, member in self._members():
-            self._kinds[family][id(member.qos)].append(member)
+        for family, member in _members(index):
+            self._kinds[family if sides else _sideless(family)][id(member.qos)].append(member)
         self.families: Mapping[Family, Mapping[int, Kind]] = {
             family: {key: _kind(members) for key, members in kinds.items()} for family, kinds in self._kinds.items()
         }
@@ -57,14 +56,6 @@ class Kinship:
     def kinds(self, family: Family) -> Iterable[Sequence[Member]]:
         """The ports of a family, those with one profile together: what holds of the first holds of all."""
         return self._kinds[family].values()
-
-    def _members(self) -> Iterator[tuple[Family, Member]]:
-        """Yield every port in use that has QoS, with its family."""
-        for device in self._index.fabric.devices:
-            root = root_of(device)
-            for port in device.interfaces:
-                if isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
-                    yield (*root, *kind_of(self._index, device, port, self._sides)), Member(device, port, port.qos)
 
     def usual(self, value: Callable[[Member], _V | None]) -> dict[Family, tuple[_V, Member, int]]:
         """The value that most switches of each family have, a port that has it, and how many ports do.
@@ -94,14 +85,35 @@ class Kinship:
         return result
 
 
+def _members(index: Index) -> Sequence[tuple[Family, Member]]:
+    """Return every port in use that has QoS, with its family by sides; of a fabric that is asked twice, once."""
+    if __name__ not in index.kept:
+        families: dict[Family, Family] = {}
+        found: list[tuple[Family, Member]] = []
+        for device in index.fabric.devices:
+            root = root_of(device)
+            for port in device.interfaces:
+                if isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
+                    family = (*root, *kind_of(index, device, port))
+                    found.append((families.setdefault(family, family), Member(device, port, port.qos)))
+        index.kept[__name__] = found
+    members: Sequence[tuple[Family, Member]] = index.kept[__name__]
+    return members
+
+
+@lru_cache(maxsize=1024)
+def _sideless(family: Family) -> Family:
+    return family if family[-1] == SERVICE else (*family[:-1], "")
+
+
 def _kind(members: Sequence[Member]) -> Kind:
     return Kind(members[0], len(members), frozenset(member.device.name for member in members))
 
 
-def kind_of(index: Index, device: Device, port: Interface, sides: bool = True) -> Family:
-    """What a port of a switch is compared with: others of its speed and, with `sides`, that face the same."""
+def kind_of(index: Index, device: Device, port: Interface) -> Family:
+    """What a port of a switch is compared with: others of its speed that face the same."""
     speed = UNKNOWN_SIDE if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
-    return speed, SERVICE if is_service(device, port) else _side(index, device, port) if sides else ""
+    return speed, SERVICE if is_service(device, port) else _side(index, device, port)
 
 
 def _side(index: Index, device: Device, port: Interface) -> str | None:
