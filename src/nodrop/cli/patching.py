@@ -25,6 +25,7 @@ nodrop reads none of these folders as a configuration, unless it is named itself
   commands.sh     SONiC: what that refuses and commands do, typed after it
   changes.vtysh   FRR: vtysh -f changes.vtysh, then keep the new frr.conf
   changes.yaml    NVUE: nv config patch changes.yaml; changes.nv has the same as commands
+  1-, 2- ...      steps, each of which waits for the one before: all of 1- before any of 2-
   by-hand.txt     what is left to a person
 
 Any other file is whole: it takes the place of the switch's own. The plan says in which order.

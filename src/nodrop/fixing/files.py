@@ -196,7 +196,7 @@ def patches(before: Files, after: Files) -> Iterator[Patch]:
         edits = list(_edits(before, after, number))
         forms: dict[str, str] = {}
         for place, edit in enumerate(edits, 1):
-            number_of = f"{place}-" if len(edits) > 1 else ""
+            number_of = f"{place:0{len(str(len(edits)))}}-" if len(edits) > 1 else ""
             forms |= {f"{number_of}{name}": text for name, text in edit.forms.items()}
         old, new = before.texts(number), after.texts(number)
         patched = platforms.file_of(before.inputs.bundles[number].platform, old)
