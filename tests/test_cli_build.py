@@ -295,6 +295,7 @@ def test_a_design_that_cannot_be_is_refused_with_its_places() -> None:
     assert re.search(r"^error: intent\.yaml:\d+:\d+: topology\.spines\.model: .*SN9999", done.out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_builds_are_equal_whatever_the_hashes() -> None:
     write_intent("intent.yaml", LARGE)
     seen = []

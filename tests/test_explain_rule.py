@@ -276,6 +276,7 @@ def test_what_is_not_there_is_said_with_the_nearest(words: list[str], told: str)
     assert told in done.err
 
 
+@pytest.mark.slow
 def test_every_rule_can_be_explained_at_a_switch() -> None:
     for rule in of_files(shipped()):
         done = nodrop("explain", rule.name, "--at", "leaf1", "bad")

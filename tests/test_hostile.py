@@ -119,6 +119,7 @@ def test_a_configuration_cut_off_anywhere(configs: dict[str, str], tmp_path: Pat
             assert character == {"an object": "{", "a text": '"'}[opened[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["config_db.json", "frr.conf", "fabric.yaml", "intent.yaml"])
 def test_any_file_cut_off_anywhere(name: str, configs: dict[str, str], tmp_path: Path) -> None:
     text = configs.get(name, INTENT)
@@ -285,6 +286,7 @@ jsons = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_wrong_values_anywhere_in_a_configuration(data: st.DataObject, configs: dict[str, str]) -> None:
     config = json.loads(configs["config_db.json"])
@@ -335,6 +337,7 @@ def spelt(value: Any) -> str:
     return json.dumps(value)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @pytest.mark.parametrize("name", ["intent.yaml", "fabric.yaml"])
 def test_wrong_values_anywhere_in_yaml(name: str, data: st.DataObject, configs: dict[str, str]) -> None:
@@ -613,6 +616,7 @@ def test_files_that_may_not_be_read(configs: dict[str, str], tmp_path: Path) -> 
         os.seteuid(0)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_rows() -> None:
     config = {"PORT": {f"Ethernet{n}": {"speed": "x"} for n in range(20_000)}, "DEVICE_METADATA": {"localhost": {}}}
     write("leaf1/config_db.json", config)

@@ -156,6 +156,7 @@ def test_exit_codes_are_those_of_the_program() -> None:
     assert list(map(int, codes)) == [0, main.FOUND, main.WRONG, main.NOTHING, main.FAILED]
 
 
+@pytest.mark.slow
 def test_the_demo_finds_the_fault_of_each_platform(tmp_path: Path) -> None:
     start = "from nodrop.cli.main import main; main()"
     program = tmp_path / "nodrop"

@@ -114,6 +114,7 @@ suppress:
 """
 
 
+@pytest.mark.slow
 def test_the_first_hour(terminal: Terminal, update_golden: bool) -> None:
     backups = terminal.here / "backups"
     terminal.note("backups/ holds what four switches run")

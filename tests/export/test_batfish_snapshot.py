@@ -164,6 +164,7 @@ def test_random_devices_of_sonic(fabric: Fabric) -> None:
     check(nodrop.read_back(list(nodrop.write(fabric)), fabric))
 
 
+@pytest.mark.slow
 @given(random_nvue.devices())
 def test_random_devices_of_nvue(device: Device) -> None:
     within = random_nvue.alone(device)

@@ -102,6 +102,7 @@ def lived(site: Path, rounds: int, seed: int) -> None:
     session(do, site)
 
 
+@pytest.mark.slow
 def test_a_few_random_edits(site: Path) -> None:
     lived(site, 40, 1)
 

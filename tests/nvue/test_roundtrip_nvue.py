@@ -84,6 +84,7 @@ def test_random_devices(device: Device) -> None:
     assert_round_trip(device, alone(device), nonsense=OF_MEANING)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject) -> None:
     device = data.draw(devices())
