@@ -452,6 +452,7 @@ def test_color_on_a_terminal(environment: dict[str, str], colored: bool) -> None
     assert (b"\x1b[" in said) == colored
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "code"),
     [

@@ -86,6 +86,7 @@ def test_the_example_names_the_release_that_is_tested_here() -> None:
     assert f"repo: {URL}\n    rev: {TAG}\n" in said
 
 
+@pytest.mark.slow
 def test_an_intent_without_its_build_is_not_committed(clean: Site) -> None:
     clean.write("intents/pod1.yaml", "min: 150kB", "min: 200kB")
     code, hooks, said = clean.commit()
@@ -118,6 +119,7 @@ def test_a_commit_that_only_deletes_is_held_against_the_intents(clean: Site) -> 
     git(clean.root, "reset", "-q", "--hard")
 
 
+@pytest.mark.slow
 def test_what_is_nothing_to_the_hooks_passes_and_so_do_rules_that_hold(clean: Site) -> None:
     clean.write("README.md", "# A repository", "# The repository")
     clean.write("rules/watchdog/site-watchdog-too-slow.yaml", "why:", "why: ")

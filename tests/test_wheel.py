@@ -40,6 +40,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top / "venv/bin"
 
 
+@pytest.mark.slow
 def test_the_main_job_from_the_root_folder(installed: Path, tmp_path: Path) -> None:
     where = run(installed / "python", "-c", "import nodrop.resources as r; print(r.home('intents'))", cwd="/").strip()
     assert where.endswith("nodrop/data/intents")

@@ -158,6 +158,7 @@ def test_shipped_intents_on_their_own_platforms(intent: str) -> None:
             assert found.files[f"sonic_configs/{device.name}/frr.conf"].encode() == frr
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(random_fabrics.fabrics())
 def test_random_devices_of_sonic(fabric: Fabric) -> None:

@@ -103,6 +103,7 @@ def test_odd_lists_and_ranges(key: str) -> None:
     survives(f"nv set interface {key} link mtu 9216\nnv set vrf default router bgp neighbor {key} remote-as 1\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -78,6 +78,7 @@ def test_random_devices(device: Device) -> None:
     assert_replays(device)
 
 
+@pytest.mark.slow
 @given(random_nvue.devices())
 def test_qos_of_parts_comes_in_a_stage_of_its_own(device: Device) -> None:
     own = files(device)
