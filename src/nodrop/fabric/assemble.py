@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import is_
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from nodrop.fabric.cabling import Cabling
 from nodrop.fabric.declared import Declared
@@ -16,8 +16,6 @@ from nodrop.fabric.reading import Assumption, DeviceReading, HostReading, Note, 
 from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact, those_known
 from nodrop.fabric.subject import natural
 from nodrop.fabric.values import changed
-
-_T = TypeVar("_T")
 
 UNNAMED = "fabric"
 """What a fabric is called of which nobody states a name."""

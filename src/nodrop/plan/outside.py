@@ -8,6 +8,7 @@ from typing import Literal
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.fabric.compare import differences
+from nodrop.fabric.fabric import Device
 from nodrop.fabric.reading import DeviceReading, Reading, Source
 from nodrop.plan.effects import bundle, once, shape_of
 from nodrop.plan.model import DeviceChange, Effect, Outside, worst
@@ -27,34 +28,40 @@ def outside(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> list[O
     Only files whose bytes differ are opened. Where facts of a switch change too, a setting is one of the model if the
     switch reads otherwise with it than without it; that is tried on the first switch of each shape of changes.
     """
-    changes = {one.name: one for one in found}
-    after = {one.name: one for one in new.fabric.devices}
     told: dict[Alike, list[str]] = {}
     known = Known(recabled=old.fabric.links != new.fabric.links)
     effects: dict[Alike, Mapping[Path, Effect]] = {}
-    for device in old.fabric.devices:
-        name = device.name
-        change = changes.get(name) or DeviceChange(name=name, kind="changed", old=device, new=after.get(name))
-        if change.new is None or change.kind != "changed":
-            continue
+    for device, change in staying(old, new, found):
+        name, platform = device.name, device.platform
         if _same(old.sources.get(name, ()), new.sources.get(name, ())):
             continue
         files = [bundle(one, name) for one in (old, new)]
         if files[0] is None or files[1] is None:
             continue
-        means = platforms.settings_of(device.platform)
+        means = platforms.settings_of(platform)
         try:
             both = Opened(files[0], means), Opened(files[1], means)
         except InputProblems:
             continue
         every = tuple(both[0].differences(both[1]))
         beside = tuple(known.beside(change, both, every))
-        key = (device.platform, make_of(change), beside)
+        key = (platform, make_of(change), beside)
         if beside and key not in told:
             effects[key] = effects_of(change, files[0], files[1], beside)
         if beside:
             told.setdefault(key, []).append(name)
     return list(together(told, effects))
+
+
+def staying(old: Reading, new: Reading, found: Sequence[DeviceChange]) -> Iterator[tuple[Device, DeviceChange]]:
+    """Yield every old switch that stays and keeps its system, with its change: an empty one, where `found` lacks it."""
+    changes = {one.name: one for one in found}
+    after = {one.name: one for one in new.fabric.devices}
+    for device in old.fabric.devices:
+        name = device.name
+        change = changes.get(name) or DeviceChange(name=name, kind="changed", old=device, new=after.get(name))
+        if change.kind == "changed" and change.new is not None:
+            yield device, change
 
 
 def _same(old: Sequence[Source], new: Sequence[Source]) -> bool:

@@ -11,7 +11,7 @@ from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Reading
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import DeviceChange, Effect, Outside
-from nodrop.plan.outside import Alike, Known, effects_of, head_of, shown, together
+from nodrop.plan.outside import Alike, Known, effects_of, head_of, shown, staying, together
 from nodrop.plan.telling import make_of
 from nodrop.platforms.adding import own_setting, writes
 from nodrop.platforms.settings import Difference, Opened, Path, Settings
@@ -25,17 +25,14 @@ def outside_drift(
     What is wanted was said, and is drift wherever it does not run. What runs alone is drift unless the platform's table
     has it. What the model reads is told by its facts, and no drift where those are equal: the same in other words.
     """
-    changes = {one.name: one for one in found}
-    after = {one.name: one for one in wanted.fabric.devices}
     known = Known(by_facts=True)
     drifting: dict[Alike, list[str]] = {}
     mine: dict[Alike, list[str]] = {}
     effects: dict[Alike, Mapping[Path, Effect]] = {}
-    for device in running.fabric.devices:
+    for device, change in staying(running, wanted, found):
         name, platform = device.name, device.platform
-        change = changes.get(name) or DeviceChange(name=name, kind="changed", old=device, new=after.get(name))
-        both = opened(platform, bundle(running, name), bundle(wanted, name)) if change.kind == "changed" else None
-        if both is None or change.new is None:
+        both = opened(platform, bundle(running, name), bundle(wanted, name))
+        if both is None:
             continue
         differing, own = _apart(platform, both)
         beside = tuple(known.beside(change, both, differing))

@@ -9,7 +9,7 @@ from nodrop.plan.effects import Effects
 from nodrop.plan.facts import Comparing, of_fabric
 from nodrop.plan.model import RISKS, DeviceChange, Effect, Found, Outside, Plan, Risk, Together, Told, worst
 from nodrop.plan.order import stages
-from nodrop.plan.outside import outside
+from nodrop.plan.outside import outside, staying
 from nodrop.plan.telling import merged, told
 
 
@@ -91,7 +91,4 @@ def _otherwise_equal(
 ) -> Iterator[DeviceChange]:
     """Yield the switches of which only what is outside of the model changes."""
     left = set(names) - {one.name for one in changes}
-    after = {one.name: one for one in new.fabric.devices if one.name in left}
-    for device in old.fabric.devices:
-        if device.name in left:
-            yield DeviceChange(name=device.name, kind="changed", old=device, new=after[device.name])
+    return (one for _, one in staying(old, new, changes) if one.name in left)

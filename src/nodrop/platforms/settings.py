@@ -66,8 +66,10 @@ class Opened:
     ) -> None:
         """Take what files set, where that is known. Raise InputProblems where a file cannot be read."""
         self.bundle, self._means = bundle, means
-        found = {name: means.settings(name, raw) for name, raw in bundle.items()} if means and trees is None else {}
-        self.trees = trees or {name: tree for name, tree in found.items() if tree is not None}
+        if trees is None:
+            found = {name: means.settings(name, raw) if means else None for name, raw in bundle.items()}
+            trees = {name: tree for name, tree in found.items() if tree is not None}
+        self.trees = trees
 
     def differences(self, new: "Opened") -> Iterator[Difference]:
         """Yield what is different, file by file; no more than the words of a line that say what it is about."""

@@ -25,6 +25,11 @@ MAX_REMARKS = 2000
 Row = Mapping[str, str]
 
 
+def covers(tables: Mapping[str, Any], table: str) -> bool:
+    """Whether tables can speak of one of them: they are a whole configuration, or have it."""
+    return table in tables or tables.keys() >= WHOLE
+
+
 class Config:
     """A device's tables, opened: `rows` never raises, whatever stands in the files."""
 
@@ -39,7 +44,7 @@ class Config:
 
     def covers(self, table: str) -> bool:
         """Whether the file can speak of a table: it is whole, or has it."""
-        return self.whole or table in self.data
+        return covers(self.data, table)
 
     def rows(self, table: str) -> dict[str, dict[str, str]]:
         """Return a table's rows with every value as text; what has another shape is left out, with a remark."""

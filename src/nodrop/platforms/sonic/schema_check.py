@@ -10,7 +10,7 @@ from typing import Any
 
 from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
-from nodrop.platforms.sonic.config import WHOLE, Config
+from nodrop.platforms.sonic.config import Config, covers
 from nodrop.platforms.sonic.read_secrets import without
 from nodrop.platforms.sonic.schema import Schema, release_of, schema
 from nodrop.platforms.sonic.schema_conditions import Condition
@@ -19,7 +19,8 @@ from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verd
 WITHOUT_MODEL = frozenset({"bgpraw"})
 """Tables that SONiC itself lets pass without a model (sonic-utilities config/main.py)."""
 
-_WITHOUT_MODEL = frozenset({"unknown-table", "ignored-table"})
+_OF_NO_MODEL = frozenset({"unknown-table", "ignored-table"})
+"""Faults of tables that no model is about."""
 
 _MAX_TABLES = 8
 """Verdicts kept by table and release: switches differ by tier, pod and generation, and not much further."""
@@ -43,7 +44,7 @@ def invalid(data: Mapping[str, Any]) -> Iterator[str]:
 
     Tables without a model are passed over.
     """
-    return (fault.kind for fault in _faults(data) if fault.kind not in _WITHOUT_MODEL)
+    return (fault.kind for fault in _faults(data) if fault.kind not in _OF_NO_MODEL)
 
 
 def _faults(data: Mapping[str, Any]) -> Iterator[Fault]:
@@ -73,7 +74,6 @@ class _Checker:
 
     def faults(self, data: Mapping[str, Any]) -> Iterator[Fault]:
         """Yield what is wrong with a configuration; a part of one says nothing of the tables that it lacks."""
-        whole = data.keys() >= WHOLE
         for name, rows in data.items():
             table = self._schema.table(name)
             if table is None:
@@ -83,10 +83,10 @@ class _Checker:
                 verdict = self._verdict(name, rows)
                 yield from verdict.faults
                 for targets, named in verdict.names.items():
-                    if all(whole or other in data for other, _ in targets):
+                    if all(covers(data, other) for other, _ in targets):
                         yield from _dangling(data, targets, named, verdict)
                 for condition, keys in verdict.outer.items():
-                    if all(whole or other in data for other in condition.tables):
+                    if all(covers(data, other) for other in condition.tables):
                         yield from self._broken(data, name, condition, keys)
 
     def _verdict(self, name: str, rows: Mapping[str, Any]) -> Verdict:

@@ -6,7 +6,7 @@ from typing import Any
 
 from nodrop.formats.json import parse
 from nodrop.platforms.settings import Path, Tree
-from nodrop.platforms.sonic.config import WHOLE
+from nodrop.platforms.sonic import config
 from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, merged
 from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.sonic.read_secrets import COMMUNITIES, FIELDS
@@ -68,4 +68,4 @@ def _as_held(value: Any) -> Any:
 
 def covers(tree: Tree, path: Path) -> bool:
     """Whether a file that sets a tree, and nothing at a path, says that nothing is set there."""
-    return tree.keys() >= WHOLE or path[0] in tree
+    return config.covers(tree, path[0])
