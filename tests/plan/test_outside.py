@@ -16,6 +16,7 @@ from nodrop.fabric.declared import Declared
 from nodrop.fabric.reading import Reading, Source
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import patches
+from nodrop.platforms.settings import Opened
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.resources import home
 from test_fix_properties import broken, said
@@ -143,3 +144,19 @@ def test_additions_of_an_intent_are_told(tmp_path: Path, monkeypatch: pytest.Mon
     done = command(*words)
     assert done.code == code
     assert "outside what nodrop judges\n  leaf1, leaf2: CRM: Config added\n    = unknown: " in done.out
+
+
+def test_settings_are_taken_in_the_order_of_their_paths() -> None:
+    """And not in that of a set, which every run has otherwise: what is spelt has the same bytes."""
+    means = platforms.settings_of("nvue")
+    none, some = (
+        Opened({"startup.yaml": f"- set: {text}\n".encode()}, means)
+        for text in (
+            "{}",
+            "{system: {hostname: leaf1}, qos: {roce: {enable: on, mode: lossless}}, interface: {swp1: {}}}",
+        )
+    )
+    paths = [one.path for one in none.differences(some)]
+    made = none.taking(some, paths)
+    assert len(paths) == 4
+    assert all(none.taking(some, paths[at:] + paths[:at]) == made for at in range(4))

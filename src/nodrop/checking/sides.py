@@ -70,11 +70,11 @@ def sides(
     stated_alike = before.config.declared == settings.config.declared
     ours, theirs = _by_key(new), _by_key(old)
     pairs = []
-    for key in ours.keys() & theirs.keys():
+    for key in sorted(ours.keys() & theirs.keys()):
         same = stated_alike and _unchanged(theirs[key], ours[key], former)
         pairs.append(Pair(old=theirs[key], new=ours[key], same=same))
-    come = [ours[key] for key in ours.keys() - theirs.keys()]
-    gone = [theirs[key] for key in theirs.keys() - ours.keys()]
+    come = [ours[key] for key in sorted(ours.keys() - theirs.keys())]
+    gone = [theirs[key] for key in sorted(theirs.keys() - ours.keys())]
     pairs += _renamed(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
     pairs.sort(key=lambda one: (isinstance(one.new or one.old, Text), one.name))
     notes = (*notes, *_left_out(paths, former))

@@ -80,7 +80,7 @@ def _unlike(sight: Sight, other: Fabric) -> Iterator[Unlike]:
         if device.platform != there.platform:
             there = replace(there, **{name: getattr(device, name) for name in _OF_SPELLING})
         yield from _of_device(device, there, sight)
-    for name in theirs.keys() - {one.name for one in own.devices}:
+    for name in sorted(theirs.keys() - {one.name for one in own.devices}):
         yield Unlike(device=name, part="", path="", has="missing", built="there", key="topology")
     yield from _of_fabric(own, other)
 

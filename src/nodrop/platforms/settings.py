@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
 from nodrop.platforms.secrets import REVEALING
@@ -83,13 +83,16 @@ class Opened:
             else:
                 yield from _lines(name, _told(one), _told(other))
 
-    def taking(self, new: "Opened", paths: set[Path]) -> dict[str, bytes]:
-        """Return the files with some settings as they are in the new ones; of lines, with all of a file."""
-        made = dict(self.bundle)
-        for name in {path[0] for path in paths}:
+    def taking(self, new: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
+        """Return the files with some settings as they are in the new ones; of lines, with all of a file.
+
+        What comes is written in the order of its path: the same bytes whatever order the paths are in.
+        """
+        made, ordered = dict(self.bundle), sorted(paths)
+        for name in dict.fromkeys(path[0] for path in ordered):
             if name in self.trees and name in new.trees and self._means is not None:
                 tree = _copy(self.trees[name])
-                for path in paths:
+                for path in ordered:
                     if path[0] == name:
                         _take(tree, new.trees[name], path[1:])
                 made[name] = self._means.spelt(self.bundle[name], tree)
