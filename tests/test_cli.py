@@ -687,3 +687,14 @@ def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
         f"no findings in 4 devices, 128 interfaces, {len(rules)} rules\n",
         err="",
     )
+
+
+def test_what_others_do_at_the_end_of_a_process_is_done() -> None:
+    """Memory alone is not given back: whoever wants to be called is, and what it says is heard."""
+    words = (
+        "import atexit, sys; atexit.register(print, 'called'); sys.argv = ['nodrop', 'rules', 'nonsense'];",
+        SCRIPT,
+    )
+    done = subprocess.run([sys.executable, "-c", " ".join(words)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "called")
+    assert "nonsense" in done.stderr

@@ -1,9 +1,11 @@
 """The fabric by name: what is found, what is not, and which of two counts."""
 
 from dataclasses import replace
+from typing import Any
 
 from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.fabric.index import Index
+from nodrop.fabric.qos import QosProfile
 
 PORT, UPLINK = Interface(name="Ethernet0"), Interface(name="Ethernet8", mtu_bytes=9216)
 LEAF = Device(name="leaf1", platform="sonic", interfaces=(PORT, UPLINK, Interface(name="Ethernet8", mtu_bytes=1500)))
@@ -66,3 +68,24 @@ def test_devices_beside_each_other() -> None:
     index = Index(replace(FABRIC, devices=(*FABRIC.devices, spare)))
     assert index.beside == {"leaf1": {"spine1"}, "spine1": {"leaf1"}, "leaf9": set()}
     assert index.beside is index.beside
+
+
+def test_ports_of_a_switch_are_alike_in_all_that_groups_go_by() -> None:
+    """QoS as one object and not as equal ones, side, speed and state; what is not known is alike, too."""
+    qos, equal = QosProfile(trust="dscp"), QosProfile(trust="dscp")
+    ways: list[dict[str, Any]] = [
+        {"qos": qos},
+        {"qos": equal},
+        {"qos": qos, "side": "host"},
+        {"qos": qos, "speed_mbps": 400_000},
+        {"qos": qos, "enabled": False},
+    ]
+    ports = tuple(Interface(name=f"p{number}", **way) for number, way in enumerate([*ways, *reversed(ways)]))
+    device = Device(name="leaf1", platform="sonic", interfaces=ports)
+    first = Index(Fabric(name="test", mode="lossless", devices=(device,)))
+    groups = [[one.name for one in group] for group in first.alike(device)]
+    assert groups == [["p0", "p9"], ["p1", "p8"], ["p2", "p7"], ["p3", "p6"], ["p4", "p5"]]
+    other = Device(name="leaf1", platform="sonic", interfaces=ports[:1])
+    second = Index(Fabric(name="test", mode="lossless", devices=(device, other)), first)
+    assert second.alike(device) is first.alike(device)
+    assert second.alike(other) == (list(ports[:1]),)

@@ -6,8 +6,8 @@ that are as frequent, the one of more of the fabric.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple, TypeVar
 
 from nodrop.fabric.fabric import Device, Interface, Port
@@ -46,16 +46,17 @@ class Kinship:
     """The ports of a fabric by family and profile; with `sides`, ports that face different things are no family."""
 
     def __init__(self, index: Index, *, sides: bool) -> None:
-        self._kinds: defaultdict[Family, defaultdict[int, list[Member]]] = defaultdict(lambda: defaultdict(list))
-        for family, member in _members(index):
-            self._kinds[family if sides else _sideless(family)][id(member.qos)].append(member)
+        self._kinds: defaultdict[Family, defaultdict[int, list[_Alike]]] = defaultdict(lambda: defaultdict(list))
+        for family, alike in _families(index):
+            self._kinds[family if sides else _sideless(family)][id(alike.qos)].append(alike)
         self.families: Mapping[Family, Mapping[int, Kind]] = {
-            family: {key: _kind(members) for key, members in kinds.items()} for family, kinds in self._kinds.items()
+            family: {key: _kind(found) for key, found in kinds.items()} for family, kinds in self._kinds.items()
         }
 
-    def kinds(self, family: Family) -> Iterable[Sequence[Member]]:
-        """The ports of a family, those with one profile together: what holds of the first holds of all."""
-        return self._kinds[family].values()
+    def kinds(self, family: Family) -> Iterable[tuple[Member, Iterator[Member]]]:
+        """The ports of a family, those with one profile together: the first, as which they all are, and all."""
+        for found in self._kinds[family].values():
+            yield found[0].first, (Member(one.device, port, one.qos) for one in found for port in one.ports)
 
     def usual(self, value: Callable[[Member], _V | None]) -> dict[Family, tuple[_V, Member, int]]:
         """The value that most switches of each family have, a port that has it, and how many ports do.
@@ -85,29 +86,46 @@ class Kinship:
         return result
 
 
-def _members(index: Index) -> Sequence[tuple[Family, Member]]:
-    """Return every port in use that has QoS, with its family by sides; of a fabric that is asked twice, once."""
-    if __name__ not in index.kept:
-        families: dict[Family, Family] = {}
-        found: list[tuple[Family, Member]] = []
-        for device in index.fabric.devices:
-            root = root_of(device)
-            for port in device.interfaces:
-                if isinstance(port.qos, QosProfile) and not surely_off(port.enabled):
-                    family = (*root, *kind_of(index, device, port))
-                    found.append((families.setdefault(family, family), Member(device, port, port.qos)))
-        index.kept[__name__] = found
-    members: Sequence[tuple[Family, Member]] = index.kept[__name__]
-    return members
+class _Alike(NamedTuple):
+    """Ports in use of one switch and one family that have one QoS profile."""
+
+    device: Device
+    ports: Sequence[Interface]
+    qos: QosProfile
+
+    @property
+    def first(self) -> Member:
+        return Member(self.device, self.ports[0], self.qos)
 
 
-@lru_cache(maxsize=1024)
+def _families(index: Index) -> Iterator[tuple[Family, _Alike]]:
+    """Yield the ports in use that have QoS, in groups, with their family by sides."""
+    for device in index.fabric.devices:
+        root = root_of(device)
+        for ports in index.alike(device):
+            qos = ports[0].qos
+            if isinstance(qos, QosProfile) and not surely_off(ports[0].enabled):
+                for kind, alike in _by_kind(index, device, ports).items():
+                    yield (*root, *kind), _Alike(device, alike, qos)
+
+
+def _by_kind(index: Index, device: Device, ports: Sequence[Interface]) -> Mapping[Family, Sequence[Interface]]:
+    """Return what ports of one speed and side are compared with, each; which of them are for service, or face whom."""
+    side = ports[0].side
+    if not _service_panels(device.model) and (isinstance(side, Unknown) or side != "host" or not index.hosts):
+        return {kind_of(index, device, ports[0]): ports}
+    found: dict[Family, list[Interface]] = {}
+    for port in ports:
+        found.setdefault(kind_of(index, device, port), []).append(port)
+    return found
+
+
 def _sideless(family: Family) -> Family:
     return family if family[-1] == SERVICE else (*family[:-1], "")
 
 
-def _kind(members: Sequence[Member]) -> Kind:
-    return Kind(members[0], len(members), frozenset(member.device.name for member in members))
+def _kind(found: Sequence[_Alike]) -> Kind:
+    return Kind(found[0].first, sum(len(one.ports) for one in found), frozenset(one.device.name for one in found))
 
 
 def kind_of(index: Index, device: Device, port: Interface) -> Family:
@@ -129,14 +147,12 @@ def _side(index: Index, device: Device, port: Interface) -> str | None:
 
 def is_service(device: Device, port: Interface) -> bool:
     """Whether a port is of its model's ports for management or service (to a DPU within, say), not for the fabric."""
-    if isinstance(device.model, Unknown) or not isinstance(port.port, Port):
-        return False
-    return port.port.panel in _service_panels(device.model)
+    return isinstance(port.port, Port) and port.port.panel in _service_panels(device.model)
 
 
 @cache
-def _service_panels(model: str) -> frozenset[int]:
-    groups = switch(model).ports if model in switches() else ()
+def _service_panels(model: str | Unknown) -> frozenset[int]:
+    groups = switch(model).ports if not isinstance(model, Unknown) and model in switches() else ()
     return frozenset(panel for group in groups if group.service for panel in group.panels)
 
 

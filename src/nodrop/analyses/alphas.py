@@ -38,8 +38,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     for key in keys:
         usual = kinship.usual(lambda member, key=key: read(member).get(key))  # type: ignore[misc]
         for family, (expected, sibling, count) in usual.items():
-            for members in kinship.kinds(family):
-                if (own := read(members[0]).get(key)) is None or own == expected:
+            for first, members in kinship.kinds(family):
+                if (own := read(first).get(key)) is None or own == expected:
                     continue
                 for member in members:
                     if member.device.name not in told:

@@ -66,20 +66,20 @@ def _all(index: Index) -> Iterator[tuple[bool, Hit]]:
     """Yield what is torn, and whether only the path shows it."""
     wanted = [one for one in index.fabric.classes if one.purpose not in ("default", "unknown")]
     for group in _groups(index):
-        profiles = [_profiles(device) for device in group]
+        profiles = [_profiles(index, device) for device in group]
         for one in wanted:
             yield from _torn(index.fabric, profiles, one)
 
 
-def _profiles(device: Device) -> tuple[Ports, ...]:
+def _profiles(index: Index, device: Device) -> tuple[Ports, ...]:
     """The ports of a switch that are in use, by their profile."""
-    found: dict[int, tuple[Interface, QosProfile, int]] = {}
-    for port in device.interfaces:
-        qos = port.qos
-        if isinstance(qos, QosProfile) and port.side is not None and not surely_off(port.enabled):
-            first, _, number = found.get(id(qos), (port, qos, 0))
-            found[id(qos)] = (first, qos, number + 1)
-    return tuple(Ports(device, port, qos, number) for port, qos, number in found.values())
+    found: dict[int, Ports] = {}
+    for ports in index.alike(device):
+        first, qos = ports[0], ports[0].qos
+        if isinstance(qos, QosProfile) and first.side is not None and not surely_off(first.enabled):
+            alike = Ports(device, first, qos, len(ports))
+            found[id(qos)] = found[id(qos)] + alike if id(qos) in found else alike
+    return tuple(found.values())
 
 
 def _groups(index: Index) -> list[list[Device]]:

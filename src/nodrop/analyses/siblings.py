@@ -61,8 +61,8 @@ def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
         return None if isinstance(found, str) or not found else found
 
     for family, (expected, sibling, count) in kinship.usual(value).items():
-        for members in kinship.kinds(family) if family[-1] is not None else ():
-            own = read(members[0])
+        for first, members in kinship.kinds(family) if family[-1] is not None else ():
+            own = read(first)
             if own and own != expected and (isinstance(own, str) or any(_differences(own, expected))):
                 for member in members:
                     yield _told(aspect, member, own, expected, sibling, count, sided=family[-1] != UNKNOWN_SIDE)

@@ -6,7 +6,7 @@ hosts; where it is wrong in general, all those between switches are.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
@@ -18,82 +18,88 @@ from nodrop.fabric.states import Unknown
 RESTS_ON = frozenset({"cables"})
 
 
-class _Port(NamedTuple):
-    """A port with a watchdog, and when that acts, ms: at the latest at a host, at the earliest between switches."""
+class _Ports(NamedTuple):
+    """Ports of a switch with a watchdog, and when that acts, ms: at the latest at a host, at the earliest elsewhere."""
 
     device: str
-    name: str
+    names: tuple[str, ...]
     acts_ms: int
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the ports whose watchdog acts out of order; the facts are port, own, own_ms, other and other_ms."""
     joined = islands(index)
-    hosts: defaultdict[str, list[_Port]] = defaultdict(list)
-    fabric: defaultdict[str, list[_Port]] = defaultdict(list)
+    hosts: defaultdict[str, list[_Ports]] = defaultdict(list)
+    fabric: defaultdict[str, list[_Ports]] = defaultdict(list)
     for device in index.fabric.devices:
         missing: dict[str, None] = {}
-        for interface, detection_ms in _watched(device, missing):
-            if isinstance(interface.side, Unknown):
+        for ports, detection_ms in _watched(index, device, missing):
+            names, side = tuple(port.name for port in ports), ports[0].side
+            if isinstance(side, Unknown):
                 missing["interface.side"] = None
-            elif interface.side == "fabric":
-                fabric[joined[device.name]].append(_Port(device.name, interface.name, detection_ms))
-            elif interface.side == "host" and isinstance(device.watchdog_polling_ms, Unknown):
+            elif side == "fabric":
+                fabric[joined[device.name]].append(_Ports(device.name, names, detection_ms))
+            elif side == "host" and isinstance(device.watchdog_polling_ms, Unknown):
                 missing["device.watchdog_polling_ms"] = None
-            elif interface.side == "host":
+            elif side == "host":
                 latest_ms = detection_ms + 2 * (device.watchdog_polling_ms or 0)
-                hosts[joined[device.name]].append(_Port(device.name, interface.name, latest_ms))
+                hosts[joined[device.name]].append(_Ports(device.name, names, latest_ms))
         yield from (Unsettled(subject=(device.name,), missing=each) for each in missing)
     for island in (each for each in hosts if each in fabric):
         yield from _out_of_order(hosts[island], fabric[island])
 
 
-def _watched(device: Device, missing: dict[str, None]) -> Iterator[tuple[Interface, int]]:
+def _watched(index: Index, device: Device, missing: dict[str, None]) -> Iterator[tuple[Sequence[Interface], int]]:
     """The ports in use whose watchdog has a detection time, and that time; what is not known goes to `missing`."""
-    for interface in device.interfaces:
-        if interface.enabled is False or interface.side is None or interface.qos is None:
+    for ports in index.alike(device):
+        first = ports[0]
+        if first.enabled is False or first.side is None or first.qos is None:
             continue
-        watchdog = interface.qos if isinstance(interface.qos, Unknown) else interface.qos.pfc_watchdog
+        watchdog = first.qos if isinstance(first.qos, Unknown) else first.qos.pfc_watchdog
         if isinstance(watchdog, Unknown):
-            missing["interface.qos" if interface.qos is watchdog else "interface.qos.pfc_watchdog"] = None
+            missing["interface.qos" if first.qos is watchdog else "interface.qos.pfc_watchdog"] = None
         elif watchdog is not None:
             detection_ms = watchdog.detection_ms
             if isinstance(detection_ms, Unknown):
                 missing["interface.qos.pfc_watchdog.detection_ms"] = None
             elif detection_ms is not None:
-                yield interface, detection_ms
+                yield ports, detection_ms
 
 
-def _out_of_order(hosts: list[_Port], fabric: list[_Port]) -> Iterator[Hit]:
+def _out_of_order(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
     usual_host, usual_fabric = _usual(hosts, -1), _usual(fabric, 1)
-    late: list[_Port] = []
+    late: list[_Ports] = []
     if usual_host.acts_ms < usual_fabric.acts_ms:
-        late = [port for port in hosts if port.acts_ms >= usual_fabric.acts_ms]
-        usual_host = max((port for port in hosts if port.acts_ms < usual_fabric.acts_ms), key=lambda port: port.acts_ms)
-    for port in late:
-        yield _hit(port, "at a host, takes up to", "those between switches act after", usual_fabric)
-    for port in fabric:
-        if port.acts_ms <= usual_host.acts_ms:
-            yield _hit(port, "between switches, acts after", "those at hosts take up to", usual_host)
+        late = [one for one in hosts if one.acts_ms >= usual_fabric.acts_ms]
+        usual_host = max((one for one in hosts if one.acts_ms < usual_fabric.acts_ms), key=lambda one: one.acts_ms)
+    for ports in late:
+        yield from _hits(ports, "at a host, takes up to", "those between switches act after", usual_fabric)
+    for ports in fabric:
+        if ports.acts_ms <= usual_host.acts_ms:
+            yield from _hits(ports, "between switches, acts after", "those at hosts take up to", usual_host)
 
 
-def _usual(ports: list[_Port], sign: int) -> _Port:
-    """The first port with the time that most have; of times that as many have, the highest, or for -1 the lowest."""
-    counts = Counter(port.acts_ms for port in ports)
+def _usual(found: list[_Ports], sign: int) -> _Ports:
+    """The first ports with the time that most have; of times that as many have, the highest, or for -1 the lowest."""
+    counts = Counter[int]()
+    for one in found:
+        counts[one.acts_ms] += len(one.names)
     usual = max(counts, key=lambda acts_ms: (counts[acts_ms], sign * acts_ms))
-    return next(port for port in ports if port.acts_ms == usual)
+    return next(one for one in found if one.acts_ms == usual)
 
 
-def _hit(port: _Port, own: str, others: str, other: _Port) -> Hit:
-    return Hit(
-        subject=(port.device, port.name),
-        at=(port.device, port.name, "qos", "pfc_watchdog", "detection_ms"),
-        facts={
-            "port": port.name,
-            "own": own,
-            "own_ms": port.acts_ms,
-            "other": others,
-            "other_ms": other.acts_ms,
-        },
-        related=(((other.device, other.name, "qos", "pfc_watchdog", "detection_ms"), f"{other.acts_ms} ms"),),
-    )
+def _hits(ports: _Ports, own: str, others: str, other: _Ports) -> Iterator[Hit]:
+    place = ("qos", "pfc_watchdog", "detection_ms")
+    for name in ports.names:
+        yield Hit(
+            subject=(ports.device, name),
+            at=(ports.device, name, *place),
+            facts={
+                "port": name,
+                "own": own,
+                "own_ms": ports.acts_ms,
+                "other": others,
+                "other_ms": other.acts_ms,
+            },
+            related=(((other.device, other.names[0], *place), f"{other.acts_ms} ms"),),
+        )

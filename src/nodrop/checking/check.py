@@ -237,7 +237,7 @@ def _changed(pair: Pair, run: _Checking) -> tuple[Changed, Outcome, tuple[Readin
     before, after = (without(one, run.unread(pair.new)) for one in (before, after))
     run.progress(f"comparing {pair.name}")
     made = replace(plan(replace(before, problems=()), after), problems=())
-    indices = Index(before.fabric), Index(after.fabric)
+    indices = (first := Index(before.fabric)), Index(after.fabric, first)
     routing = _routing(made, before, after, indices, run)
     if run.ask.rollout:
         computed = not routing.not_computed and bool(before.fabric.devices and after.fabric.devices)

@@ -73,10 +73,12 @@ def _links(readings: Sequence[DeviceReading], declared: Declared) -> list[Link]:
     devices = [reading.device for reading in readings]
     links = list(declared.cables or ())
     taken = {end for link in links for end in (link.a, link.b)}
-    for link in (*_by_subnet(devices, taken), *_by_neighbor_table(readings)):
-        if link.a not in taken and link.b not in taken:
-            links.append(link)
-            taken |= {link.a, link.b}
+    for found in (_by_subnet(devices, taken), _by_neighbor_table(readings, taken)):
+        for near, far in found:
+            if near not in taken and far not in taken:
+                links.append(Link(a=min(near, far), b=max(near, far)))
+                taken.add(near)
+                taken.add(far)
     return links
 
 
@@ -85,8 +87,8 @@ _OF_TWO = {"/31": 1, "/30": 2}
 _OF_TWO_IPV6 = ("/127", "/126")
 
 
-def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[Link]:
-    """Yield a link for every two ports not `cabled`, and no third, with addresses in one /31 or /30, /127 or /126."""
+def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[tuple[End, End]]:
+    """Yield every two ports not `cabled`, and no third, with addresses in one /31 or /30, /127 or /126."""
     found: dict[object, list[End]] = {}
     for device in devices:
         for network, port in _networks(device):
@@ -94,7 +96,7 @@ def _by_subnet(devices: Iterable[Device], cabled: Container[tuple[str, str]]) ->
                 found.setdefault(network, []).append(End(device.name, port))
     for ends in found.values():
         if len(ends) == 2 and ends[0].node != ends[1].node:
-            yield Link(a=min(ends), b=max(ends))
+            yield ends[0], ends[1]
 
 
 def _networks(device: Device) -> Iterator[tuple[object, str]]:
@@ -119,18 +121,21 @@ def _network_of_two(text: str) -> object:
     return None
 
 
-def _by_neighbor_table(readings: Sequence[DeviceReading]) -> Iterator[Link]:
-    """Yield the links that neighbor tables name; a neighbor that was read must have a port of that name."""
+def _by_neighbor_table(
+    readings: Sequence[DeviceReading], cabled: Container[tuple[str, str]]
+) -> Iterator[tuple[End, End]]:
+    """Yield ends that neighbor tables name, but `cabled` ones; a neighbor that was read must have such a port."""
     known = {reading.device.name for reading in readings}
     named = {cable.remote.node for reading in readings for cable in reading.cables}
     ports = {
         one.device.name: {port.name for port in one.device.interfaces} for one in readings if one.device.name in named
     }
     for reading in readings:
+        name = reading.device.name
         for cable in reading.cables:
-            near, far = End(reading.device.name, cable.local_port), cable.remote
-            if far.node not in known or far.port in ports[far.node]:
-                yield Link(a=min(near, far), b=max(near, far))
+            far = cable.remote
+            if (name, cable.local_port) not in cabled and (far.node not in known or far.port in ports[far.node]):
+                yield End(name, cable.local_port), far
 
 
 def _sides(read: set[str], links: Iterable[Link], hosts: set[str], roles: Iterable[str]) -> dict[tuple[str, str], Side]:

@@ -3,7 +3,7 @@
 Of two rows with one name the first counts; that there are two is for a rule to find.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -22,8 +22,10 @@ def _by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
 class Index:
     """The parts of one `fabric` by their names and by the cables between them; None is what it does not have."""
 
-    def __init__(self, fabric: Fabric) -> None:
+    def __init__(self, fabric: Fabric, former: "Index | None" = None) -> None:
+        """Take a fabric; and the index of another state, of which the devices that are in both need no second look."""
         self.fabric = fabric
+        self._alike: dict[int, tuple[Device, Sequence[Sequence[Interface]]]] = former._alike if former else {}
         self._interfaces: dict[str, Mapping[str, Interface]] = {}
         self._host_ports: dict[str, Mapping[str, HostPort]] = {}
         self.kept: dict[str, Any] = {}
@@ -77,6 +79,20 @@ class Index:
     def link(self, node: str, port: str) -> Link | None:
         """The cable at a port."""
         return self._links.get((node, port))
+
+    def alike(self, device: Device) -> Sequence[Sequence[Interface]]:
+        """The ports of a device in groups: all of one have the same QoS profile (one object), side, speed and state.
+
+        Groups go by their first ports, and none is empty. A rule that asks for no more need not look at each of a
+        million ports.
+        """
+        known = self._alike.get(id(device))
+        if known is None:
+            found: dict[object, list[Interface]] = {}
+            for port in device.interfaces:
+                found.setdefault((id(port.qos), port.side, port.speed_mbps, port.enabled), []).append(port)
+            known = self._alike[id(device)] = device, tuple(found.values())  # held, so that no other gets its id
+        return known[1]
 
     def far_end(self, node: str, port: str) -> End | None:
         """The other end of the cable at a port, also where nothing more is known of it."""

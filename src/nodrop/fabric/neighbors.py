@@ -22,25 +22,28 @@ _NUMBERED = re.compile(r"\d")
 
 def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iterable[Host]) -> Iterator[Remark]:
     """Yield ports whose neighbor table, else their description, names another end than their cable's."""
-    far = {near: other for link in links for near, other in ((link.a, link.b), (link.b, link.a))}
+    far: dict[tuple[str, str], End] = {}
+    for link in links:
+        far[link.a], far[link.b] = link.b, link.a
     known = _Known(readings, hosts, far)
     for reading in readings:
         name = reading.device.name
         told: set[str] = set()
         for cable in reading.cables:
+            if far.get((name, cable.local_port)) == cable.remote:
+                continue
             near = End(name, cable.local_port)
-            if far.get(near) != cable.remote and (truth := known.truth(far, near, cable.remote)):
+            if truth := known.truth(far, near, cable.remote):
                 told.add(cable.local_port)
                 yield _remark((*near, "neighbor"), cable.evidence, cable.remote, truth)
         for port in reading.device.interfaces:
             text = port.description
             if isinstance(text, Unknown) or not text or port.name in told:
                 continue
-            near = End(name, port.name)
-            there = far.get(near)
-            if there is not None and text == f"{there.node}:{there.port}":
+            there = far.get((name, port.name))
+            if there is not None and text == f"{there[0]}:{there[1]}":
                 continue
-            named = known.named(text)
+            near, named = End(name, port.name), known.named(text)
             if named is not None and (truth := known.truth(far, near, named)):
                 yield _remark((*near, "description"), "its description", named, truth)
 
@@ -56,7 +59,9 @@ class _Known:
     Of a device that was not read they are those that cables lead to.
     """
 
-    def __init__(self, readings: Iterable[DeviceReading], hosts: Iterable[Host], cabled: Iterable[End]) -> None:
+    def __init__(
+        self, readings: Iterable[DeviceReading], hosts: Iterable[Host], cabled: Iterable[tuple[str, str]]
+    ) -> None:
         self._sources = readings, hosts, cabled
 
     @cached_property
@@ -71,7 +76,7 @@ class _Known:
             found.setdefault(host.name, set()).update(port.name for port in host.ports)
         return found
 
-    def truth(self, far: Mapping[End, End], near: End, named: End) -> str:
+    def truth(self, far: Mapping[tuple[str, str], End], near: End, named: End) -> str:
         """How the cables contradict that `near` leads to `named`, as the end of a sentence; else nothing."""
         ports = self._ports.get(named.node)
         if ports is None or near.node == named.node:

@@ -58,7 +58,7 @@ def nearby(
     alike = not links[1] and readings[0].allowed == readings[1].allowed
     moved = _moved(old, new) if alike else None
     still = frozenset(rule.name for rule in rules if moved is not None and rule.looks_at and not rule.looks_at & moved)
-    before, after = (Index(_part(one, seen, known)) for one in (old, new))
+    before, after = (Index(_part(index.fabric, seen, known), index) for index in indices)
     return Part(before, still), Part(after, still)
 
 
@@ -113,8 +113,10 @@ def _part(fabric: Fabric, names: set[str], known: set[str]) -> Fabric:
     """Return switches of a fabric with the cables between them, and those to what is no switch."""
 
     def inside(link: Link) -> bool:
-        ends = [end.node for end in (link.a, link.b)]
-        return any(one in names for one in ends) and all(one in names or one not in known for one in ends)
+        one, other = link.a.node, link.b.node
+        if one in names:
+            return other in names or other not in known
+        return other in names and one not in known
 
     return replace(
         fabric,
