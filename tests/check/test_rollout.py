@@ -497,7 +497,7 @@ def test_patches_of_passes_lie_in_folders_by_stage(tmp_path: Path, monkeypatch: 
     Path("old.yaml").write_text(text)
     Path("new.yaml").write_text(text.replace("spines: 4200000000", "spines: 4200000001"))
     done = command("plan", "old.yaml", "new.yaml", "--patch", "patch", "--format", "json")
-    assert done.err == "patches of 4 switches are in patch\n"
+    assert done.err == "patches of 4 switches are in patch; 2 switches with several, in turn: see PATCHES.txt\n"
     assert [one["number"] for one in json.loads(done.out)["plans"][0]["order"]] == ["1.1", "1.2"]
     folders = {path.parent.relative_to("patch").as_posix() for path in Path("patch").rglob("frr.conf")}
     assert folders == {f"1.{at}/{name}" for at in (1, 2) for name in (f"spine{at}", "leaf1", "leaf2")}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from command import built, nodrop
+from command import built, nodrop, unwatched
 from nodrop.resources import home
 
 INTENT = home("intents") / "two-by-two.yaml"
@@ -43,6 +43,18 @@ def test_formats_to_files(other: Path) -> None:
     assert json.loads(Path("plan.json").read_text())["plans"][0]["summary"]["changed"] == 4
     assert Path("plan.md").read_text().startswith("**4 switches changed; nothing known to disturb a switch that runs**")
     assert "4 switches changed; nothing known to disturb a switch that runs" in done.out
+
+
+@pytest.mark.usefixtures("other")
+def test_several_patches_of_one_switch_are_told() -> None:
+    """A watchdog that moves to another port comes in one patch and goes in the next: neither is overlooked."""
+    for folder, port in (("old", "Ethernet8"), ("new", "Ethernet0")):
+        built(INTENT, folder)
+        unwatched(port, path=f"{folder}/leaf1/config_db.json")
+        Path(folder, ".nodrop.json").unlink()
+    done = nodrop("plan", "old", "new", "--patch", "patch")
+    assert done.err == "patches of 1 switch are in patch; 1 switch with several, in turn: see PATCHES.txt\n"
+    assert {path.name for path in Path("patch/leaf1").iterdir()} == {"patch-1.json", "patch-2.json"}
 
 
 def test_patches_take_a_folder_for_each_switch(other: Path) -> None:

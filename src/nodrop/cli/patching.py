@@ -1,6 +1,7 @@
 """Patches of switches in a folder: one folder for each, replaced as a whole or not at all."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -35,23 +36,26 @@ Any other file is whole: it takes the place of the switch's own. The plan says i
 def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs: int | None = None) -> None:
     """Write the patches of plans from the old readings to the new ones, of each in a folder where there are several.
 
-    How many there are is told. InputProblems as `write` has it.
+    How many there are is told, and of how many switches there are several. InputProblems as `write` has it.
     """
     files = []
-    switches: set[tuple[str, str]] = set()
+    switches = Counter[tuple[str, str]]()
     hands: set[tuple[str, str]] = set()
     with working(sum(len(plan.devices) for plan, _, _ in plans), jobs) as executor:
         for plan, old, new in plans:
             above = f"{plan.new}/" if len(plans) > 1 else ""
             for patch in patches(plan, old, new, executor):
                 hands |= {(above, patch.device)} if patch.by_hand else set()
-                switches.add((above, patch.device))
+                switches[above, patch.device] += max(1, sum(name.startswith("patch-") for name in patch.files))
                 folder = f"{above}{patch.turn}/" if patch.turn else above
                 files.append((folder, patch.device, patch.files, bundle(old, patch.device) or {}))
     write(directory, files)
-    by_hand = names.count(len(hands), "switch")
-    end = f"; {by_hand} with something to do by hand: see by-hand.txt" if hands else ""
-    tell(f"patches of {names.count(len(switches), 'switch')} are in {directory}{end}")
+    said = [f"patches of {names.count(len(switches), 'switch')} are in {directory}"]
+    if several := sum(number > 1 for number in switches.values()):
+        said.append(f"{names.count(several, 'switch')} with several, in turn: see {PATCHES}")
+    if hands:
+        said.append(f"{names.count(len(hands), 'switch')} with something to do by hand: see by-hand.txt")
+    tell("; ".join(said))
 
 
 def write(directory: str, made: Iterable[tuple[str, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
