@@ -31,15 +31,19 @@ def read_inputs(
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
     shared: Shared | None = None,
+    beside: Declared | None = None,
 ) -> Reading:
     """Read the bundles of one fabric, with an executor in its processes, unless they are in `runs` or a store.
 
-    `declared` is stronger than what lies beside the files, and `otherwise` weaker. `held` is what the bundles say,
+    `declared` is stronger than what lies beside the files, and `otherwise` weaker. What is given as `beside` counts
+    instead of what lies there. `held` is what the bundles say,
     where they have been read before. `progress` is told how far it is. What is `shared` with other
     states of the fabric is made once.
     """
     problems = list(inputs.problems)
-    for text in inputs.stated:
+    if beside is not None:
+        declared = declared.over(beside)
+    for text in inputs.stated if beside is None else ():
         try:
             declared = declared.over(stated.loads(text.read(stated.MAX_BYTES), text.display))
         except InputProblems as error:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +62,7 @@ def all_rules(config: Config) -> tuple[Rule, ...]:
     from nodrop.lint import rules
     from nodrop.lint.own import with_own
 
-    return with_own(config.rules) if config.rules else rules.shipped()
+    return with_own(config.rules, config.held) if config.rules else rules.shipped()
 
 
 def chosen_rules(
@@ -190,27 +190,11 @@ def with_own(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | Non
 
 def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
     """Return what settling goes by."""
-    from nodrop.settling import Bench
+    from nodrop.settling import Bench, baseline_of
 
     config, every = settings.config, all_rules(settings.config)
-    known = None if config.baseline is None else baseline_at(config.baseline)
+    known = baseline_of(config)
     return Bench(config=config, every=every, chosen=rules, strictness=settings.strictness, baseline=known)
-
-
-def baseline_at(path: Path) -> "Baseline":
-    """Read a baseline, once as long as it stays as it is; InputProblems tells what is wrong with it."""
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return _baseline(path, None)
-    return _baseline(path, (status.st_mtime_ns, status.st_size, status.st_ino))
-
-
-@lru_cache(maxsize=4)
-def _baseline(path: Path, _state: tuple[int, ...] | None) -> "Baseline":
-    from nodrop.lint.baseline import load
-
-    return load(path)
 
 
 def concluded(outcome: "Outcome", settings: Settings, *, routing: bool = False, observed: bool = False) -> "Outcome":
@@ -249,9 +233,12 @@ def read(
     runs: "Runs | None" = None,
     held: "Sequence[DeviceReading] | None" = None,
     shared: "Shared | None" = None,
+    beside: Declared | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Reading":
     """Read the files of a fabric, those in `runs`, or `held`, as they are there; other states have what is `shared`.
+
+    What is stated `beside` the files is read there unless it is given.
 
     Of an intent, return what its switches would be given, as if it lay beside the intent.
 
@@ -270,6 +257,7 @@ def read(
             runs=runs,
             held=held,
             shared=shared,
+            beside=beside,
             store=settings.store,
             progress=progress,
         )

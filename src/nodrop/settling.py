@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodrop import platforms
@@ -102,6 +103,33 @@ def concluded(
     hits = [sum(counts) for counts in zip(*(one.hits for one in fabrics), strict=True)]
     ran = [one.ran for one in fabrics] if whole else []
     return bench.of_remarks(wrong(suppressions, hits, bench.names, today(), ran, findings))
+
+
+def baseline_of(config: Config) -> Baseline | None:
+    """Return the baseline of a configuration, read once as long as it stays as it is; None where it names none.
+
+    InputProblems tells what is wrong with it.
+    """
+    path = config.baseline
+    if path is None:
+        return None
+    if path in config.held:
+        return _held_baseline(path, config.held[path][""])
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return _baseline(path, None)
+    return _baseline(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
+@lru_cache(maxsize=2)
+def _held_baseline(path: Path, raw: bytes) -> Baseline:
+    return baseline.loads(raw, str(path))
+
+
+@lru_cache(maxsize=4)
+def _baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
+    return baseline.load(path)
 
 
 def told_again(outcome: "Outcome", known: Baseline) -> "Outcome":

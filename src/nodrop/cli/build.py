@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import OUTPUT, Choices, Sections, into, judging, option
+from nodrop.cli.choices import Choices
+from nodrop.cli.options import OUTPUT, Sections, into, judging, option
 
 if TYPE_CHECKING:
     from nodrop.intent.schema import Intent

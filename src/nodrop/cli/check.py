@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import FORMATS, Choices, Sections, Word, judging_into, no_cache, option
+from nodrop.cli.choices import Choices
+from nodrop.cli.options import FORMATS, Sections, Word, judging_into, no_cache, option
 from nodrop.cli.planning import patch_option, rollout_option
 from nodrop.cli.reading import Stated, stating
 

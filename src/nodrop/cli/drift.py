@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import click
 
-from nodrop.cli.options import Choices, Sections, judging_into, no_cache
+from nodrop.cli.choices import Choices
+from nodrop.cli.options import Sections, judging_into, no_cache
 from nodrop.cli.planning import patch_option, rollout_option
 from nodrop.cli.reading import Stated, stating
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Choices, Sections, folder_option, judging, option
+from nodrop.cli.choices import Choices
+from nodrop.cli.options import Sections, folder_option, judging, option
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Choices, Sections, judging, no_cache
+from nodrop.cli.choices import Choices
+from nodrop.cli.options import Sections, judging, no_cache
 from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:

@@ -2,38 +2,16 @@
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from nodrop.cli import completing
+from nodrop.cli.choices import Flags, Formats, settings_of
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nodrop.config import Config
-    from nodrop.judging import Settings
-
-Formats = tuple[tuple[str, str | None], ...]
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 """What `--format` takes: each is a module of `nodrop.report`."""
-_GROUPED = ("text", "github")
-"""Those that show one finding of each cause."""
 THRESHOLDS = ("error", "warning", "note", "unknown", "never")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
-    """How to judge and how to report; `formats` are names, each with a file or None for standard output."""
-
-    settings: "Settings"
-    fail_on: str
-    formats: Formats
-    color: str
-    verbose: bool
-    quiet: bool
-    jobs: int | None
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> str:
@@ -235,13 +213,18 @@ def judging(function: Callable[..., int]) -> Callable[..., int]:
     return judging_into(FORMATS)(function)
 
 
-def judging_into(formats: tuple[str, ...]) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Add the options of a command that judges and reports in these formats, of which the first is the default."""
+def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Add the options of a command that judges and reports in these formats, of which the first is the default.
+
+    A command that has to find its configuration `late` gets `flags`, which make `choices` with one.
+    """
 
     def with_options(function: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(function)
         def command(**given: Any) -> int:
-            return function(choices=_choices(given, _inputs(given)), **given)
+            flags = Flags.of(given, _inputs(given))
+            said = {"flags": flags} if late else {"choices": flags.choices(flags.config())}
+            return function(**said, **given)
 
         for add in reversed((*_BEFORE, format_option(formats), *_AFTER)):
             command = add(command)
@@ -288,82 +271,11 @@ def _with_settings(function: Callable[..., Any], options: Iterable[Callable[...,
     @functools.wraps(function)
     def command(**given: Any) -> Any:
         inputs = given["words"][-1:] if given.get("at") else _inputs(given)
-        return function(settings=_settings(given, inputs), **given)
+        return function(settings=settings_of(given, inputs), **given)
 
     for add in reversed(tuple(options)):
         command = add(command)
     return command
-
-
-def _settings(given: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
-    """Take what chooses rules out of what was given; flags win over the configuration found above the inputs."""
-    from pathlib import Path
-
-    from nodrop.judging import Settings
-
-    config = _config(given.pop("config_file"), inputs, none=given.pop("no_config"))
-    own = tuple(map(Path, given.pop("rules")))
-    return Settings(
-        select=given.pop("select", ()),
-        ignore=given.pop("ignore", ()),
-        strictness=given.pop("strictness", None) or config.strictness or "regular",
-        config=replace(config, rules=(*config.rules, *own)),
-    )
-
-
-def _baseline(path: "Path") -> None:
-    """Read a baseline before anything else, so that what is wrong with it is told once."""
-    from nodrop.errors import InputProblems, Problem
-    from nodrop.judging import baseline_at
-
-    if not path.exists():
-        hint = "`nodrop baseline PATH` writes one"
-        raise InputProblems([Problem(path=str(path), found="no such file", expected="a baseline", hint=hint)])
-    baseline_at(path)
-
-
-def _choices(given: dict[str, Any], inputs: tuple[str, ...]) -> Choices:
-    """Take the options out of what was given."""
-    from pathlib import Path
-
-    settings = _settings(given, inputs)
-    formats, verbose = given.pop("formats"), given.pop("verbose")
-    suppressing, baseline = not given.pop("no_suppressions"), given.pop("baseline")
-    config = settings.config if baseline is None else replace(settings.config, baseline=Path(baseline))
-    if suppressing and config.baseline is not None:
-        _baseline(config.baseline)
-    settings = replace(
-        settings,
-        config=config,
-        suppressing=suppressing,
-        statistics=given.pop("statistics"),
-        whole=verbose or any(name not in _GROUPED for name, _ in formats),
-    )
-    return Choices(
-        settings=settings,
-        fail_on=given.pop("fail_on") or settings.config.fail_on or "warning",
-        formats=formats,
-        color=given.pop("color"),
-        verbose=verbose,
-        quiet=given.pop("quiet"),
-        jobs=given.pop("jobs"),
-    )
-
-
-def _config(named: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
-    """Return what the file says that was named, or is found."""
-    from pathlib import Path
-
-    from nodrop.config import Config, find, load
-    from nodrop.errors import InputProblems
-    from nodrop.paths import fault
-
-    if named is not None and none:
-        raise click.UsageError("--config and --no-config contradict each other")
-    if named is not None and (wrong := fault(named)) is not None:
-        raise InputProblems([wrong])
-    path = None if none else find(inputs) if named is None else Path(named)
-    return Config() if path is None else load(path)
 
 
 def folder_option(*names: str, group: str = OUTPUT, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

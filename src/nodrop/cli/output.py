@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 import click
 
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
-from nodrop.cli.options import Choices, Formats
+from nodrop.cli.choices import Choices, Formats
 from nodrop.paths import reason
 from nodrop.publish.file import replace_file
 from nodrop.report.escape import terminal, utf8

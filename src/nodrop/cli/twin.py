@@ -2,7 +2,8 @@
 
 import click
 
-from nodrop.cli.options import Choices, Sections, judging, no_cache
+from nodrop.cli.choices import Choices
+from nodrop.cli.options import Sections, judging, no_cache
 
 
 @click.command(cls=Sections)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Choices, Sections, judging, no_cache, option
+from nodrop.cli.choices import Choices
+from nodrop.cli.options import Sections, judging, no_cache, option
 
 if TYPE_CHECKING:
     from nodrop.judging import Settings

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from nodrop import cache
-from nodrop.cli.options import Choices
+from nodrop.cli.choices import Choices
 from nodrop.cli.output import calm_collector, tell
 from nodrop.judging import Settings
 from nodrop.parallel import processes

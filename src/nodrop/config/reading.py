@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -11,17 +11,22 @@ from nodrop.config.schema import ConfigFile, FailOn
 from nodrop.config.toml import table
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.declared import Declared
+from nodrop.fabric.profile import Profile
 from nodrop.fabric.spelling import read
 from nodrop.fabric.subject import matches
 from nodrop.fabric.types import nearest
-from nodrop.formats.places import read_limited
 from nodrop.formats.yaml import Document, parse
-from nodrop.inputs import STDIN, is_intent
+from nodrop.former import Former
+from nodrop.inputs import STDIN, Disk, is_intent
 from nodrop.intent.load import validated
 from nodrop.lint.engine import Override
 from nodrop.lint.rule import Rule, Strictness
+from nodrop.lint import baseline
+from nodrop.lint.rule_loader import MAX_BYTES as MAX_RULE_BYTES
+from nodrop.lint.rules import Held, is_rule_file
 from nodrop.lint.suppressions import Suppression
-from nodrop.stated.profile import load_profile, names
+from nodrop.stated.profile import MAX_BYTES as MAX_PROFILE_BYTES
+from nodrop.stated.profile import load_profile, loads_profile, names
 
 FILE = "nodrop.yaml"
 PYPROJECT = "pyproject.toml"
@@ -45,8 +50,12 @@ class Config:
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     declared: Declared = field(default_factory=Declared)
     """What is stated of the fabric, and the profile."""
+    profile: Path | None = None
+    """The file of the profile; None where it is a shipped one, or there is none."""
     suppress: tuple[Suppression, ...] = ()
     baseline: Path | None = None
+    held: Held = field(default_factory=dict)
+    """Texts of the rules and the baseline, where these are not what lies there now: those of a former state."""
     exclude: tuple[str, ...] = ()
     places: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
     """Lines and columns of the rules and options that it names."""
@@ -100,26 +109,35 @@ def _fits(pattern: str, parts: tuple[str, ...]) -> bool:
     return matches(wanted, parts if "/" in pattern.rstrip("/") else parts[-1:])
 
 
-def find(inputs: Sequence[str]) -> Path | None:
+def find(
+    inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path], bool] | None = None
+) -> Path | None:
     """Return the nearest file above what a command looks at, no higher than the repository; None where there is none.
 
-    The search begins in the folder that all inputs lie in; standard input lies in the working directory. A
-    pyproject.toml counts where it has the table [tool.nodrop], and gives way to a nodrop.yaml beside it.
+    The search begins in the folder that all inputs lie in; standard input lies in the working directory. It ends
+    below the first folder that is not `within` the tree; the default is the folder of the repository. A pyproject.toml
+    counts where it has the table [tool.nodrop], and gives way to a nodrop.yaml beside it.
     """
-    here = _common(inputs)
+    disk = disk or Disk()
+    here = _common(inputs, disk)
     for folder in (here, *here.parents):
+        if within is not None and not within(folder):
+            return None
         for name in (FILE, PYPROJECT):
             path = folder / name
-            if os.path.isfile(path) and _counts(path):  # noqa: PTH113 -- Path's own raises where one may not enter
+            if disk.is_file(path) and _counts(path, disk):
+                if not isinstance(disk, Former) and not _is_inside(folder, name, tree_of(path)):
+                    found, expected = "a link that leads out of the repository", "a file"
+                    raise InputProblems([Problem(path=str(_shown(path)), found=found, expected=expected)])
                 return _shown(path)
-        if os.path.lexists(folder / _REPOSITORY):
+        if within is None and os.path.lexists(folder / _REPOSITORY):
             return None
     return None
 
 
-def _common(inputs: Sequence[str]) -> Path:
+def _common(inputs: Sequence[str], disk: Disk) -> Path:
     folders = [Path("." if text == STDIN else text) for text in inputs] or [Path()]
-    absolute = [os.path.abspath(one if os.path.isdir(one) else one.parent) for one in folders]  # noqa: PTH100, PTH112
+    absolute = [os.path.abspath(one if disk.is_folder(one) else one.parent) for one in folders]  # noqa: PTH100
     return Path(os.path.commonpath(absolute))
 
 
@@ -132,38 +150,47 @@ def _shown(path: Path) -> Path:
     return Path(relative) if relative.count("..") <= 2 else path
 
 
-def _counts(path: Path) -> bool:
+def _counts(path: Path, disk: Disk) -> bool:
     """Whether a file of this name is one of ours: an intent may be called so, and most projects have no such table."""
     try:
-        raw = read_limited(path, str(path), MAX_BYTES)
+        raw = disk.text(path).read(MAX_BYTES)
     except InputProblems:
         return path.name == FILE
     return not is_intent(raw) if path.name == FILE else b"nodrop" in raw and table(raw, str(path)) is not None
 
 
-def load(path: Path) -> Config:
+def load(path: Path, disk: Disk | None = None) -> Config:
     """Read a configuration; InputProblems holds every fault of its text and schema."""
-    return loads(read_limited(path, str(path), MAX_BYTES), path)
+    return loads((disk or Disk()).text(path).read(MAX_BYTES), path, disk)
 
 
-def loads(raw: bytes, path: Path) -> Config:
-    """Read a configuration from its text, as if it lay at `path`."""
+def loads(raw: bytes, path: Path, disk: Disk | None = None) -> Config:
+    """Read a configuration from its text, as if it lay at `path`; the files that it names are those of the `disk`.
+
+    InputProblems where one of these files lies outside the repository, or the profile cannot be read.
+    """
     shown = str(path)
     document = _document(raw, path)
     file = validated(document, ConfigFile)
-    folder = path.parent
     declared = stated.declared(document, file.fabric, ("fabric",))
-    profile = None if file.profile is None else load_profile(_beside(folder, file.profile))
+    named = _Named(document, path, disk or Disk())
+    rules = tuple(named.path(one, "rules", at) for at, one in enumerate(file.rules))
+    known = None if file.baseline is None else named.path(file.baseline, "baseline")
+    own = None if file.profile is None or file.profile in names() else named.path(file.profile, "profile")
+    named.require_inside()
+    profile = None if file.profile is None else named.profile(own) if own is not None else load_profile(file.profile)
     return Config(
         path=path,
-        rules=tuple(folder / one for one in file.rules),
+        rules=rules,
         strictness=file.strictness,
         fail_on=file.fail_on,
         severity=file.severity,
         options=file.options,
         declared=Declared(profile=profile).over(declared),
         suppress=tuple(_suppressions(document, file, shown)),
-        baseline=None if file.baseline is None else folder / file.baseline,
+        profile=own,
+        baseline=known,
+        held=named.held(rules, known),
         exclude=file.exclude,
         places=dict(_places(document, file)),
     )
@@ -178,8 +205,90 @@ def _document(raw: bytes, path: Path) -> Document:
     return found
 
 
-def _beside(folder: Path, profile: str) -> str:
-    return profile if profile in names() else str(folder / profile)
+class _Named:
+    """The files that a configuration names: they lie below its repository, whatever links lead there."""
+
+    def __init__(self, document: Document, path: Path, disk: Disk) -> None:
+        self._document, self._path, self._disk = document, path, disk
+        self._problems: list[Problem] = []
+
+    def path(self, name: str, *keys: str | int) -> Path:
+        """Return where a file lies that a key names; one outside the repository is a problem."""
+        path = self._path.parent / name
+        found = ""
+        if os.path.isabs(name):  # noqa: PTH117
+            found = f"{name}, an absolute path"
+        elif not (
+            self._disk.key(path) is not None
+            if isinstance(self._disk, Former)
+            else _is_inside(self._path.parent, name, tree_of(self._path))
+        ):
+            found = f"{name}, which leads out of the repository"
+        if found:
+            line, column = self._document.place(keys)
+            expected = "a path below the repository, or below this file's folder where there is none"
+            where = ".".join(map(str, keys))
+            problem = Problem(path=str(self._path), line=line, column=column, where=where, found=found, expected=expected)
+            self._problems.append(problem)
+        return path
+
+    def require_inside(self) -> None:
+        """Raise InputProblems where a path led out of the repository."""
+        if self._problems:
+            raise InputProblems(self._problems)
+
+    def profile(self, path: Path) -> Profile:
+        """Return the profile in a file."""
+        if not isinstance(self._disk, Former):
+            return load_profile(str(path))
+        return loads_profile(self._disk.text(path).read(MAX_PROFILE_BYTES), str(path), path.stem)
+
+    def held(self, rules: Sequence[Path], known: Path | None) -> Held:
+        """Return the texts of rules and baseline, of a former state; what lies there now is read when it is needed."""
+        if not isinstance(self._disk, Former):
+            return {}
+        found = {folder: dict(self._rules(self._disk, folder)) for folder in rules}
+        if known is not None:
+            found[known] = {"": self._disk.text(known).read(baseline.MAX_BYTES)}
+        return found
+
+    def _rules(self, disk: Disk, folder: Path) -> Iterable[tuple[str, bytes]]:
+        for path in files_below(disk, folder):
+            yield os.path.relpath(path, folder), disk.text(path).read(MAX_RULE_BYTES)
+
+
+def files_below(disk: Disk, folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder of rules that are called as rule files are; links to folders are not followed."""
+    pending = [folder] if disk.is_folder(folder) else []
+    while pending:
+        here = pending.pop()
+        for entry in disk.entries(here):
+            if entry.kind == "folder":
+                pending.append(here / entry.name)
+            elif entry.kind == "file" and is_rule_file(entry.name):
+                yield here / entry.name
+
+
+def tree_of(path: Path) -> Path:
+    """Return the folder that what a configuration names has to lie in, with no links in its path.
+
+    That is the repository, without one the working directory where the configuration lies in it, else its own folder.
+    """
+    here = Path(os.path.realpath(path.parent))
+    for folder in (here, *here.parents):
+        if os.path.lexists(folder / _REPOSITORY):
+            return folder
+    working = Path(os.path.realpath("."))
+    return working if here.is_relative_to(working) else here
+
+
+def _is_inside(folder: Path, name: str, tree: Path) -> bool:
+    """Whether what is named from a folder lies in the tree, by its words and by where its links lead."""
+    try:
+        words = os.path.normpath(Path(os.path.realpath(folder), name))
+        return all(Path(one).is_relative_to(tree) for one in (words, os.path.realpath(folder / name)))
+    except ValueError:  # no name that a file can have
+        return False
 
 
 def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:

@@ -1,7 +1,7 @@
 """What is stated about a fabric because no switch file can say it: mode, classes, roles, cables, hosts, policy."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nodrop.fabric.fabric import Host, Link, Mode, Policy, TrafficClass
 from nodrop.fabric.profile import Profile
@@ -21,6 +21,15 @@ class Declared:
     policy: Policy | None = None
     profile: Profile | None = None
     """What nobody states of a fabric, but who judges it chooses."""
+
+    def with_policy_of(self, other: "Declared") -> "Declared":
+        """Return this statement with the policy of another one.
+
+        Policy is what the owner wants of the fabric: mode, classes, policy and the roles that the other states. Facts
+        are its name, models, cables, hosts and the roles of further switches.
+        """
+        roles = {**self.roles, **other.roles}
+        return replace(self, mode=other.mode, classes=other.classes, policy=other.policy, roles=roles)
 
     def over(self, other: "Declared") -> "Declared":
         """Return this statement, completed key by key from a weaker one."""

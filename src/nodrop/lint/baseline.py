@@ -174,9 +174,12 @@ def _quoted(subject: str) -> str:
 
 def load(path: Path) -> Baseline:
     """Read a baseline; InputProblems names the line of everything in it that `spell` would not have written."""
-    display = str(path)
-    document = parse(read_limited(path, display, MAX_BYTES), display, max_bytes=MAX_BYTES)
-    return Baseline(entries=_Loader(document).entries())
+    return loads(read_limited(path, str(path), MAX_BYTES), str(path))
+
+
+def loads(raw: bytes, display: str) -> Baseline:
+    """Read a baseline from its text, which problems name `display`; InputProblems as of `load`."""
+    return Baseline(entries=_Loader(parse(raw, display, max_bytes=MAX_BYTES)).entries())
 
 
 class _Loader:

@@ -5,6 +5,7 @@ all, that the remark or the facts that it names exist, that its options do somet
 """
 
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,23 +19,23 @@ from nodrop.lint.never import contradiction
 from nodrop.lint.nodes import reads
 from nodrop.lint.rule import FromOption, Rule
 from nodrop.lint.rule_loader import type_of_value
-from nodrop.lint.rules import load_rules, named, origin, place, shipped
+from nodrop.lint.rules import Held, load_rules, named, origin, place, shipped
 
 Keys = tuple[str | int, ...]
 
 
-def with_own(folders: Sequence[Path]) -> tuple[Rule, ...]:
+def with_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
     """The shipped rules and those of the folders, sorted by name; InputProblems as `load_own` raises it."""
-    return tuple(sorted((*shipped(), *load_own(folders)), key=lambda rule: rule.name)) if folders else shipped()
+    return tuple(sorted((*shipped(), *load_own(folders, held)), key=lambda rule: rule.name)) if folders else shipped()
 
 
-def load_own(folders: Sequence[Path]) -> tuple[Rule, ...]:
-    """The rules of a site's folders, sorted by name.
+def load_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
+    """The rules of a site's folders, sorted by name, with the texts that are `held` instead of files.
 
     InputProblems holds the faults of all their files, each with its line: of the file itself, and where a rule is
     called as another is, can never speak, or asks for what nobody tells it.
     """
-    rules = load_rules(tuple({folder.resolve(): folder for folder in folders}.values()))
+    rules = load_rules(tuple({os.path.realpath(folder): folder for folder in folders}.values()), held)
     problems = [
         problem for rule in rules for check in (_clashes, _idle, _unheard, _misled, _unused) for problem in check(rule)
     ]

@@ -137,6 +137,8 @@ class Rule:
     unseen: Mapping[str, str]
     """Platforms of which no configuration shows the fault, and why."""
     examples: tuple[Example, ...]
+    held: bytes | None = None
+    """Its text, where that is not what lies at `path`."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made on first use, for functions do not travel between processes."""

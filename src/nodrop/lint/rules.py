@@ -1,7 +1,9 @@
 """Rules are found by where they lie, `folder/area/name.yaml`; whatever is wrong with any file is told at once."""
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -20,35 +22,61 @@ NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """How a rule may be called."""
 
 
-def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
-    """The rules of all folders, sorted by name; InputProblems holds the faults of all their files."""
+Held = Mapping[Path, Mapping[str, bytes]]
+"""Texts that count instead of those that lie at a path: of a file under "", of a folder by the path below it."""
+
+
+def load_rules(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
+    """Return the rules of all folders, sorted by name; InputProblems holds the faults of all their files.
+
+    Of a folder that is `held`, these texts are read, and nothing that lies there.
+    """
     problems: list[Problem] = []
     rules: list[Rule] = []
-    for path in [path for folder in folders for path in _files(folder, problems)]:
+    for path, text in [found for folder in folders for found in _files(folder, (held or {}).get(folder), problems)]:
         with collecting(problems):
-            raw = read_limited(path, str(path), MAX_BYTES)
-            rules.append(loads_rule(raw, str(path), name=path.stem, area=path.parent.name))
+            raw = read_limited(path, str(path), MAX_BYTES) if text is None else text
+            rule = loads_rule(raw, str(path), name=path.stem, area=path.parent.name)
+            rules.append(rule if text is None else replace(rule, held=text))
     problems += _same_names(rules)
     if problems:
         raise InputProblems(problems)
     return tuple(sorted(rules, key=lambda rule: rule.name))
 
 
-def _files(folder: Path, problems: list[Problem]) -> Iterator[Path]:
+def _files(
+    folder: Path, held: Mapping[str, bytes] | None, problems: list[Problem]
+) -> Iterator[tuple[Path, bytes | None]]:
     """The rule files of a folder; one that lies or is called wrong is a problem, for it would have no effect."""
-    if not folder.is_dir():
-        found = "a file" if folder.exists() else "no such folder"
+    if held is None and not os.path.isdir(folder):  # noqa: PTH112 -- Path's own raises
+        found = "a file" if os.path.lexists(folder) else "no such folder"
         problems.append(Problem(path=str(folder), found=found, expected="a folder of rules"))
         return
-    paths = sorted(folder.rglob("*.y*ml"), key=lambda path: natural(str(path)))
-    if not paths:
+    names = sorted(rule_files(folder) if held is None else held, key=natural)
+    if not names:
         problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
-    for path in paths:
-        if (fault := _misplaced(path.relative_to(folder), folder.name)) is None:
-            yield path
+    top = os.path.realpath(folder)
+    for name in names:
+        path = folder / name
+        if held is None and not Path(os.path.realpath(path)).is_relative_to(top):
+            found = "a link that leads out of the folder"
+            problems.append(Problem(path=str(path), found=found, expected="a rule file"))
+        elif (fault := _misplaced(Path(name), folder.name)) is None:
+            yield path, None if held is None else held[name]
         else:
             found, expected, hint = fault
             problems.append(Problem(path=str(path), found=found, expected=expected, hint=hint))
+
+
+def rule_files(folder: Path) -> Iterator[str]:
+    """Yield the files of a folder that are called as rule files are, by the path below it; links are not followed."""
+    for here, _, names in os.walk(folder):
+        yield from (os.path.relpath(f"{here}/{name}", folder) for name in names if is_rule_file(name))
+
+
+def is_rule_file(name: str) -> bool:
+    """Whether a file is called as rule files are, or nearly so."""
+    return name.endswith("ml") and ".y" in name
 
 
 def _misplaced(path: Path, folder: str) -> tuple[str, str, str] | None:
@@ -83,7 +111,7 @@ def named(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 def place(rule: Rule, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
     """Line and column of a key of a rule's file, or of its value; InputProblems where the file is gone."""
-    raw = read_limited(Path(rule.path), rule.path, MAX_BYTES)
+    raw = read_limited(Path(rule.path), rule.path, MAX_BYTES) if rule.held is None else rule.held
     return parse(raw, rule.path, max_bytes=MAX_BYTES).place(keys, of=of)
 
 

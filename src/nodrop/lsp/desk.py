@@ -114,7 +114,10 @@ class Desk:
 
     def site(self, path: Path, held: Held) -> Site:
         """Return how what lies at a path is judged; a configuration with faults counts as none."""
-        found = config.find((str(path),))
+        try:
+            found = config.find((str(path),))
+        except InputProblems as error:
+            return replace(self._known("", None, lambda: self._made(Config())), problems=error.problems)
         where = None if found is None else Path(os.path.abspath(found))  # noqa: PTH100
         if where is None:
             return self._known("", None, lambda: self._made(Config()))

@@ -1,0 +1,148 @@
+"""From the words of a command line and a configuration to how a command checks and reports."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nodrop.config import Config
+    from nodrop.judging import Settings
+
+Formats = tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """How to judge and how to report; `formats` are names, each with a file or None for standard output."""
+
+    settings: "Settings"
+    fail_on: str
+    formats: Formats
+    color: str
+    verbose: bool
+    quiet: bool
+    jobs: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """What a command line says of how to check and report, before a configuration completes it."""
+
+    inputs: tuple[str, ...]
+    given: dict[str, Any]
+    """The values of its options, by name."""
+
+    @classmethod
+    def of(cls, given: dict[str, Any], inputs: tuple[str, ...]) -> Self:
+        """Take the options out of what was given to a command."""
+        return cls(inputs=inputs, given={name: given.pop(name) for name in (*_CHOOSING, *_REPORTING)})
+
+    @property
+    def names_config(self) -> bool:
+        """Whether the command line names a configuration, or wants none."""
+        return self.given["config_file"] is not None or self.given["no_config"]
+
+    def config(self) -> "Config":
+        """Return the configuration that the command line names, or the nearest one above its inputs."""
+        return _config(self.given["config_file"], self.inputs, none=self.given["no_config"])
+
+    def choices(self, config: "Config") -> Choices:
+        """Return what is chosen; flags win over the configuration. InputProblems where its baseline cannot be read."""
+        from pathlib import Path
+
+        given = self.given
+        settings = _settings(given, config)
+        suppressing, baseline = not given["no_suppressions"], given["baseline"]
+        config = settings.config
+        if baseline is not None:
+            path = Path(baseline)
+            held = {named: texts for named, texts in config.held.items() if named != path}
+            config = replace(config, baseline=path, held=held)
+        if suppressing and config.baseline is not None:
+            _require_baseline(config)
+        settings = replace(
+            settings,
+            config=config,
+            suppressing=suppressing,
+            statistics=given["statistics"],
+            whole=given["verbose"] or any(name not in GROUPED for name, _ in given["formats"]),
+        )
+        return Choices(
+            settings=settings,
+            fail_on=given["fail_on"] or config.fail_on or "warning",
+            formats=given["formats"],
+            color=given["color"],
+            verbose=given["verbose"],
+            quiet=given["quiet"],
+            jobs=given["jobs"],
+        )
+
+
+GROUPED = ("text", "github")
+"""Formats that show one finding of each cause."""
+_CHOOSING = ("select", "ignore", "strictness", "rules", "config_file", "no_config")
+_REPORTING = (
+    "baseline",
+    "no_suppressions",
+    "fail_on",
+    "formats",
+    "color",
+    "statistics",
+    "verbose",
+    "quiet",
+    "jobs",
+)
+
+
+def settings_of(given: dict[str, Any], inputs: tuple[str, ...]) -> "Settings":
+    """Take what chooses rules out of what was given; flags win over the configuration found above the inputs."""
+    config = _config(given.pop("config_file"), inputs, none=given.pop("no_config"))
+    return _settings({name: given.pop(name, None) for name in ("select", "ignore", "strictness", "rules")}, config)
+
+
+def _settings(given: dict[str, Any], config: "Config") -> "Settings":
+    from pathlib import Path
+
+    from nodrop.judging import Settings
+
+    own = tuple(map(Path, given["rules"]))
+    held = {path: texts for path, texts in config.held.items() if path not in own}
+    return Settings(
+        select=given["select"] or (),
+        ignore=given["ignore"] or (),
+        strictness=given["strictness"] or config.strictness or "regular",
+        config=replace(config, rules=(*config.rules, *own), held=held),
+    )
+
+
+def _require_baseline(config: "Config") -> None:
+    """Read a baseline before anything else, so that what is wrong with it is told once."""
+    import os
+
+    from nodrop.errors import InputProblems, Problem
+    from nodrop.settling import baseline_of
+
+    path = config.baseline
+    if path is not None and path not in config.held and not os.path.exists(path):  # noqa: PTH110 -- Path's own raises
+        hint = "`nodrop baseline PATH` writes one"
+        raise InputProblems([Problem(path=str(path), found="no such file", expected="a baseline", hint=hint)])
+    baseline_of(config)
+
+
+def _config(named: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
+    """Return what the file says that was named, or is found."""
+    from pathlib import Path
+
+    from nodrop.config import Config, find, load
+    from nodrop.errors import InputProblems
+    from nodrop.paths import fault
+
+    if named is not None and none:
+        raise click.UsageError("--config and --no-config contradict each other")
+    if named is not None and (wrong := fault(named)) is not None:
+        raise InputProblems([wrong])
+    path = None if none else find(inputs) if named is None else Path(named)
+    return Config() if path is None else load(path)
