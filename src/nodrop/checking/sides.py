@@ -4,16 +4,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nodrop.config import FILE, Config, loads
-from nodrop.errors import InputProblems, Problem
+from nodrop.checking.policy import Policies
 from nodrop.fabric.reading import Note, Reading
 from nodrop.former import Former
 from nodrop.inputs import Bundle, Disk, Inputs, Text, find
-from nodrop.judging import Settings
 
 What = Inputs | Text
 """A fabric to be read: files of switches, or an intent."""
-_MAX_BYTES = 8_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +33,8 @@ class Sides:
     """What a command names, now and before."""
 
     pairs: tuple[Pair, ...]
-    before: Settings
-    """How the former state is read; both are judged as the present one says."""
+    former: Former
     notes: tuple[Note, ...] = ()
-    problems: tuple[Problem, ...] = ()
 
 
 def name_of(what: What | None) -> str:
@@ -55,19 +50,18 @@ def without(reading: Reading, names: Collection[str]) -> Reading:
 
 def sides(
     paths: Sequence[str],
-    settings: Settings,
+    policies: Policies,
     former: Former,
     *,
     platform: str | None = None,
     devices: Callable[[What], frozenset[str]],
 ) -> Sides:
     """Find both sides; `devices` names the switches of a fabric, and is asked where the name of one has changed."""
-    exclude, disk = settings.config.excludes, Disk()
+    exclude, disk = policies.held.settings.config.excludes, Disk()
     there = [path for path in paths if disk.fault(path) is None or former.fault(path) is not None]
     new = find(there, platform, exclude=exclude)
     old = find([path for path in paths if former.fault(path) is None], platform, exclude=exclude, disk=former)
-    before, notes, problems = _settings_before(paths, settings, former)
-    stated_alike = before.config.declared == settings.config.declared
+    stated_alike = policies.before == policies.now
     ours, theirs = _by_key(new), _by_key(old)
     pairs = []
     for key in sorted(ours.keys() & theirs.keys()):
@@ -77,8 +71,7 @@ def sides(
     gone = [theirs[key] for key in sorted(theirs.keys() - ours.keys())]
     pairs += _renamed(sorted(come, key=name_of), sorted(gone, key=name_of), devices)
     pairs.sort(key=lambda one: (isinstance(one.new or one.old, Text), one.name))
-    notes = (*notes, *_left_out(paths, former))
-    return Sides(pairs=tuple(pairs), before=before, notes=notes, problems=tuple(problems))
+    return Sides(pairs=tuple(pairs), former=former, notes=tuple(_left_out(paths, former)))
 
 
 def _left_out(paths: Sequence[str], former: Former) -> Iterator[Note]:
@@ -131,44 +124,3 @@ def _renamed(come: list[What], gone: list[What], devices: Callable[[What], froze
             yield Pair(old=other, new=one)
     yield from (Pair(old=None, new=one) for one in come if id(one) not in taken)
     yield from (Pair(old=other, new=None) for other in gone if id(other) not in taken)
-
-
-def _settings_before(
-    paths: Sequence[str], settings: Settings, former: Former
-) -> tuple[Settings, tuple[Note, ...], list[Problem]]:
-    """Return how the former state is read: what its configuration states of the fabric held then."""
-    path = settings.config.path or _formerly(paths, former)
-    if path is None or former.key(path) is None:
-        return settings, (), []
-    was: Config | None = None
-    changed = False
-    if former.is_file(path):
-        text = former.text(path)
-        changed = settings.config.path is None or not former.is_now(text)
-        if changed:
-            try:
-                was = loads(text.read(_MAX_BYTES), path)
-            except InputProblems as error:
-                return settings, (), list(error.problems)
-    else:
-        changed, was = True, Config()
-    if not changed:
-        return settings, (), []
-    message = "has changed: both states are judged by its rules, severities and suppressions as they are now"
-    if settings.config.path is None:
-        message = "is gone: both states are judged without its rules, severities and suppressions"
-    declared = replace((was or Config()).declared, profile=settings.config.declared.profile)
-    before = replace(settings, config=replace(settings.config, declared=declared))
-    return before, (Note(kind="config", message=message, file=str(path)),), []
-
-
-def _formerly(paths: Sequence[str], former: Former) -> Path | None:
-    """Return the configuration of the former state above what a command names that is gone."""
-    here = Path(paths[0] if paths else ".")
-    start = here if former.is_folder(here) else here.parent
-    for folder in (start, *(start.absolute().parents)):
-        if former.key(folder) is None:
-            return None
-        if former.is_file(folder / FILE) and not (folder / FILE).exists():
-            return folder / FILE
-    return None

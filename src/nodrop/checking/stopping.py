@@ -7,7 +7,7 @@ from nodrop import platforms
 from nodrop.fabric.change import Change
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import FABRIC, Subject, text
-from nodrop.lint.finding import Finding, Fix, Related, Severity
+from nodrop.lint.finding import Finding, Fix, Located, Related, Severity
 from nodrop.lint.telling import digest
 from nodrop.locate import locate
 from nodrop.plan.model import RISKS, DeviceChange, Effect, Hazard, Part, Plan, Risk, Told
@@ -42,7 +42,7 @@ def hazards(plan: Plan, *, gate: bool) -> Iterator[Finding]:
     told = zip(plan.rollout.hazards if plan.rollout else (), hazards_said(plan), strict=True)
     for one, said in told:
         message = f"{said}; the order is {order}" if one.when != "inside" else said
-        yield _finding(
+        yield finding(
             HAZARD,
             message,
             one.subject,
@@ -91,12 +91,12 @@ def risks(plan: Plan, least: Risk) -> Iterator[Finding]:
         if _reaches(effect.risk, least):
             names = next(one.devices for one in plan.together if one.effect == effect)
             told.update(names)
-            yield _finding(RISK, f"{head}: {_why(effect.risk, effect.reasons)}", (names[0],), (names[0],), head)
+            yield finding(RISK, f"{head}: {_why(effect.risk, effect.reasons)}", (names[0],), (names[0],), head)
     left = [one for one in plan.devices if _reaches(plan.effects.get(one.name, "none"), least) and one.name not in told]
     for one in left:
         said = next(line for _, line in devices(replace(plan, devices=(one,))))
         message = f"{said}: {_why(plan.effects[one.name], ())}"
-        yield _finding(RISK, message, (one.name,), (one.name,), one.kind)
+        yield finding(RISK, message, (one.name,), (one.name,), one.kind)
 
 
 def _reaches(risk: Risk, least: Risk) -> bool:
@@ -112,7 +112,7 @@ def _risk(block: Told, effect: Effect, numbers: list[int]) -> Finding:
     one = DeviceChange(name=block.devices[0], kind="changed", old=None, new=None, parts=(part,))
     facts = [fact.subject for fact in one.changes()]
     message = f"{place(block)}: {said[0]}{more}: {_why(effect.risk, effect.reasons)}"
-    return _finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(said))
+    return finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(said))
 
 
 def _why(risk: Risk, reasons: Iterable[str]) -> str:
@@ -128,10 +128,10 @@ def unfit(one: Unfit, build: Reading | None) -> Finding:
     names = (*one.differ, *one.extra)
     at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC,)
     related = [Related(subject=each, message="different here too") for each in facts[1 : _RELATED + 1]]
-    return _finding(UNFIT, unfit_said(one), (FABRIC, "builds", one.build), at, one.intent, related=tuple(related))
+    return finding(UNFIT, unfit_said(one), (FABRIC, "builds", one.build), at, one.intent, related=tuple(related))
 
 
-def _finding(
+def finding(
     of: Ruling,
     message: str,
     subject: Subject,
@@ -140,8 +140,10 @@ def _finding(
     *,
     severity: Severity = "error",
     related: tuple[Related, ...] = (),
+    located: Located | None = None,
     **facts: int,
 ) -> Finding:
+    """Return a verdict on a change; the discriminator tells those about one subject apart."""
     fingerprint = digest(of.name, text(subject), discriminator)
     return Finding(
         rule=of.name,
@@ -155,5 +157,6 @@ def _finding(
         fingerprint=fingerprint,
         facts=facts,
         related=related,
+        located=located,
         fix=Fix(text=of.fix),
     )

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.choices import Choices
-from nodrop.cli.options import FORMATS, Sections, Word, judging_into, no_cache, option
+from nodrop.cli.choices import Flags
+from nodrop.cli.options import FORMATS, RULES, Sections, Word, judging_into, no_cache, option
 from nodrop.cli.planning import patch_option, rollout_option
 from nodrop.cli.reading import Stated, stating
 
@@ -58,7 +58,16 @@ _OWN = ("text", "markdown", "json")
 )
 @patch_option("make the change, as `nodrop plan --patch` does")
 @stating
-@judging_into((*_OWN, *(one for one in FORMATS if one not in _OWN)))
+@option(
+    RULES,
+    "--config-from",
+    type=Word(["base", "work"]),
+    default="base",
+    show_default=True,
+    help="Take the policy (nodrop.yaml and the files that it names, comments that allow findings, what fabric.yaml"
+    " wants) from --base, or from the working tree.",
+)
+@judging_into((*_OWN, *(one for one in FORMATS if one not in _OWN)), late=True)
 @no_cache
 def command(
     paths: tuple[str, ...],
@@ -71,7 +80,8 @@ def command(
     patch: str | None,
     stated: Stated,
     no_cache: bool,
-    choices: Choices,
+    config_from: str,
+    flags: Flags,
 ) -> int:
     """Tell what a change does before it is merged.
 
@@ -83,9 +93,13 @@ def command(
     routes and failures that fare differently. Findings that were there before are counted. Where an intent and its
     build both lie there, the intent is told of, and a build that is not what it comes to.
 
-    Both states are judged by the rules, severities, suppressions and the baseline of now. Formats other than text,
-    markdown and json hold the new findings, and whatever else is a reason for exit 1: rollout-hazard,
-    build-unlike-intent and risk-of-change, each at the line that it comes from.
+    Both states are checked by the policy of --base: its nodrop.yaml with the rules, profile and baseline that it names,
+    its comments that allow findings, and mode, classes, roles and policy of its fabric.yaml; without a nodrop.yaml,
+    by nodrop's defaults. What the command line says wins. A change of policy is reported as policy-changed: an error
+    where it would let new findings pass. A switch that is no longer checked is reported as device-not-checked.
+
+    Formats other than text, markdown and json hold the new findings, and whatever else is a reason for exit 1:
+    rollout-hazard, build-unlike-intent, risk-of-change, policy-changed and device-not-checked, each at its line.
 
     The states between are judged too, with some switches as they will be and the others as they are: the order told is
     one in which none of them has an error that neither end has, wherever there is such an order; else what it brings is
@@ -94,11 +108,14 @@ def command(
     Exit 1 where a new finding reaches --fail-on, a hazard does (--rollout), the risk reaches --fail-on-risk, or a build
     does not fit its intent. That something changes is no fault.
     """
-    from nodrop.checking.check import Ask, check
+    from nodrop.checking.check import check
+    from nodrop.checking.policy import Policy, policies
+    from nodrop.checking.run import Ask
     from nodrop.cli.main import FOUND, NOTHING
     from nodrop.cli.output import Progress, calm_collector, emit, exit_code, tell
     from nodrop.cli.patching import patched
-    from nodrop.cli.working import at_work, working
+    from nodrop.cli.working import interruptible, keeping, working
+    from nodrop.config import Config
     from nodrop.former import at_base
     from nodrop.plan.model import RISKS as MODEL_RISKS
 
@@ -106,8 +123,22 @@ def command(
     if "-" in paths:
         raise click.UsageError("standard input has no former state; name files or folders")
     calm_collector()
-    with at_work(choices, no_cache=no_cache) as given, at_base(paths, base, exact=exact) as (former, name):
-        settings = stated.settings(replace(given, both=True))
+    choices = flags.choices(Config())
+    with (
+        interruptible(),
+        keeping(nothing=no_cache, verbose=choices.verbose) as store,
+        at_base(paths, base, exact=exact) as (former, name),
+    ):
+
+        def made(config: Config) -> Policy:
+            chosen = flags.choices(config)
+            settings = stated.settings(replace(chosen.settings, store=store, both=True))
+            return Policy(settings=settings, fail_on=chosen.fail_on)
+
+        named = flags.config() if flags.names_config else None
+        found = policies(paths, former, made, named=named, work=config_from == "work")
+        settings = found.held.settings
+        choices = replace(choices, settings=settings, fail_on=found.held.fail_on)
         ask = Ask(
             routing=True if batfish else routing,
             batfish=batfish,
@@ -118,7 +149,14 @@ def command(
         )
         with Progress(quiet=choices.quiet) as progress:
             checked, planned = check(
-                paths, settings, former, name, ask, workers=lambda n: working(n, choices.jobs), progress=progress
+                paths,
+                settings,
+                former,
+                name,
+                ask,
+                policies=found,
+                workers=lambda n: working(n, choices.jobs),
+                progress=progress,
             )
         if patch is not None and not checked.outcome.problems:
             patched(patch, planned, choices.jobs)
@@ -135,8 +173,10 @@ def command(
 
 
 def _stops(one: "Finding", fail_on: str, rollout: str) -> bool:
-    """Whether a verdict on the change ends with 1: of a hazard, where it is as bad as a finding that does."""
-    from nodrop.cli.output import as_bad
-    from nodrop.report.rulings import HAZARD
+    """Whether a verdict on the change ends with 1: a build or a risk always does."""
+    from nodrop.lint.finding import as_bad
+    from nodrop.report.rulings import HAZARD, RISK, UNFIT
 
-    return one.rule != HAZARD.name or (rollout == "gate" and as_bad(one.severity, fail_on))
+    if one.rule == HAZARD.name and rollout != "gate":
+        return False
+    return one.rule in (RISK.name, UNFIT.name) or as_bad(one.severity, fail_on)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nodrop.config import Config
     from nodrop.judging import Settings
 

@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import click
 
-from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
 from nodrop.cli.choices import Choices, Formats
+from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
 from nodrop.paths import reason
 from nodrop.publish.file import replace_file
 from nodrop.report.escape import terminal, utf8
 
 if TYPE_CHECKING:
     from nodrop.report.outcome import Outcome
-
-_RANK = {"note": 1, "warning": 2, "error": 3}
-_NEEDED = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
 
 
 def calm_collector() -> None:
@@ -199,12 +196,9 @@ def reaches(outcome: "Outcome", fail_on: str) -> bool:
     """Whether a finding, or an unknown verdict where that was asked for, reaches the threshold."""
     if fail_on == "unknown" and outcome.unknown:
         return True
+    from nodrop.lint.finding import as_bad
+
     return any(as_bad(finding.severity, fail_on) for finding in outcome.findings)
-
-
-def as_bad(severity: str, fail_on: str) -> bool:
-    """Whether a severity is as bad as the threshold, or worse."""
-    return _RANK[severity] >= _NEEDED[fail_on]
 
 
 def exit_code(outcome: "Outcome", fail_on: str) -> int:

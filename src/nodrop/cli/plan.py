@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nodrop.cli.choices import Formats
 from nodrop.cli.options import (
     OUTPUT,
-    Formats,
     Sections,
     color_option,
     configured,

@@ -19,9 +19,9 @@ from nodrop.formats.yaml import Document, parse
 from nodrop.former import Former
 from nodrop.inputs import STDIN, Disk, is_intent
 from nodrop.intent.load import validated
+from nodrop.lint import baseline
 from nodrop.lint.engine import Override
 from nodrop.lint.rule import Rule, Strictness
-from nodrop.lint import baseline
 from nodrop.lint.rule_loader import MAX_BYTES as MAX_RULE_BYTES
 from nodrop.lint.rules import Held, is_rule_file
 from nodrop.lint.suppressions import Suppression
@@ -109,9 +109,7 @@ def _fits(pattern: str, parts: tuple[str, ...]) -> bool:
     return matches(wanted, parts if "/" in pattern.rstrip("/") else parts[-1:])
 
 
-def find(
-    inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path], bool] | None = None
-) -> Path | None:
+def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path], bool] | None = None) -> Path | None:
     """Return the nearest file above what a command looks at, no higher than the repository; None where there is none.
 
     The search begins in the folder that all inputs lie in; standard input lies in the working directory. It ends
@@ -228,7 +226,9 @@ class _Named:
             line, column = self._document.place(keys)
             expected = "a path below the repository, or below this file's folder where there is none"
             where = ".".join(map(str, keys))
-            problem = Problem(path=str(self._path), line=line, column=column, where=where, found=found, expected=expected)
+            problem = Problem(
+                path=str(self._path), line=line, column=column, where=where, found=found, expected=expected
+            )
             self._problems.append(problem)
         return path
 

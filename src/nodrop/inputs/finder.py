@@ -16,7 +16,7 @@ from nodrop.platforms import hosts as host_files
 
 _INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
 _YAML = (".yaml", ".yml")
-_SKIPPED_FOLDERS = ("plan", "apply")
+SKIPPED_FOLDERS = ("plan", "apply")
 """Folders of a build that hold no device's state."""
 PATCHES = "PATCHES.txt"
 """What lies in a folder of patches, in which no device's state is."""
@@ -230,7 +230,7 @@ def _whose(disk: Disk, folder: Path, around: Inputs) -> Inputs | None:
         own = Inputs(stated=[disk.text(fabric)])
         around.nested.append(own)
         return own
-    return None if folder.name in _SKIPPED_FOLDERS else around
+    return None if folder.name in SKIPPED_FOLDERS else around
 
 
 def _listed(

@@ -13,6 +13,8 @@ from nodrop.formats.places import Span
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["certain", "likely", "possible"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+_RANK: Mapping[str, int] = {"note": 1, "warning": 2, "error": 3}
+_NEEDED: Mapping[str, int] = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
 Fact = str | int | float | bool | None
 
 
@@ -116,3 +118,8 @@ class Verdict:
     problems: tuple[Problem, ...] = ()
     rules: int = 0
     """How many rules were evaluated."""
+
+
+def as_bad(severity: str, fail_on: str) -> bool:
+    """Whether a severity is as bad as the threshold, or worse."""
+    return _RANK[severity] >= _NEEDED[fail_on]

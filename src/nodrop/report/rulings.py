@@ -45,4 +45,19 @@ RISK = Ruling(
     why="The change does to switches that run what `--fail-on-risk` does not let through.",
     fix="roll it out in a maintenance window, with the switches drained, and ask for `--fail-on-risk` one step higher",
 )
-RULINGS: Mapping[str, Ruling] = {one.name: one for one in (HAZARD, UNFIT, RISK)}
+POLICY = Ruling(
+    name="policy-changed",
+    why="A check uses the policy of the base: nodrop.yaml or [tool.nodrop], the rules, profile and baseline that it "
+    "names, comments that allow findings, and mode, classes, roles and policy of a fabric.yaml. This change alters "
+    "that policy. It is an error where findings that fail by the policy of the base would pass by the new one, or "
+    "where switches would no longer be checked; else it is a note.",
+    fix="change the policy in a pull request of its own that its owners approve, then make the change; "
+    "`--config-from work` checks both states by the policy of the working tree",
+)
+MISSING = Ruling(
+    name="device-not-checked",
+    why="A switch that was checked in the base is not checked in the new state. It is an error where a file that looks "
+    "like its configuration is still there and is not read; a note where its files are deleted.",
+    fix="put the files back where they are read, or delete them where the switch is taken out of the fabric",
+)
+RULINGS: Mapping[str, Ruling] = {one.name: one for one in (HAZARD, UNFIT, RISK, POLICY, MISSING)}

@@ -1,0 +1,96 @@
+"""The new state of a fabric by the policy of the base, and by that of the change where they differ."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from nodrop import judging
+from nodrop.checking.comments import allowed_before
+from nodrop.checking.passing import Passing, left_by, passing
+from nodrop.checking.policy import PolicyChange, fabric_change, wanted_keys
+from nodrop.checking.rerouting import MOST_DEVICES
+from nodrop.checking.run import Run
+from nodrop.checking.sides import Pair, Sides, without
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.inputs import Inputs
+from nodrop.judging import Settings
+from nodrop.lint.engine import hits, options_of
+from nodrop.lint.nearby import Part, nearby
+from nodrop.lint.rule import Rule
+from nodrop.report.checked import Settled
+from nodrop.report.outcome import Outcome
+
+Progress = Callable[[str], None]
+Workers = Callable[[int], AbstractContextManager[Executor | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Governed:
+    """The new state of a fabric as its plan has it, as it is checked, and as the change would have it checked."""
+
+    after: Reading
+    checked: Reading
+    proposed: Reading | None = None
+    """None where the policy stays as it is."""
+    changes: tuple[PolicyChange, ...] = ()
+
+
+def governed_by(pair: Pair, both: Sides, before: Reading, after: Reading, run: Run) -> Governed:
+    """Return the new state with comments and a fabric.yaml that count as far as the base has them."""
+    policies = run.policies
+    if policies.work or pair.new is None:
+        return Governed(after=after, checked=after)
+    allowed = allowed_before(after, pair.new, before if pair.old is not None else None, pair.old)
+    was = pair.old if isinstance(pair.old, Inputs) else left_by(pair.new, both)
+    changes, beside = allowed.changes, None
+    if isinstance(pair.new, Inputs) and was is not None:
+        now, then = run.stated(pair.new) or Declared(), run.stated(was) or Declared()
+        if keys := wanted_keys(then, now):
+            beside = now.with_policy_of(then)
+            changes += (fabric_change(keys, pair.new, was, both.former),)
+    if not changes and policies.proposed is None:
+        return Governed(after=after, checked=after)
+    kept = allowed.reading
+    checked = kept
+    if beside is not None:
+        made = run.again(pair.new, after, policies.reading(old=False), beside)
+        checked = replace(without(made, run.unread(pair.new)), allowed=kept.allowed)
+    proposed = after
+    if policies.proposed is not None:
+        proposed = without(run.again(pair.new, after, policies.proposed.settings, None), run.unread(pair.new))
+    return Governed(after=kept, checked=checked, proposed=proposed, changes=changes)
+
+
+def passing_by(
+    governed: Governed,
+    told: tuple[Reading, Outcome, Settled],
+    rules: Sequence[Rule],
+    first: Index,
+    run: Run,
+) -> Passing:
+    """Check a new state by the policy of the change too, and return what passes by that alone."""
+    before, said, findings = told
+    held, proposed, reading = run.policies.held, run.policies.proposed or run.policies.held, governed.proposed
+    assert reading is not None
+    routing = any(rule.routed for rule in rules)
+    others = judging.chosen_rules(proposed.settings, routing=routing)
+    index = Index(reading.fabric, first)
+    near = near_changes((before, reading), (first, index), others, proposed.settings)
+    would = judging.judged(reading, others, proposed.settings, index=index, near=near[1], progress=run.progress)
+    return passing(held, said, findings, proposed, would, rules, run.policies.changes, governed.changes)
+
+
+def near_changes(
+    readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], settings: Settings
+) -> tuple[Part | None, Part | None]:
+    """Return the parts of both states in which findings can differ, of fabrics that are too large to judge twice."""
+    if max(len(one.fabric.devices) for one in readings) <= MOST_DEVICES:
+        return None, None
+    options = settings.config.options
+    return nearby(readings, indices, rules, lambda rule, index: hits(rule, index, options_of(rule, options))) or (
+        None,
+        None,
+    )

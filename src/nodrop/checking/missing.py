@@ -1,0 +1,209 @@
+"""Switches that were checked before and are not any more: deleted, or still there where no file is read.
+
+A file looks like the configuration of a switch where it lies at its path, or has half of its words or more. Only files
+that are new or changed are compared: what lay there before, unread, is not where a switch has gone.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nodrop.checking.passing import files_of
+from nodrop.checking.sides import Pair, Sides
+from nodrop.checking.stopping import finding
+from nodrop.errors import InputProblems
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import FABRIC, natural
+from nodrop.formats.places import Span, read_limited
+from nodrop.inputs import PATCHES, Disk, Text
+from nodrop.inputs.finder import SKIPPED_FOLDERS
+from nodrop.lint.finding import Finding, Located
+from nodrop.plan.model import Plan
+from nodrop.report.names import listing, name
+from nodrop.report.rulings import MISSING
+
+_WORD = re.compile(rb"[\w.:/-]+")
+_ALIKE = 0.5
+"""The share of the words of a configuration that a text has if it may be that one."""
+_MAX_BYTES = 16_000_000
+_MOST_FILES = 5_000
+"""Files that nothing reads and that are new or changed, of which words are compared."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Gone:
+    """A switch, or an intent, of before: its files, and how they are read."""
+
+    name: str
+    files: list[Text]
+    kind: str
+
+
+def not_checked(
+    both: Sides,
+    planned: Iterable[tuple[Pair, Plan, Reading]],
+    paths: Sequence[str],
+    excludes: Callable[[Path], bool] | None,
+) -> Iterator[Finding]:
+    """Yield what was checked before and is not any more, each with the file that still holds it, if one does.
+
+    `planned` are the fabrics that change, with their plans and what they were.
+    """
+    gone = list(_gone(tuple(planned)))
+    if not gone:
+        return
+    read = {os.path.abspath(file) for pair in both.pairs for _, files in files_of(pair.new) for file in files}  # noqa: PTH100
+    unread = _Unread(both, paths, read, excludes)
+    deleted: list[_Gone] = []
+    for one in gone:
+        found = unread.place_of(one)
+        if found is None:
+            deleted.append(one)
+            continue
+        path, why = found
+        yield finding(
+            MISSING,
+            f"{one.name} is not checked any more: {path} holds its {one.kind} and is not read, because {why}",
+            (one.name,),
+            (one.name,),
+            str(path),
+            located=Located(file=str(path), span=Span(1, 1, 1, 1)),
+        )
+    if deleted:
+        names = [name(one.name) for one in deleted]
+        are = "is" if len(names) == 1 else "are"
+        more = f"; {_MOST_FILES} files were compared, and there are more" if unread.too_many else ""
+        yield finding(
+            MISSING,
+            f"{listing(names)} {are} not checked any more: deleted, or no configuration any more{more}",
+            (FABRIC, "deleted"),
+            (FABRIC,),
+            " ".join(names),
+            severity="note",
+        )
+
+
+def _gone(planned: Sequence[tuple[Pair, Plan, Reading]]) -> Iterator[_Gone]:
+    """Yield the switches that fabrics had and that none has now; an intent that is gone stands for its switches."""
+    come = {one.name for _, plan, _ in planned for one in plan.devices if one.kind == "added"}
+    for pair, plan, before in planned:
+        if isinstance(pair.old, Text) and pair.new is None:
+            yield _Gone(name=pair.old.display, files=[pair.old], kind="text")
+            continue
+        for one in sorted(plan.devices, key=lambda one: natural(one.name)):
+            if one.kind == "removed" and one.name not in come:
+                sources = () if isinstance(pair.old, Text) else before.sources.get(one.name, ())
+                files = [Text(display=each.display, path=each.path, held=each.held or b"") for each in sources]
+                yield _Gone(name=one.name, files=files, kind="configuration")
+
+
+class _Unread:
+    """The files below the named paths that are not read now, of those that are new or have changed."""
+
+    def __init__(
+        self, both: Sides, paths: Sequence[str], read: set[str], excludes: Callable[[Path], bool] | None
+    ) -> None:
+        self._former, self._paths, self._read, self._excludes = both.former, paths, read, excludes
+        self._before = {
+            os.path.abspath(file)  # noqa: PTH100
+            for pair in both.pairs
+            for _, files in files_of(pair.old)
+            for file in files
+        }
+        self._words: dict[Path, Counter[bytes]] | None = None
+        self.too_many = False
+
+    def place_of(self, one: _Gone) -> tuple[Path, str] | None:
+        """Return the file that holds what was read of a switch, and why it is not read."""
+        for text in one.files:
+            path = Path(text.display)
+            if os.path.abspath(path) not in self._read and self._is_there(path):  # noqa: PTH100
+                link = self._link_above(path)
+                return (link or path), self._why(path)
+        own = sum((_words_of(text) for text in one.files), Counter[bytes]())
+        alike = [(score, path) for path, words in self._candidates().items() if (score := _share(own, words)) >= _ALIKE]
+        if not alike:
+            return None
+        path = max(alike, key=lambda found: (found[0], str(found[1])))[1]
+        return path, self._why(path)
+
+    def _is_there(self, path: Path) -> bool:
+        return os.path.lexists(path) or self._link_above(path) is not None
+
+    def _link_above(self, path: Path) -> Path | None:
+        """Return the first folder on the way to a file that is a link now."""
+        for top, folder in self._below(path):
+            if folder != top and folder.is_symlink():
+                return folder
+        return None
+
+    def _below(self, path: Path) -> Iterator[tuple[Path, Path]]:
+        """Yield the named path that a path lies below with each step from there to it."""
+        for text in self._paths:
+            top = Path(text)
+            try:
+                parts = Path(os.path.abspath(path)).relative_to(os.path.abspath(top)).parts  # noqa: PTH100
+            except ValueError:
+                continue
+            at = top
+            yield top, at
+            for part in parts:
+                at = at / part
+                yield top, at
+            return
+
+    def _why(self, path: Path) -> str:
+        for top, here in self._below(path):
+            if here == top:
+                continue
+            if here.is_symlink():
+                return f"{here} is a link, which is not followed" if here != path else f"{here} is a link"
+            if here.name.startswith("."):
+                return f"names that begin with a dot are not searched ({here.name})"
+            if here != path and here.name in SKIPPED_FOLDERS:
+                return f"folders called {here.name} are not searched"
+            if here != path and os.path.lexists(here / PATCHES):
+                return f"a folder with {PATCHES} is not searched ({here})"
+            if self._excludes is not None and self._excludes(here):
+                return f"`exclude` leaves out {here}"
+        return f"a file called {path.name} with this content is not recognised in a folder"
+
+    def _candidates(self) -> dict[Path, Counter[bytes]]:
+        if self._words is None:
+            self._words = {}
+            for path in self._changed():
+                if len(self._words) >= _MOST_FILES:
+                    self.too_many = True
+                    break
+                self._words[path] = _words_of(Disk().text(path))
+        return self._words
+
+    def _changed(self) -> Iterator[Path]:
+        for top in self._paths:
+            for here, folders, names in os.walk(top):
+                folders[:] = sorted(one for one in folders if one != ".git")
+                for path in (Path(here, one) for one in sorted(names)):
+                    if os.path.abspath(path) not in self._read and not path.is_symlink() and self._is_new(path):  # noqa: PTH100
+                        yield path
+
+    def _is_new(self, path: Path) -> bool:
+        was_read = os.path.abspath(path) in self._before  # noqa: PTH100
+        former = self._former
+        return was_read or not former.is_file(path) or not former.is_now(former.text(path))
+
+
+def _words_of(text: Text) -> Counter[bytes]:
+    """Return the words of a text, nothing where it cannot be read."""
+    try:
+        raw = read_limited(text.path, text.display, _MAX_BYTES) if text.path is not None else text.held
+    except InputProblems:
+        return Counter()
+    return Counter(_WORD.findall(raw))
+
+
+def _share(own: Counter[bytes], other: Counter[bytes]) -> float:
+    """Return the share of its own words that another text has too; more words there change nothing."""
+    return (own & other).total() / max(1, own.total())

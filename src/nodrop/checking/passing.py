@@ -1,0 +1,160 @@
+"""What would pass by the policy of a change and fails by that of its base, and the verdict on each change of policy."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nodrop.checking.policy import Policies, Policy, PolicyChange, taken_out
+from nodrop.checking.sides import Sides, What
+from nodrop.checking.stopping import finding
+from nodrop.fabric.subject import FABRIC, natural, text
+from nodrop.formats.places import Span
+from nodrop.inputs import Inputs, Text
+from nodrop.lint.finding import Finding, Located, as_bad
+from nodrop.lint.rule import Rule
+from nodrop.report.checked import Settled
+from nodrop.report.names import count
+from nodrop.report.outcome import Outcome
+from nodrop.report.rulings import POLICY
+
+_SHOWN = 5
+"""Findings and switches that are named in one verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passing:
+    """What a policy lets pass in one fabric: by file, findings that fail as new ones, and those of before."""
+
+    failing: tuple[tuple[PolicyChange | None, Finding], ...] = ()
+    before: tuple[tuple[PolicyChange | None, Finding], ...] = ()
+    unknown: int = 0
+    """Rules that lack a fact, which fail by the policy that is held."""
+    changes: tuple[PolicyChange, ...] = ()
+    """Of files of this fabric."""
+
+
+def passing(
+    held: Policy,
+    said: Outcome,
+    findings: Settled,
+    proposed: Policy,
+    would: Outcome,
+    rules: Sequence[Rule],
+    changes: tuple[PolicyChange, ...],
+    own: tuple[PolicyChange, ...],
+) -> Passing:
+    """Compare what is `said` of the new state by the policy that is held with what another one `would` say.
+
+    `rules` are those of the policy that is held; `own` are the changes of files of this fabric.
+    """
+    failing = {one.fingerprint for one in would.findings if as_bad(one.severity, proposed.fail_on)}
+    failing |= {former for one in would.findings if one.fingerprint in failing for former in one.former}
+    lost = [one for one in said.findings if as_bad(one.severity, held.fail_on) and one.fingerprint not in failing]
+    new = {id(one) for one in findings.new}
+    hidden = {one.fingerprint: one for one in would.hidden}
+    paths = {rule.name: rule.path for rule in rules}
+    every = (*changes, *own)
+    told = [(_by(one, hidden.get(one.fingerprint), every, paths), one) for one in lost]
+    unknown = len(said.unknown) if held.fail_on == "unknown" != proposed.fail_on else 0
+    return Passing(
+        failing=tuple(pair for pair in told if id(pair[1]) in new),
+        before=tuple(pair for pair in told if id(pair[1]) not in new),
+        unknown=unknown,
+        changes=own,
+    )
+
+
+def _by(
+    one: Finding, hidden: Finding | None, changes: Sequence[PolicyChange], paths: Mapping[str, str]
+) -> PolicyChange | None:
+    """Return the change that lets a finding pass, the most likely one where several may."""
+
+    def first(*kinds: str) -> PolicyChange | None:
+        return next((each for kind in kinds for each in changes if each.kind == kind), None)
+
+    if hidden is not None and hidden.suppressed is not None:
+        file, _, line = hidden.suppressed.by.rpartition(":")
+        at_line = (each for each in changes if each.file == file and (each.kind, str(each.line)) == ("comment", line))
+        return next(at_line, None) or next((each for each in changes if each.file == file), None)
+    if hidden is not None and hidden.baselined and (found := first("baseline", "config")):
+        return found
+    path = paths.get(one.rule, "")
+    own = next((each for each in changes if each.kind == "rule" and each.file == path), None)
+    return own or first("config", "profile", "fabric", "rule", "baseline", "comment")
+
+
+def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iterable[Passing]) -> Iterator[Finding]:
+    """Yield the verdict on each file of a policy that has changed: an error where it lets something pass."""
+    passed = tuple(passed)
+    out = tuple(_taken_out(policies, both, paths))
+    changes = dict.fromkeys((*policies.changes, *(change for one in passed for change in one.changes)))
+    for change in changes:
+        failing = [one for each in passed for by, one in each.failing if by == change]
+        before = [one for each in passed for by, one in each.before if by == change]
+        gone = out if change.kind == "config" else ()
+        unknown = sum(each.unknown for each in passed) if change.kind == "config" else 0
+        said = []
+        if failing:
+            fail = "1 new finding fails" if len(failing) == 1 else f"{len(failing)} new findings fail"
+            said.append(f"without it {fail}: {_some(_named(failing))}")
+        if gone:
+            said.append(f"it takes out of the check: {_some(gone)}")
+        if unknown:
+            said.append(f"without it {count(unknown, 'rule')} without a fact would fail")
+        if before:
+            said.append(f"hides {count(len(before), 'finding')} of before: {_some(_named(before))}")
+        hides = bool(failing or gone or unknown)
+        if not hides and not before and policies.proposed is not None:
+            said.append("it hides nothing that is checked here")
+        if policies.work and change.kind == "config":
+            said.append("both states are checked by it as it is now (--config-from work)")
+        place = None if change.line is None else Span(change.line, 1, change.line, 1)
+        yield finding(
+            POLICY,
+            "; ".join((f"{change.file}: {change.what}", *said)),
+            (FABRIC, "policy", change.file),
+            (FABRIC,),
+            f"{change.kind} {change.what}",
+            severity="error" if hides and not policies.work else "note",
+            located=Located(file=change.file, span=place),
+        )
+
+
+def _named(findings: Iterable[Finding]) -> list[str]:
+    return [f"{one.rule} at {text(one.subject)}" for one in findings]
+
+
+def _some(words: Sequence[str]) -> str:
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return f"{', '.join(words[:_SHOWN])}{more}"
+
+
+def _taken_out(policies: Policies, both: Sides, paths: Sequence[str]) -> Iterator[str]:
+    """Yield the switches and intents that the policy of a change excludes."""
+    if policies.proposed is None:
+        return
+    config = policies.proposed.settings.config
+    found = (name for pair in both.pairs for name, files in files_of(pair.new) if taken_out(config, paths, files))
+    yield from sorted(dict.fromkeys(found), key=natural)
+
+
+def left_by(new: What, both: Sides) -> Inputs | None:
+    """Return the fabric of before that most switches of a new one have left; None where none has been in another."""
+    if not isinstance(new, Inputs):
+        return None
+    here = {bundle.name for bundle in new.bundles}
+    found: list[tuple[int, Inputs]] = []
+    for pair in both.pairs:
+        if isinstance(pair.old, Inputs):
+            staying = {bundle.name for bundle in pair.new.bundles} if isinstance(pair.new, Inputs) else set()
+            found.append((len(here & ({bundle.name for bundle in pair.old.bundles} - staying)), pair.old))
+    number, was = max(found, key=lambda one: one[0], default=(0, None))
+    return was if number else None
+
+
+def files_of(what: What | None) -> Iterator[tuple[str, list[str]]]:
+    """Yield the switches of a fabric with their files; an intent by its path."""
+    if isinstance(what, Inputs):
+        for bundle in (*what.bundles, *what.hosts):
+            yield bundle.name, [one.display for _, one in bundle.files]
+    elif isinstance(what, Text):
+        yield what.display, [what.display]

@@ -1,0 +1,236 @@
+"""By whose policy a change is checked, and what the change alters of that.
+
+Policy is what decides which findings fail: nodrop.yaml or [tool.nodrop] with the rules, the profile and the baseline
+that it names, comments that allow findings, and what a fabric.yaml says that the owner wants. A check takes it from the
+base, so that a change cannot bring the policy by which it passes.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from nodrop.config import FILE, Config, find, load
+from nodrop.config.reading import PYPROJECT, files_below
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.declared import Declared
+from nodrop.former import Former
+from nodrop.inputs import PATCHES, Disk, Inputs
+from nodrop.judging import Settings
+from nodrop.lint.baseline import FILE as BASELINE
+from nodrop.stated import FILE as FABRIC
+
+FILES = (FILE, PYPROJECT, BASELINE, FABRIC, PATCHES)
+"""Names of the files that decide what is checked and what fails, besides rules, profiles and comments."""
+_MAX_BYTES = 64_000_000
+_KEYS = ("rules", "strictness", "fail_on", "severity", "options", "profile", "baseline", "exclude")
+_WANTED = ("mode", "classes", "policy")
+
+Kind = Literal["config", "rule", "profile", "baseline", "fabric", "comment"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How findings are made, and the severity that fails."""
+
+    settings: Settings
+    fail_on: str = "warning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyChange:
+    """A file that decides and has changed: what of it, as the words that follow its name, and the line in it."""
+
+    file: str
+    kind: Kind
+    what: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """The policy that both states are checked by, and the one that the change would have."""
+
+    held: Policy
+    proposed: Policy | None = None
+    """None where it is the same, or cannot be read."""
+    before: Declared = field(default_factory=Declared)
+    """What the former configuration states of the fabric."""
+    now: Declared = field(default_factory=Declared)
+    """What the present configuration states of the fabric, with the policy that is held."""
+    changes: tuple[PolicyChange, ...] = ()
+    work: bool = False
+    """Whether the working tree decides."""
+    problems: tuple[Problem, ...] = ()
+    """Why the former policy cannot be read."""
+    wrong: tuple[Problem, ...] = ()
+    """Why the present policy cannot be read."""
+
+    def reading(self, *, old: bool) -> Settings:
+        """Return the settings by which a state is read."""
+        declared = self.before if old else self.now
+        return replace(self.held.settings, config=replace(self.held.settings.config, declared=declared))
+
+
+def only(settings: Settings, fail_on: str = "warning") -> Policies:
+    """Return the one policy that both states have."""
+    declared = settings.config.declared
+    return Policies(held=Policy(settings=settings, fail_on=fail_on), before=declared, now=declared)
+
+
+def policies(
+    paths: Sequence[str],
+    former: Former,
+    made: Callable[[Config], Policy],
+    *,
+    named: Config | None = None,
+    work: bool = False,
+) -> Policies:
+    """Return by which policy a change is checked: that of the base, or of the working tree if that is to be.
+
+    `made` makes a policy of a configuration. One that was `named` counts for both states. Where the base has none, or
+    one that cannot be read, nodrop's defaults count. InputProblems where the policy that counts cannot be read.
+    """
+    problems: list[Problem] = []
+    if named is not None:
+        held = made(named)
+        base = _former(named.path, former, problems)
+        before = replace(base.declared, profile=named.declared.profile)
+        return Policies(held=held, before=before, now=named.declared, problems=tuple(problems), work=work)
+    base = _former(find(paths, former, _inside(former)), former, problems)
+    if work:
+        new = _present(paths, None)
+        before = replace(base.declared, profile=new.declared.profile)
+        changes = tuple(_changes(base, new, former))
+        return Policies(
+            held=made(new), before=before, now=new.declared, changes=changes, work=True, problems=tuple(problems)
+        )
+    try:
+        held = made(base)
+    except InputProblems as error:
+        problems += error.problems
+        base = Config()
+        held = made(base)
+    wrong: tuple[Problem, ...] = ()
+    new, proposed = base, None
+    try:
+        new = _present(paths, former)
+        changes = tuple(_changes(base, new, former))
+        proposed = made(new) if changes else None
+    except InputProblems as error:
+        wrong, changes = tuple(error.problems), ()
+    now = replace(new.declared.with_policy_of(base.declared), profile=base.declared.profile)
+    return Policies(
+        held=held,
+        proposed=proposed,
+        before=base.declared,
+        now=now,
+        changes=changes,
+        problems=tuple(problems),
+        wrong=wrong,
+    )
+
+
+def _former(path: Path | None, former: Former, problems: list[Problem]) -> Config:
+    if path is None or former.key(path) is None or not former.is_file(path):
+        return Config()
+    try:
+        return load(path, former)
+    except InputProblems as error:
+        problems += error.problems
+        return Config()
+
+
+def _inside(former: Former) -> Callable[[Path], bool]:
+    return lambda folder: former.key(folder) is not None
+
+
+def _present(paths: Sequence[str], former: Former | None) -> Config:
+    path = find(paths) if former is None else find(paths, within=_inside(former))
+    return Config() if path is None else load(path)
+
+
+def _changes(old: Config, new: Config, former: Former) -> Iterator[PolicyChange]:
+    """Yield the files of a policy that differ in what they decide."""
+    path = new.path or old.path
+    if path is not None and (keys := _keys(old, new)):
+        gone = new.path is None
+        what = f"is deleted, and with it {_together(keys)}" if gone else f"changes {_together(keys)}"
+        yield PolicyChange(file=str(path), kind="config", what=what, line=None if gone else changed_line(former, path))
+    files, before = _files(new, Disk()), _files(old, former)
+    for one in sorted(files.keys() | before.keys()):
+        kind = (before | files)[one]
+        if one not in files or not Path(one).is_file():
+            yield PolicyChange(file=str(one), kind=kind, what=f"this {kind} no longer counts")
+        elif one not in before:
+            yield PolicyChange(file=str(one), kind=kind, what=f"this {kind} is new", line=1)
+        elif not former.is_now(former.text(one)):
+            yield PolicyChange(file=str(one), kind=kind, what=f"this {kind} changes", line=changed_line(former, one))
+
+
+def _keys(old: Config, new: Config) -> list[str]:
+    keys = [key for key in _KEYS if getattr(old, key) != getattr(new, key)]
+    if old.declared.profile != new.declared.profile and old.profile == new.profile is None:
+        keys.append("profile")
+    said = [[(one.rule, one.at, one.reason, one.until) for one in config.suppress] for config in (old, new)]
+    keys += ["suppress"] if said[0] != said[1] else []
+    return keys + [f"fabric.{key}" for key in wanted_keys(old.declared, new.declared)]
+
+
+def wanted_keys(old: Declared, new: Declared) -> list[str]:
+    """Return the keys of what the owner wants of a fabric that differ; roles of switches without one are facts."""
+    keys = [key for key in _WANTED if getattr(old, key) != getattr(new, key)]
+    return keys + (["roles"] if any(new.roles.get(name) != role for name, role in old.roles.items()) else [])
+
+
+def fabric_change(keys: Sequence[str], now: Inputs, was: Inputs, former: Former) -> PolicyChange:
+    """Return the change of what is stated beside the files of a fabric."""
+    if not now.stated:
+        what = f"is deleted, and with it {_together(keys)}"
+        return PolicyChange(file=was.stated[0].display, kind="fabric", what=what)
+    file = now.stated[0].display
+    line = changed_line(former, Path(file))
+    return PolicyChange(file=file, kind="fabric", what=f"changes {_together(keys)}", line=line)
+
+
+def _files(config: Config, disk: Disk) -> dict[Path, Kind]:
+    """Return the files that a configuration names, each with its kind."""
+    found: dict[Path, Kind] = {path: "rule" for folder in config.rules for path in files_below(disk, folder)}
+    for path, kind in ((config.profile, "profile"), (config.baseline, "baseline")):
+        if path is not None:
+            found[path] = "profile" if kind == "profile" else "baseline"
+    return found
+
+
+def changed_line(former: Former, path: Path) -> int:
+    """Return the first line of a file that is not as it was, 1 where that cannot be found."""
+    texts = []
+    for text in (former.text(path), Disk().text(path)):
+        try:
+            texts.append(text.read(_MAX_BYTES).decode("utf-8", "replace").splitlines())
+        except InputProblems:
+            return 1
+    old, new = texts
+    same = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(old))
+    return max(1, min(same + 1, len(new)))
+
+
+def _together(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def taken_out(config: Config, paths: Sequence[str], files: Iterable[str]) -> bool:
+    """Whether a configuration excludes one of the files, or a folder that it lies in below the named paths."""
+    excludes = config.excludes
+    if excludes is None:
+        return False
+    named = {os.path.abspath(path) for path in paths}  # noqa: PTH100
+    for file in files:
+        here = Path(os.path.abspath(file))  # noqa: PTH100
+        while str(here) not in named and here != here.parent:
+            if excludes(here):
+                return True
+            here = here.parent
+    return False

@@ -1,0 +1,131 @@
+"""One run of a check: what was read of either state, and what is wrong with it."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+
+from nodrop import build, judging, stated
+from nodrop.checking.passing import Passing
+from nodrop.checking.policy import Policies
+from nodrop.checking.sides import What, name_of
+from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.assemble import Shared
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.reading import DeviceReading, Reading
+from nodrop.inputs import Bundle, Inputs
+from nodrop.judging import Settings
+from nodrop.plan.model import Risk
+from nodrop.rereading import Runs
+
+Progress = Callable[[str], None]
+Workers = Callable[[int], AbstractContextManager[Executor | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What is asked for beyond plans and findings; `routing` is None where it is worked out as far as it matters.
+
+    `rollout` asks for the states between, whose hazards are to be let through unless they are a `gate`; `risk` is the
+    least that is not let through.
+    """
+
+    routing: bool | None = None
+    rollout: bool = True
+    gate: bool = True
+    risk: Risk | None = None
+    batfish: str | None = None
+    platform: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """One run: readings are made once for both what pairs fabrics and what compares them."""
+
+    policies: Policies
+    ask: Ask
+    progress: Progress
+    executor: Executor | None = None
+    fabrics: int = 1
+    """How many are not as they were."""
+    problems: list[Problem] = field(default_factory=list)
+    """Of the state of before."""
+    wrong: list[Problem] = field(default_factory=list)
+    """Of the present state."""
+    passed: list[Passing] = field(default_factory=list)
+    """What the policy of the change lets pass, fabric by fabric."""
+    _readings: dict[int, Reading | None] = field(default_factory=dict)
+    _stated: dict[int, Declared | None] = field(default_factory=dict)
+    _shared: Shared = field(default_factory=Shared)
+    _devices: dict[Bundle, DeviceReading] = field(default_factory=dict)
+    """What files say that are the same on both sides, or were read for the other."""
+    _whats: list[What] = field(default_factory=list)
+    """What was read, so that no other object gets its identity."""
+
+    @property
+    def settings(self) -> Settings:
+        """How both states are checked."""
+        return self.policies.held.settings
+
+    def stated(self, what: Inputs) -> Declared | None:
+        """Return what is stated beside the files of a fabric; None where that cannot be read."""
+        if id(what) not in self._stated:
+            self._whats.append(what)
+            made: Declared | None = Declared()
+            try:
+                for text in what.stated:
+                    made = (made or Declared()).over(stated.loads(text.read(stated.MAX_BYTES), text.display))
+            except InputProblems:
+                made = None
+            self._stated[id(what)] = made
+        return self._stated[id(what)]
+
+    def again(self, what: What, reading: Reading, settings: Settings, beside: Declared | None) -> Reading:
+        """Return what a fabric says that has been read, by other settings or with something else stated beside it."""
+        if not isinstance(what, Inputs):
+            profile = settings.declared.profile or settings.config.declared.profile
+            return replace(reading, fabric=replace(reading.fabric, profile=profile))
+        stated_now = self.stated(what) if beside is None else beside
+        return judging.read(
+            what, settings, self.executor, held=self._held(what), shared=self._shared, beside=stated_now
+        )
+
+    def reading(self, what: What | None, *, old: bool) -> Reading | None:
+        """Return what a fabric says; None where there is none, or it cannot be read at all."""
+        if what is None:
+            return None
+        if id(what) not in self._readings:
+            self.progress(f"reading {name_of(what)}")
+            self._whats.append(what)
+            try:
+                settings = self.policies.reading(old=old)
+                held, beside = (self._held(what), self.stated(what)) if isinstance(what, Inputs) else (None, None)
+                made = judging.read(what, settings, self.executor, held=held, shared=self._shared, beside=beside)
+            except InputProblems as error:
+                (self.problems if old else self.wrong).extend(error.problems)
+                self._readings[id(what)] = None
+            else:
+                self._readings[id(what)] = made
+        return self._readings[id(what)]
+
+    def _held(self, what: Inputs) -> list[DeviceReading]:
+        """Return what the files of each switch say; those that neither side has shown yet are read."""
+        fresh = [bundle for bundle in what.bundles if bundle not in self._devices]
+        read = Runs(fresh, self.executor, self.settings.store).all()
+        self._devices.update(zip(fresh, read, strict=True))
+        return [self._devices[bundle] for bundle in what.bundles]
+
+    def unread(self, what: What | None) -> frozenset[str]:
+        """Return the switches of a fabric that was read of which a file could not be."""
+        bundles = what.bundles if isinstance(what, Inputs) else ()
+        held = [(bundle.name, self._devices[bundle]) for bundle in bundles if bundle in self._devices]
+        return frozenset(name for called, one in held if one.problems for name in (called, one.device.name))
+
+    def devices(self, what: What) -> frozenset[str]:
+        """Return the names of a fabric's switches."""
+        if isinstance(what, Inputs):
+            return frozenset(bundle.name for bundle in what.bundles)
+        try:
+            return frozenset(device.name for device in build(judging.intent_of(what)[1]).devices)
+        except InputProblems:
+            return frozenset()
