@@ -91,7 +91,7 @@ message: "{{ interface.name }} takes {{ interface.qos.pfc_watchdog.detection_ms 
 why: The site wants it so.
 fix: set the time
 options:
-  most_ms: {default: 400, description: "the longest detection time, in ms"}
+  most_ms: {default: 200, description: "the longest detection time, in ms"}
 references: ["site handbook"]
 since: "2026"
 examples:
@@ -102,7 +102,7 @@ examples:
     - model: {leaf1/*/qos/pfc_watchdog/detection_ms: 400}
 """
 OWN = (Write(f"rules/watchdog/{SLOW}.yaml", RULE), Write("nodrop.yaml", "rules: [rules]\n"))
-BANDS = "about: ours\nwatchdog: [{side: hosts, detection: 100ms to 250ms, source: a decision}]\n"
+BANDS = "about: ours\nwatchdog: [{side: hosts, detection: 100ms to 220ms, source: a decision}]\n"
 ALLOW = f"! nodrop: allow[{PATHS}]: tried\n"
 COMMENTED = Edit(FRR, "router bgp 4200100001\n", f"{ALLOW}router bgp 4200100001\n")
 BASELINE = "version: 1\nfindings: {}\n"
@@ -142,7 +142,7 @@ CASES = (
         base=OWN,
         fault="slow",
         change=(
-            Edit(f"rules/watchdog/{SLOW}.yaml", "default: 400", "default: 499"),
+            Edit(f"rules/watchdog/{SLOW}.yaml", "default: 200", "default: 299"),
             Edit(f"rules/watchdog/{SLOW}.yaml", "_ms: 500}", "_ms: 600}"),
         ),
         rules=(SLOW, POLICY),
@@ -187,7 +187,7 @@ CASES = (
         name="profile-widened",
         base=(Write("nodrop.yaml", "profile: bands.yaml\n"), Write("bands.yaml", BANDS)),
         fault="slow",
-        change=(Edit("bands.yaml", "250ms", "900ms"),),
+        change=(Edit("bands.yaml", "220ms", "900ms"),),
         rules=("watchdog-outside-profile", POLICY),
         says=("watchdog-outside-profile",),
     ),
@@ -234,7 +234,7 @@ CASES = (
         name="search-stopped-by-a-git-file",
         base=(Write("nodrop.yaml", f"severity: {{{UPLINK}: error}}\nfail_on: error\n"),),
         fault="uplink",
-        change=(Write("build/.git", "gitdir: nowhere\n"),),
+        change=(Write("build/.git/x", ""),),
         rules=(UPLINK,),
         severity="",
         words=("build",),
@@ -322,7 +322,7 @@ CASES = (
     Case(name="comment-of-before", base=(COMMENTED,), fault="paths", change=(), code=0, rules=(), severity=""),
     Case(
         name="comment-moved",
-        base=(Edit(FRR, "route-map FABRIC-OUT", f"{ALLOW}route-map FABRIC-OUT"),),
+        base=(Edit(FRR, "route-map FABRIC-OUT permit 10\n", f"{ALLOW}route-map FABRIC-OUT permit 10\n"),),
         fault="paths",
         change=(Edit(FRR, ALLOW, ""), COMMENTED),
         rules=(PATHS, POLICY),
@@ -338,7 +338,7 @@ CASES = (
         ),
         fault="paths",
         change=(Edit(FRR, "until 2020", "until 2999"),),
-        rules=(PATHS, POLICY),
+        rules=(PATHS, "expired-suppression", POLICY),
     ),
     Case(
         name="comment-of-another-rule",

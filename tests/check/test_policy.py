@@ -52,7 +52,7 @@ def broken(fault: str) -> None:
             done(Edit(FRR, "maximum-paths 32", "maximum-paths 1"))
         case "slow":
             config = json.loads(Path(LEAF).read_text())
-            config["PFC_WD"]["Ethernet0"]["detection_time"] = "450"
+            config["PFC_WD"]["Ethernet0"]["detection_time"] = "250"
             Path(LEAF).write_text(json.dumps(config, indent=4))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from nodrop.lint.finding import SEVERITIES
 from nodrop.report import plan_markdown
-from nodrop.report.check_page import by_rule, changing, heads, losses, rerouting, unchanged, unfit, verdict
+from nodrop.report.check_page import by_rule, changing, decisive, heads, losses, rerouting, unchanged, unfit, verdict
 from nodrop.report.checked import Changed, Checked
 from nodrop.report.escape import markdown
 from nodrop.report.names import count, listing, name
@@ -23,6 +23,10 @@ def render(checked: Checked) -> str:
     parts: list[str] = [
         f"### nodrop: {markdown(verdict(checked))}",
         "\n".join(f"- 🔴 {markdown(str(problem))}" for problem in checked.outcome.problems),
+        "\n".join(
+            f"- {_MARKS[one.severity]} **{one.severity}** `{one.rule}`: {markdown(one.message)}"
+            for one in decisive(checked)
+        ),
         "\n".join(findings_of(checked.outcome)),
         "\n".join(f"- 🔴 {markdown(unfit(one))}" for one in checked.unfit),
     ]

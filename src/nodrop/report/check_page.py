@@ -9,7 +9,7 @@ from nodrop.report import plan_page
 from nodrop.report.checked import Changed, Checked, Rerouted, Routing, Unfit
 from nodrop.report.names import count, listing, name
 from nodrop.report.plan_page import RISK_SAID
-from nodrop.report.rulings import RISK
+from nodrop.report.rulings import MISSING, POLICY, RISK
 from nodrop.routing.observation import Flow
 
 _SHOWN = 5
@@ -32,6 +32,11 @@ def verdict(checked: Checked) -> str:
         said.append(f"{count(len(checked.unfit), 'build')} not as the intent has it")
     if any(one.rule == RISK.name for one in checked.stops):
         said.append("more risk than --fail-on-risk lets through")
+    of_policy = [one for one in decisive(checked) if one.severity == "error"]
+    if hiding := sum(one.rule == POLICY.name for one in of_policy):
+        said.append(f"{count(hiding, 'change')} of policy would let faults pass")
+    if gone := sum(one.rule == MISSING.name for one in of_policy):
+        said.append(f"{count(gone, 'configuration')} no longer checked")
     if losing := sum(is_loss(one) for fabric in checked.fabrics for one in fabric.routing.changes):
         said.append(f"routing: {count(losing, 'loss')}")
     if len(changed) == 1:
@@ -179,6 +184,12 @@ def is_loss(change: Rerouted) -> bool:
 def _flow(flow: Flow) -> str:
     which = "are lost" if flow.lost else "are delivered now"
     return f"packets of {flow.start} to {flow.to} {which} (Batfish: {flow.before} before, {flow.after} now)"
+
+
+def decisive(checked: Checked) -> list[Finding]:
+    """Return the verdicts on what is checked: changes of policy, and switches that are no longer checked."""
+    found = [one for one in checked.stops if one.rule in (POLICY.name, MISSING.name)]
+    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
 
 
 def unfit(one: Unfit) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from nodrop.report import plan_text
-from nodrop.report.check_page import by_rule, changing, heads, routing, summary, unfit
+from nodrop.report.check_page import by_rule, changing, decisive, heads, routing, summary, unfit
 from nodrop.report.checked import Changed, Checked
 from nodrop.report.escape import terminal
 from nodrop.report.links import Links
@@ -25,6 +25,7 @@ def render(
         for one, head in heads(checked):
             parts += _fabric(one, head, color=color, verbose=verbose, summed=summed)
     parts.append("\n".join(_lines(map(unfit, checked.unfit))))
+    parts.append("\n".join(_lines(f"{one.severity}[{one.rule}]: {one.message}" for one in decisive(checked))))
     parts.append(findings_text(checked.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n"))
     parts.append("\n".join(_lines(f"before: {problem}" for problem in checked.problems)))
     if not quiet:
