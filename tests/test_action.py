@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 ACTION = action(ROOT / "action.yml")
 GIT = {name: value for name, value in environment().items() if name.startswith("GIT_")}
 NUMBER = 7
+SOURCE = "a-site/fabrics"
 RECORDER = """#!/bin/sh
 printf '%s\\n' "$@" >"$RECORDED"
 """
@@ -110,7 +111,13 @@ class Hub:
 
     def pull_request(self, workspace: Path, sha: str, **more: Any) -> Job:
         """Return the job of a pull request that was opened at `base`."""
-        payload = {"pull_request": {"number": NUMBER, "base": {"sha": self.base}}}
+        payload = {
+            "pull_request": {
+                "number": NUMBER,
+                "base": {"sha": self.base},
+                "head": {"repo": {"full_name": more.pop("source", SOURCE)}},
+            }
+        }
         ref = more.pop("ref", f"refs/pull/{NUMBER}/merge")
         return self.job(workspace, "pull_request", payload=payload, ref=ref, sha=sha, **more)
 
@@ -165,6 +172,28 @@ def test_no_script_is_made_of_inputs() -> None:
     scripts = [step["run"] for step in ACTION["runs"]["steps"]]
     assert [run for run in scripts if "${{" in run] == []
     assert all(step.keys() <= {"name", "id", "if", "shell", "env", "run"} for step in ACTION["runs"]["steps"])
+
+
+def test_a_fork_gets_nothing_of_the_cache(hub: Hub) -> None:
+    topic = hub.change("topic")
+    workspace = hub.checkout("refs/heads/topic", "--depth=2147483647")
+    for source, words in ((SOURCE, 0), ("somebody/fabrics", 1), ("", 1)):
+        job = hub.pull_request(workspace, topic, ref="refs/heads/topic", source=source)
+        assert asked(job).count("--no-cache") == words
+
+
+@pytest.mark.parametrize("policy", ["exclude: [leaf1]\n", "fail_on: never\n"])
+def test_a_pull_request_does_not_bring_the_policy_by_which_it_passes(fabrics: Hub, policy: str) -> None:
+    git(fabrics.author, "checkout", "-q", "-B", "topic")
+    file = fabrics.author / "build" / "pod1" / "leaf1" / "config_db.json"
+    file.write_text(re.sub(r'"PFC_WD": \{.*?\n    \}', '"PFC_WD": {}', file.read_text(), flags=re.DOTALL))
+    (fabrics.author / "nodrop.yaml").write_text(policy)
+    committed(fabrics.author, "without watchdogs, and nothing to see")
+    merge = fabrics.merged("topic")
+    job = fabrics.pull_request(fabrics.checkout(f"refs/pull/{NUMBER}/merge"), merge)
+    assert job.use(ROOT, comment="false") == 1, job.log
+    assert "::error title=policy-changed,file=nodrop.yaml" in job.log
+    assert "**error** `policy-changed`" in job.summary
 
 
 def test_the_merge_of_a_pull_request_is_compared_with_the_branch_that_it_goes_to(hub: Hub) -> None:

@@ -195,6 +195,48 @@ def test_a_merge_request_that_breaks_a_fabric_is_stopped_with_its_reports(tmp_pa
     assert all((root / path).is_file() for path in artifacts["reports"].values())
 
 
+def real(base: str, **more: str) -> Mapping[str, str]:
+    """Return what a merge request is given, with the nodrop of this environment on its path."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    own = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": base, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
+    return {**GIT, **MERGE_REQUEST, **own, **more}
+
+
+@pytest.mark.parametrize("policy", ["exclude: [leaf1]\n", "fail_on: never\n"])
+def test_a_merge_request_does_not_bring_the_policy_by_which_it_passes(tmp_path: Path, policy: str) -> None:
+    root = site(tmp_path / "project")
+    base = git(root, "rev-parse", "HEAD")
+    file = root / "build" / "pod1" / "leaf1" / "config_db.json"
+    file.write_text(re.sub(r'"PFC_WD": \{.*?\n    \}', '"PFC_WD": {}', file.read_text(), flags=re.DOTALL))
+    (root / "nodrop.yaml").write_text(policy)
+    committed(root, "without watchdogs, and nothing to see")
+    done = run(TEMPLATE, "nodrop-check", root, real(base))
+    assert done.code == 1, done.log
+    assert "error[policy-changed]: nodrop.yaml: changes" in done.log
+    assert "policy-changed" in (root / "nodrop-report" / "codequality.json").read_text()
+
+
+def test_reports_are_written_through_no_link_of_the_change(runner: Runner, project: Path, tmp_path: Path) -> None:
+    given = MERGE_REQUEST | {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "HEAD"}
+    (tmp_path / "outside").mkdir()
+    (project / "nodrop-report").symlink_to(tmp_path / "outside")
+    assert runner.run(given).code == 0, "a leftover that nobody committed is replaced"
+    assert not (project / "nodrop-report").is_symlink()
+    shutil.rmtree(project / "nodrop-report")
+    (project / "nodrop-report").symlink_to(tmp_path / "outside")
+    committed(project, "a link")
+    done = runner.run(given)
+    assert (done.code, "nodrop-report is in the repository" in done.log) == (2, True)
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_fork_gets_nothing_of_the_cache(runner: Runner) -> None:
+    given = MERGE_REQUEST | {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "HEAD", "CI_PROJECT_ID": "42"}
+    assert "--no-cache" not in runner.words(given)
+    assert "--no-cache" not in runner.words(given | {"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "42"})
+    assert "--no-cache" in runner.words(given | {"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "77"})
+
+
 @pytest.mark.slow
 def test_nodrop_is_installed_where_the_image_has_none(project: Path, tmp_path: Path) -> None:
     base = git(project, "rev-parse", "HEAD")

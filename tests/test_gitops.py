@@ -8,6 +8,8 @@ import pytest
 
 from command import nodrop
 from gitops import EXAMPLE, site
+from nodrop.checking.policy import FILES
+from nodrop.config import load
 
 BUILD = EXAMPLE / "build"
 
@@ -45,6 +47,33 @@ def test_the_site_passes_its_own_gate_and_every_suppression_hides_something(
     done = nodrop("lint", ".", "--strictness", "auditor", "--fail-on", "note")
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(r"no findings in 16 devices, 512 interfaces, \d+ rules: 16 suppressed\n", done.out)
+
+
+def owner(path: str) -> str:
+    """Return who has to approve a change of a file: the last row of CODEOWNERS that fits it counts."""
+    found = ""
+    for row in (EXAMPLE / "CODEOWNERS").read_text().splitlines():
+        pattern, *owners = row.split("#")[0].split() or [""]
+        name = pattern.rstrip("/")
+        parts = path.split("/")
+        if name and name in (parts[:-1] if pattern.endswith("/") else parts[-1:]):
+            (found,) = owners
+    return found
+
+
+@pytest.mark.parametrize("folder", ["", "build/pod1/"])
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_that_decides_what_passes_has_owners_of_its_own(name: str, folder: str) -> None:
+    assert owner(f"{folder}{name}") == "@example/network-leads"
+
+
+def test_what_nodrop_yaml_names_and_the_pipelines_have_the_same_owners() -> None:
+    named = [f"{folder}/watchdog/x.yaml" for folder in load(EXAMPLE / "nodrop.yaml").rules]
+    pipelines = [".github/workflows/nodrop.yml", ".gitlab-ci.yml", ".pre-commit-config.yaml", "CODEOWNERS"]
+    named = [path.removeprefix(f"{EXAMPLE}/") for path in named]
+    for path in (*named, "profiles/site.yaml", *pipelines):
+        assert owner(path) == "@example/network-leads", path
+    assert owner("build/pod1/leaf1/config_db.json") == owner("intents/pod1.yaml") == "@example/network"
 
 
 def test_its_own_rules_pass_their_examples(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import FABRIC, natural
 from nodrop.formats.places import Span, read_limited
+from nodrop.former import Former
 from nodrop.inputs import PATCHES, Disk, Text
 from nodrop.inputs.finder import SKIPPED_FOLDERS
 from nodrop.lint.finding import Finding, Located
@@ -169,6 +170,8 @@ class _Unread:
                 return f"a folder with {PATCHES} is not searched ({here})"
             if self._excludes is not None and self._excludes(here):
                 return f"`exclude` leaves out {here}"
+        if not any(self._below(path)):
+            return "it lies below none of the named paths"
         return f"a file called {path.name} with this content is not recognised in a folder"
 
     def _candidates(self) -> dict[Path, Counter[bytes]]:
@@ -182,17 +185,29 @@ class _Unread:
         return self._words
 
     def _changed(self) -> Iterator[Path]:
-        for top in self._paths:
+        """Yield what is not read and new or changed, below the named paths and then in the whole tree."""
+        seen = set(self._read)
+        for top in (*self._paths, os.path.relpath(_top(self._former))):
             for here, folders, names in os.walk(top):
                 folders[:] = sorted(one for one in folders if one != ".git")
                 for path in (Path(here, one) for one in sorted(names)):
-                    if os.path.abspath(path) not in self._read and not path.is_symlink() and self._is_new(path):  # noqa: PTH100
+                    known = os.path.abspath(path)  # noqa: PTH100
+                    if known not in seen and not path.is_symlink() and self._is_new(path):
                         yield path
+                    seen.add(known)
 
     def _is_new(self, path: Path) -> bool:
         was_read = os.path.abspath(path) in self._before  # noqa: PTH100
         former = self._former
         return was_read or not former.is_file(path) or not former.is_now(former.text(path))
+
+
+def _top(former: Former) -> Path:
+    """Return the folder of the tree."""
+    top = Path.cwd()
+    while former.key(top.parent) is not None and top != top.parent:
+        top = top.parent
+    return top
 
 
 def _words_of(text: Text) -> Counter[bytes]:

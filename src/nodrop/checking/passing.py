@@ -87,6 +87,7 @@ def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iter
     passed = tuple(passed)
     out = tuple(_taken_out(policies, both, paths))
     changes = dict.fromkeys((*policies.changes, *(change for one in passed for change in one.changes)))
+    nothing_hidden = not (policies.work or out or any(one.failing or one.unknown for one in passed))
     for change in changes:
         failing = [one for each in passed for by, one in each.failing if by == change]
         before = [one for each in passed for by, one in each.before if by == change]
@@ -94,17 +95,16 @@ def verdicts(policies: Policies, both: Sides, paths: Sequence[str], passed: Iter
         unknown = sum(each.unknown for each in passed) if change.kind == "config" else 0
         said = []
         if failing:
-            fail = "1 new finding fails" if len(failing) == 1 else f"{len(failing)} new findings fail"
-            said.append(f"without it {fail}: {_some(_named(failing))}")
+            said.append(f"{count(len(failing), 'new finding')} would pass: {_some(_named(failing))}")
         if gone:
-            said.append(f"it takes out of the check: {_some(gone)}")
+            said.append(f"{_some(gone)} would no longer be checked")
         if unknown:
-            said.append(f"without it {count(unknown, 'rule')} without a fact would fail")
+            said.append(f"{count(unknown, 'rule')} without a fact would no longer fail")
         if before:
-            said.append(f"hides {count(len(before), 'finding')} of before: {_some(_named(before))}")
+            said.append(f"{count(len(before), 'finding')} of before would be hidden: {_some(_named(before))}")
         hides = bool(failing or gone or unknown)
-        if not hides and not before and policies.proposed is not None:
-            said.append("it hides nothing that is checked here")
+        if nothing_hidden and not before:
+            said.append("nothing that is new would pass by it")
         if policies.work and change.kind == "config":
             said.append("both states are checked by it as it is now (--config-from work)")
         place = None if change.line is None else Span(change.line, 1, change.line, 1)
