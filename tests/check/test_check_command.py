@@ -121,6 +121,7 @@ def test_of_a_large_fabric_no_more_is_read_and_judged_than_the_change_can_matter
 
     monkeypatch.setattr("nodrop.rereading.read_bundle", watched)
     monkeypatch.setattr("nodrop.checking.check.MOST_DEVICES", 3)
+    monkeypatch.setattr("nodrop.checking.governing.MOST_DEVICES", 3)
     near = of_json("--base", "main", "--no-cache")
     assert near["findings"] == whole["findings"] != []
     assert (whole["summary"]["unchanged"], near["summary"]["unchanged"]) == (0, None)
@@ -135,14 +136,13 @@ def test_a_suppressed_finding_is_neither_fixed_nor_told(configurations: Git) -> 
     written("build/leaf1/config_db.json", '"mtu": "9216"', '"mtu": "9100"')
     made = of_json("--base", "HEAD")
     assert rule not in {one["rule"] for one in made["findings"]}
-    assert made["notes"] == [
-        {
-            "kind": "config",
-            "message": "has changed: both states are judged by its rules, severities and suppressions as they are now",
-            "device": None,
-            "file": "nodrop.yaml",
-            "line": None,
-        }
+    assert made["notes"] == []
+    assert [(one["rule"], one["severity"], one["message"]) for one in made["stops"]] == [
+        (
+            "policy-changed",
+            "note",
+            f"nodrop.yaml: changes suppress; 1 finding of before would be hidden: {rule} at leaf1/Ethernet224",
+        )
     ]
 
 

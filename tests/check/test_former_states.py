@@ -324,14 +324,14 @@ def test_equal_bytes_in_a_folder_have_not_changed(
     assert of_json("--base", "../before")["same"] == ["build"]
 
 
-def test_a_configuration_of_nodrop_that_is_gone_is_told_as_that(configurations: Git) -> None:
+def test_a_configuration_of_nodrop_that_is_gone_still_counts(configurations: Git) -> None:
     Path("nodrop.yaml").write_text("fail_on: error\n")
     commit(configurations)
-    assert of_json("--base", "HEAD", "--no-config")["notes"] == []
+    assert of_json("--base", "HEAD", "--no-config")["stops"] == []
     Path("nodrop.yaml").unlink()
-    (note,) = of_json("--base", "HEAD")["notes"]
-    assert note["file"] == "nodrop.yaml"
-    assert note["message"] == "is gone: both states are judged without its rules, severities and suppressions"
+    (note,) = of_json("--base", "HEAD")["stops"]
+    assert (note["file"], note["severity"]) == ("nodrop.yaml", "note")
+    assert note["message"] == ("nodrop.yaml: is deleted, and with it fail_on; nothing that is new would pass by it")
 
 
 def test_what_a_sparse_checkout_leaves_out_is_not_told_as_removed(configurations: Git) -> None:

@@ -11,7 +11,7 @@ from check.test_check_command import Git, commit, configurations, git, intent
 from command import nodrop, unwatched
 from nodrop import judging
 from nodrop.fabric.reading import Reading
-from policy_cases import CASES, FRR, LEAF, MARK, MISSING, POLICY, Case, Edit, Link, Move, Remove, Step, Write
+from policy_cases import CASES, FRR, LEAF, MARK, MISSING, OWN, POLICY, SLOW, Case, Edit, Link, Move, Remove, Step, Write
 
 __all__ = ["configurations", "git", "intent"]
 
@@ -194,14 +194,14 @@ def test_a_configuration_that_is_a_link_out_of_the_repository_is_not_read(config
 
 
 def test_comments_in_an_intent_count_as_far_as_the_base_has_them(intent: Git) -> None:
+    for step in OWN:
+        done(step)
+    commit(intent)
+    intent("branch", "-f", "main")
     text = Path("intents/fabric.yaml").read_text()
     assert "pfc:" not in text
-    weak = f"{text}\npfc:\n  watchdog:\n    hosts: off\n"
-    Path("intents/fabric.yaml").write_text(weak)
-    told = json.loads(nodrop("check", "--base", "main", "--format", "json").out)["findings"]
-    assert told
-    rules = ", ".join(sorted({one["rule"] for one in told}))
-    Path("intents/fabric.yaml").write_text(weak.replace("\npfc:", f"\n# nodrop: allow[{rules}]: tried\npfc:"))
+    allowing = f"# nodrop: allow[{SLOW}]: tried\npfc: {{watchdog: {{hosts: {{detection: 300ms}}}}}}\n"
+    Path("intents/fabric.yaml").write_text(f"{text}{allowing}")
     made = nodrop("check", "--base", "main")
     assert made.code == 1
     assert "error[policy-changed]: intents/fabric.yaml: a new comment allows" in made.out

@@ -67,7 +67,7 @@ def not_checked(
         path, why = found
         yield finding(
             MISSING,
-            f"{one.name} is not checked any more: {path} holds its {one.kind} and is not read, because {why}",
+            f"{one.name} is no longer checked: {path} holds its {one.kind} and is not read, because {why}",
             (one.name,),
             (one.name,),
             str(path),
@@ -76,10 +76,10 @@ def not_checked(
     if deleted:
         names = [name(one.name) for one in deleted]
         are = "is" if len(names) == 1 else "are"
-        more = f"; {_MOST_FILES} files were compared, and there are more" if unread.too_many else ""
+        more = f" among {_MOST_FILES} files; there are more" if unread.too_many else ""
         yield finding(
             MISSING,
-            f"{listing(names)} {are} not checked any more: deleted, or no configuration any more{more}",
+            f"{listing(names)} {are} no longer checked, and nothing that looks like the configuration is left{more}",
             (FABRIC, "deleted"),
             (FABRIC,),
             " ".join(names),

@@ -17,7 +17,19 @@ from nodrop.cli.commands import Commands
 from nodrop.errors import InputProblems, NodropError
 
 FOUND, WRONG, NOTHING, FAILED, INTERRUPTED = 1, 2, 3, 70, 130
-_OWN = ("commands", "completing", "main", "options", "output", "patching", "planning", "reading", "working", "writing")
+_OWN = (
+    "choices",
+    "commands",
+    "completing",
+    "main",
+    "options",
+    "output",
+    "patching",
+    "planning",
+    "reading",
+    "working",
+    "writing",
+)
 """The modules here that are no command."""
 COMPLETE = "_NODROP_COMPLETE"
 """The variable by which a shell asks for completions."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from nodrop.lint.finding import SEVERITIES
+from nodrop.lint.finding import SEVERITIES, Finding
 from nodrop.report import plan_markdown
 from nodrop.report.check_page import by_rule, changing, decisive, heads, losses, rerouting, unchanged, unfit, verdict
 from nodrop.report.checked import Changed, Checked
@@ -23,11 +23,9 @@ def render(checked: Checked) -> str:
     parts: list[str] = [
         f"### nodrop: {markdown(verdict(checked))}",
         "\n".join(f"- 🔴 {markdown(str(problem))}" for problem in checked.outcome.problems),
-        "\n".join(
-            f"- {_MARKS[one.severity]} **{one.severity}** `{one.rule}`: {markdown(one.message)}"
-            for one in decisive(checked)
-        ),
+        "\n".join(map(_verdict, decisive(checked))),
         "\n".join(findings_of(checked.outcome)),
+        "\n".join(map(_verdict, decisive(checked, notes=True))),
         "\n".join(f"- 🔴 {markdown(unfit(one))}" for one in checked.unfit),
     ]
     summed = len(changing(checked)) > 1
@@ -40,6 +38,10 @@ def render(checked: Checked) -> str:
     held = "; ".join((f"compared with {checked.base}", *unchanged(checked)))
     parts = list(fitting([part for part in parts if part]))
     return "\n\n".join((*parts, f"<sub>{markdown(held)}</sub>")) + "\n"
+
+
+def _verdict(one: Finding) -> str:
+    return f"- {_MARKS[one.severity]} **{one.severity}** `{one.rule}`: {markdown(one.message)}"
 
 
 def findings_of(outcome: Outcome, which: str = "new ") -> Iterator[str]:

@@ -32,7 +32,7 @@ def verdict(checked: Checked) -> str:
         said.append(f"{count(len(checked.unfit), 'build')} not as the intent has it")
     if any(one.rule == RISK.name for one in checked.stops):
         said.append("more risk than --fail-on-risk lets through")
-    of_policy = [one for one in decisive(checked) if one.severity == "error"]
+    of_policy = decisive(checked)
     if hiding := sum(one.rule == POLICY.name for one in of_policy):
         said.append(f"{count(hiding, 'change')} of policy would let faults pass")
     if gone := sum(one.rule == MISSING.name for one in of_policy):
@@ -186,10 +186,11 @@ def _flow(flow: Flow) -> str:
     return f"packets of {flow.start} to {flow.to} {which} (Batfish: {flow.before} before, {flow.after} now)"
 
 
-def decisive(checked: Checked) -> list[Finding]:
-    """Return the verdicts on what is checked: changes of policy, and switches that are no longer checked."""
-    found = [one for one in checked.stops if one.rule in (POLICY.name, MISSING.name)]
-    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+def decisive(checked: Checked, *, notes: bool = False) -> list[Finding]:
+    """Return the verdicts on what is checked, or the notes: changes of policy, and switches that no longer are."""
+    return [
+        one for one in checked.stops if one.rule in (POLICY.name, MISSING.name) and (one.severity == "note") == notes
+    ]
 
 
 def unfit(one: Unfit) -> str:

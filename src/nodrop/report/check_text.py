@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from nodrop.lint.finding import Finding
 from nodrop.report import plan_text
 from nodrop.report.check_page import by_rule, changing, decisive, heads, routing, summary, unfit
 from nodrop.report.checked import Changed, Checked
@@ -25,8 +26,9 @@ def render(
         for one, head in heads(checked):
             parts += _fabric(one, head, color=color, verbose=verbose, summed=summed)
     parts.append("\n".join(_lines(map(unfit, checked.unfit))))
-    parts.append("\n".join(_lines(f"{one.severity}[{one.rule}]: {one.message}" for one in decisive(checked))))
+    parts.append("\n".join(_lines(map(_verdict, decisive(checked)))))
     parts.append(findings_text(checked.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n"))
+    parts.append("\n".join(_lines(map(_verdict, decisive(checked, notes=True)))))
     parts.append("\n".join(_lines(f"before: {problem}" for problem in checked.problems)))
     if not quiet:
         parts.append(
@@ -49,6 +51,10 @@ def _fabric(one: Changed, head: str, *, color: bool, verbose: bool, summed: bool
     for title, findings in (("fixed", one.findings.fixed), ("suppressed now", one.findings.silenced)):
         if findings:
             yield "\n".join((paint(title, "1", color), *_lines(by_rule(findings), "  ")))
+
+
+def _verdict(one: Finding) -> str:
+    return f"{one.severity}[{one.rule}]: {one.message}"
 
 
 def _lines(lines: Iterable[str], before: str = "") -> Iterator[str]:
