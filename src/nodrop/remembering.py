@@ -19,6 +19,7 @@ from nodrop.errors import InputProblems
 from nodrop.fabric.states import UNKNOWN
 from nodrop.formats.json import MAX_BYTES
 from nodrop.formats.packed import Table, Unpackable, Unreadable, classes_of
+from nodrop.formats.places import read_limited
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
 from nodrop.lint.suppressions import today
@@ -164,7 +165,8 @@ def _key(what: Inputs, settings: Settings, store: Store, runs: Runs) -> str | No
 def _of_settings(settings: Settings) -> tuple[bytes, bytes] | None:
     """Return what the settings say, and what stands in the files that they name; None where these cannot be read."""
     paths: set[Path] = set()
-    said, contents = _told(replace(settings, store=None), paths), _contents(paths)
+    said = _told(replace(settings, store=None), paths)
+    contents = _contents(paths - settings.config.held.keys())
     return None if contents is None else (said, contents)
 
 
@@ -205,8 +207,8 @@ class _Telling(pickle.Pickler):
 def _contents(paths: Iterable[Path]) -> bytes | None:
     """Return what stands at the paths of settings: files, and rules in folders; None where it cannot be read."""
     try:
-        told = [(str(path), digest(path.read_bytes())) for path in sorted(_with_rules(paths))]
-    except OSError:
+        told = [(str(path), digest(read_limited(path, str(path), MAX_BYTES))) for path in sorted(_with_rules(paths))]
+    except (InputProblems, OSError):
         return None
     return ascii(told).encode()
 

@@ -206,3 +206,19 @@ def test_comments_in_an_intent_count_as_far_as_the_base_has_them(intent: Git) ->
     assert made.code == 1
     assert "error[policy-changed]: intents/fabric.yaml: a new comment allows" in made.out
     assert nodrop("check", "--base", "main", "--config-from", "work").code == 0
+
+
+def test_what_a_policy_names_is_never_waited_for_with_a_cache(
+    configurations: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for step in OWN:
+        done(step)
+    commit(configurations)
+    Path("nodrop.yaml").unlink()
+    Path("nodrop.yaml").symlink_to("/dev/zero")
+    shutil.rmtree("rules")
+    Path("rules").symlink_to("/proc")
+    monkeypatch.setenv("NODROP_NO_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    unwatched("Ethernet0")
+    assert nodrop("check", "--base", "HEAD").code == 1

@@ -81,7 +81,7 @@ def _checked(
         fabrics.append(replace(changed, told_by=told_by))
         outcomes.append(outcome)
         planned.append((changed.plan, *readings))
-        of_pairs.append((pair, changed.plan, readings[0]))
+        of_pairs.append((pair, changed.plan, *readings))
         stops += (replace(one, within=pair.name) for one in _stops(changed.plan, readings, run.ask))
     if len(outcomes) == 1:
         stops = [replace(one, within="") for one in stops]

@@ -15,11 +15,11 @@ from nodrop.checking.passing import files_of
 from nodrop.checking.sides import Pair, Sides
 from nodrop.checking.stopping import finding
 from nodrop.errors import InputProblems
-from nodrop.fabric.reading import Reading
+from nodrop.fabric.reading import Reading, Source
 from nodrop.fabric.subject import FABRIC, natural
 from nodrop.formats.places import Span, read_limited
 from nodrop.former import Former
-from nodrop.inputs import PATCHES, Disk, Text
+from nodrop.inputs import PATCHES, Disk, Inputs, Text
 from nodrop.inputs.finder import SKIPPED_FOLDERS
 from nodrop.lint.finding import Finding, Located
 from nodrop.plan.model import Plan
@@ -41,17 +41,19 @@ class _Gone:
     name: str
     files: list[Text]
     kind: str
+    partly: bool = False
+    """Whether other files of it are read."""
 
 
 def not_checked(
     both: Sides,
-    planned: Iterable[tuple[Pair, Plan, Reading]],
+    planned: Iterable[tuple[Pair, Plan, Reading, Reading]],
     paths: Sequence[str],
     excludes: Callable[[Path], bool] | None,
 ) -> Iterator[Finding]:
     """Yield what was checked before and is not any more, each with the file that still holds it, if one does.
 
-    `planned` are the fabrics that change, with their plans and what they were.
+    `planned` are the fabrics that change, with their plans, what they were, and what they are.
     """
     gone = list(_gone(tuple(planned)))
     if not gone:
@@ -62,12 +64,13 @@ def not_checked(
     for one in gone:
         found = unread.place_of(one)
         if found is None:
-            deleted.append(one)
+            deleted += [] if one.partly or all(unread.is_read(text) for text in one.files) else [one]
             continue
         path, why = found
+        part = " in part" if one.partly else ""
         yield finding(
             MISSING,
-            f"{one.name} is no longer checked: {path} holds its {one.kind} and is not read, because {why}",
+            f"{one.name} is no longer checked{part}: {path} holds its {one.kind} and is not read, because {why}",
             (one.name,),
             (one.name,),
             str(path),
@@ -87,18 +90,32 @@ def not_checked(
         )
 
 
-def _gone(planned: Sequence[tuple[Pair, Plan, Reading]]) -> Iterator[_Gone]:
-    """Yield the switches that fabrics had and that none has now; an intent that is gone stands for its switches."""
-    come = {one.name for _, plan, _ in planned for one in plan.devices if one.kind == "added"}
-    for pair, plan, before in planned:
+def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]]) -> Iterator[_Gone]:
+    """Yield the switches that fabrics had and that none has now, and those of which a file is read no more.
+
+    An intent that is gone stands for its switches.
+    """
+    come = {one.name for _, plan, _, _ in planned for one in plan.devices if one.kind == "added"}
+    for pair, plan, before, after in planned:
         if isinstance(pair.old, Text) and pair.new is None:
             yield _Gone(name=pair.old.display, files=[pair.old], kind="text")
             continue
         for one in sorted(plan.devices, key=lambda one: natural(one.name)):
             if one.kind == "removed" and one.name not in come:
                 sources = () if isinstance(pair.old, Text) else before.sources.get(one.name, ())
-                files = [Text(display=each.display, path=each.path, held=each.held or b"") for each in sources]
-                yield _Gone(name=one.name, files=files, kind="configuration")
+                yield _Gone(name=one.name, files=_texts(sources), kind="configuration")
+        for device in sorted(before.sources.keys() & after.sources.keys() if _are_files(pair) else (), key=natural):
+            names = {one.name for one in after.sources[device]}
+            if lost := _texts(one for one in before.sources[device] if one.name not in names):
+                yield _Gone(name=device, files=lost, kind="configuration", partly=True)
+
+
+def _are_files(pair: Pair) -> bool:
+    return isinstance(pair.old, Inputs) and isinstance(pair.new, Inputs)
+
+
+def _texts(sources: Iterable[Source]) -> list[Text]:
+    return [Text(display=one.display, path=one.path, held=one.held or b"") for one in sources]
 
 
 class _Unread:
@@ -117,11 +134,15 @@ class _Unread:
         self._words: dict[Path, Counter[bytes]] | None = None
         self.too_many = False
 
+    def is_read(self, text: Text) -> bool:
+        """Whether a file is read now, whichever switch it is of."""
+        return os.path.abspath(text.display) in self._read  # noqa: PTH100
+
     def place_of(self, one: _Gone) -> tuple[Path, str] | None:
         """Return the file that holds what was read of a switch, and why it is not read."""
         for text in one.files:
             path = Path(text.display)
-            if os.path.abspath(path) not in self._read and self._is_there(path):  # noqa: PTH100
+            if not self.is_read(text) and self._is_there(path):
                 link = self._link_above(path)
                 return (link or path), self._why(path)
         own = sum((_words_of(text) for text in one.files), Counter[bytes]())
