@@ -176,6 +176,7 @@ def test_no_script_is_made_of_inputs() -> None:
 
 def test_a_fork_gets_nothing_of_the_cache(hub: Hub) -> None:
     topic = hub.change("topic")
+    hub.publish()
     workspace = hub.checkout("refs/heads/topic", "--depth=2147483647")
     for source, words in ((SOURCE, 0), ("somebody/fabrics", 1), ("", 1)):
         job = hub.pull_request(workspace, topic, ref="refs/heads/topic", source=source)
