@@ -77,8 +77,12 @@ def test_no_git(configurations: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_a_repository_of_somebody_else(configurations: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+def test_a_repository_of_somebody_else(configurations: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin/git"
+    script.write_text(f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec {shutil.which("git")} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(script.parent), prepend=os.pathsep)
     said = told("--base", "main")
     assert "git does not read a repository of another owner" in said
     assert "git config --global --add safe.directory" in said
