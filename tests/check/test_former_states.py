@@ -226,7 +226,7 @@ def looked_into(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         found.add(path.name)
         return oid(path, digits)
 
-    repository = open_repository(Path())
+    repository = open_repository([])
     with monkeypatch.context() as patched, of_revision(repository, repository.commit("main")) as former:
         patched.setattr(tree, "_oid", watched)
         for path in sorted(Path("build/leaf1").iterdir()):

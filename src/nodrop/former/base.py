@@ -2,41 +2,54 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.formats.places import on_one_line
+from nodrop.former.asking import REVISION_HINT
 from nodrop.former.folder import of_folder
-from nodrop.former.git import REVISION_HINT, open_repository
+from nodrop.former.git import open_repository
 from nodrop.former.state import Former
 from nodrop.former.tree import of_revision
+
+_PART_BYTES = 255
+_NAME_BYTES = 4095
+"""What names of files have at most on Linux (NAME_MAX, PATH_MAX), and so branches and tags."""
 
 
 @contextmanager
 def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator[tuple[Former, str]]:
     """Give the state that a base names, and its name: of a revision, where HEAD left it unless it is to be `exact`.
 
-    A word that is both is the revision; `./name` is the folder, which stands for the working directory. InputProblems
-    where it is neither, or such a folder cannot be a former state of the paths.
+    A folder begins with `/` or `.`, or ends with `/`; it stands for the working directory. Anything else is a revision
+    in the repository of the working directory, even if a folder has that name: a change could bring along a folder for
+    a branch that was not fetched. InputProblems where there is no such base, or it cannot be a former state of the
+    paths.
     """
-    if not base:
-        raise InputProblems([Problem(path='--base ""', found="an empty base", hint=REVISION_HINT)])
-    folder = Path(base)
-    if folder.is_dir() and (folder.is_absolute() or base.endswith("/") or base.startswith(".")):
-        yield of_folder(folder, paths), base
+    _refuse_impossible(base)
+    if base.startswith((".", "/")) or base.endswith("/"):
+        yield of_folder(Path(base), paths), base
         return
     try:
-        repository = open_repository(_nearest(paths))
+        repository = open_repository(paths)
         commit = repository.base(base, exact=exact)
-    except InputProblems:
-        if not folder.is_dir():
+    except InputProblems as error:
+        if not Path(base).is_dir():
             raise
-        yield of_folder(folder, paths), base
-        return
+        raise InputProblems(replace(one, hint=f"`{base}/` is the folder") for one in error.problems) from None
     with of_revision(repository, commit) as former:
         yield former, commit[:12] if commit.startswith(base) else f"{base} ({commit[:12]})"
 
 
-def _nearest(paths: Sequence[str]) -> Path:
-    """Return the folder nearest to the first path that there is."""
-    at = Path(paths[0]).absolute()
-    return next(one for one in (at, *at.parents) if one.is_dir())
+def _refuse_impossible(base: str) -> None:
+    """Raise InputProblems where no revision and no folder can be called so."""
+    if not base:
+        raise InputProblems([Problem(path='--base ""', found="an empty base", hint=REVISION_HINT)])
+    named = f"--base {on_one_line(base)}"
+    if any(ord(one) < ord(" ") or ord(one) == 127 for one in base):
+        raise InputProblems([Problem(path=named, found="a control character in the base", hint=REVISION_HINT)])
+    sizes = [len(part.encode("utf-8", "surrogateescape")) for part in (base, *base.split("/"))]
+    if sizes[0] > _NAME_BYTES or max(sizes[1:]) > _PART_BYTES:
+        expected = f"at most {_PART_BYTES} bytes between slashes, and {_NAME_BYTES:,} in all"
+        raise InputProblems([Problem(path=named, found=f"a name of {len(base):,} characters", expected=expected)])

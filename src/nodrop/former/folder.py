@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.former.asking import REVISION_HINT
 from nodrop.former.state import Former
 from nodrop.inputs import Disk, Entry, Text
 from nodrop.paths import reason
@@ -16,13 +17,38 @@ class _Folder(Former):
     def __init__(self, folder: Path) -> None:
         super().__init__(Path(os.path.realpath(".")))
         self._folder, self._disk = folder, Disk()
+        self._real = Path(os.path.realpath(folder))
+        self._inside: dict[str, bool] = {}
+        """Which paths from the folder lead to something below it."""
         self._now: dict[str, bool] = {}
         """Of which files the bytes are those that lie at the same path now."""
 
     def there(self, path: Path | str) -> Path | None:
-        """Return where a path is in the folder; None where it is not below the working directory."""
+        """Return where a path is in the folder.
+
+        None where it is not below the working directory, or a link leads out of the folder, which is a problem.
+        """
         key = self.key(path)
-        return None if key is None else self._folder / key
+        if key is None:
+            return None
+        there = self._folder / key
+        if self._is_inside(key):
+            return there
+        found = f"a link that leads out of {self._folder} (to {os.path.realpath(there)}), so it is not followed"
+        problem = Problem(path=str(path), found=found)
+        if problem not in self.problems:
+            self.problems.append(problem)
+        return None
+
+    def _is_inside(self, key: str) -> bool:
+        """Whether a path from the folder leads to something below it, with what its own links lead to."""
+        if key not in self._inside:
+            path = self._folder / key
+            if not key or path.is_symlink():
+                self._inside[key] = Path(os.path.realpath(path)).is_relative_to(self._real)
+            else:
+                self._inside[key] = self._is_inside(key.rpartition("/")[0])
+        return self._inside[key]
 
     def is_now(self, text: Text) -> bool:
         """Whether a text of this state has the bytes that lie there now."""
@@ -42,9 +68,11 @@ class _Folder(Former):
         return there is not None and self._disk.is_folder(there)
 
     def is_file(self, path: Path) -> bool:
-        """Whether a path led to a file."""
+        """Whether a path led to a file, or is a link that leads out of the folder, behind which there may be one."""
         there = self.there(path)
-        return there is not None and self._disk.is_file(there)
+        if there is None:
+            return self.key(path) is not None and (self._folder / (self.key(path) or "")).is_symlink()
+        return self._disk.is_file(there)
 
     def entries(self, folder: Path) -> list[Entry]:
         """Return what a folder held, by name, without what begins with a dot; OSError where it cannot be read."""
@@ -68,19 +96,22 @@ class _Folder(Former):
 def of_folder(folder: Path, paths: Sequence[str]) -> Former:
     """Return what lies in a folder, as if the working directory were that.
 
-    InputProblems where it is the working directory, where a path lies elsewhere, and where the folder has files but
-    none of the paths that there are now: it stands for another folder, then. An empty one says that nothing was there.
+    InputProblems where it is the working directory or one above, where a path lies elsewhere, and where the folder has
+    files but none of the paths that there are now: it stands for another folder, then. An empty one says that nothing
+    was there.
     """
     named = f"--base {folder}"
     try:
         empty = not any(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputProblems([Problem(path=named, found="no such folder", hint=REVISION_HINT)]) from None
     except OSError as error:
         raise InputProblems([Problem(path=named, found=reason(error))]) from None
-    if folder.samefile("."):
+    if _holds_working_directory(folder):
+        found = "the working directory lies in it, with the files of now"
+        found = "that is the working directory, with the files of now" if folder.samefile(".") else found
         hint = "give a revision, such as origin/main, or another folder, with the files as they were"
-        raise InputProblems(
-            [Problem(path=named, found="that is the working directory, with the files of now", hint=hint)]
-        )
+        raise InputProblems([Problem(path=named, found=found, hint=hint)])
     former, now = _Folder(folder), Disk()
     outside = [path for path in paths if former.key(path) is None]
     if outside:
@@ -95,9 +126,14 @@ def of_folder(folder: Path, paths: Sequence[str]) -> Former:
 
 def _unlike(named: str, folder: Path, key: str, path: str) -> Problem:
     hint = f"expected {folder / key}: the folder stands for the working directory"
-    above = next((one for one in folder.parents if (one / key).exists() and not one.samefile(".")), None)
+    above = next((one for one in folder.parents if (one / key).exists() and not _holds_working_directory(one)), None)
     hint += f"; did you mean --base {above}/?" if above is not None else ""
     return Problem(path=named, found=f"{path} is not in it", hint=hint)
+
+
+def _holds_working_directory(folder: Path) -> bool:
+    here = Path.cwd()
+    return any(folder.samefile(one) for one in (here, *here.parents))
 
 
 def _alike(one: Path, other: Path) -> bool:

@@ -37,7 +37,7 @@ class Former(Disk, ABC):
             return known[len(top) + 1 :]
         at, names = Path(known), list[str]()
         while at != at.parent:
-            if at.exists() and Path(os.path.realpath(at)) == self._top:
+            if os.path.exists(at) and Path(os.path.realpath(at)) == self._top:  # noqa: PTH110 -- raises nothing
                 return "/".join(reversed(names))
             names.append(at.name)
             at = at.parent

@@ -3,17 +3,18 @@
 A file that has changed is put into a scratch folder when somebody asks for it, and shown under the path that it had.
 """
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import regular
-from nodrop.former.git import Blob, Blobs, Repository, Stamp, submodule
+from nodrop.former.git import Repository, Stamp, submodule
+from nodrop.former.objects import Blob, Forged, Objects, object_name, open_objects
 from nodrop.former.state import Former
 from nodrop.inputs import Entry, Text
 
@@ -27,7 +28,7 @@ class _Held:
     """A blob of a repository, which may be a submodule."""
 
     blob: Blob
-    blobs: Blobs
+    objects: Objects
     stamp: Stamp | None = None
 
     def is_at(self, path: Path) -> bool:
@@ -35,6 +36,13 @@ class _Held:
         if self.stamp is not None and self.stamp.fits(path):
             return self.stamp.oid == self.blob.oid
         return _oid(path, len(self.blob.oid)) == self.blob.oid
+
+
+class _Outside(NamedTuple):
+    """A link that leads out of the tree."""
+
+    link: str
+    target: str
 
 
 class _Tree(Former):
@@ -47,6 +55,8 @@ class _Tree(Former):
         self._known: dict[str, Path | None] = {}
         self._now: set[str] = set()
         """Of which files of that state the content lies at the same path now."""
+        self._plain: dict[str, bool] = {}
+        """Whether the path of a folder has no links now."""
         self._below: dict[str, dict[str, bool]] = {"": {}}
         for path in files:
             self._enter(path)
@@ -72,20 +82,21 @@ class _Tree(Former):
     def is_folder(self, path: Path) -> bool:
         """Whether a path led to a folder."""
         key = self.key(path)
-        return key is not None and self._resolved(key) in self._below
+        return key is not None and self._there(key, str(path)) in self._below
 
     def is_file(self, path: Path) -> bool:
-        """Whether a path led to a file."""
+        """Whether a path led to a file, or is a link that led out of the tree, behind which there may have been one."""
         key = self.key(path)
         if key is None:
             return False
-        found = self._resolved(key)
-        return os.path.isfile(found) if isinstance(found, Path) else found in self._files  # noqa: PTH113
+        there = self._there(key, str(path))
+        return key in self._files if there is None else there in self._files
 
     def entries(self, folder: Path) -> list[Entry]:
         """Return what a folder held, by name, without what begins with a dot."""
-        key = self.key(folder) or ""
-        key = str(self._resolved(key))
+        key = self._resolved(self.key(folder) or "")
+        if not isinstance(key, str):
+            return []
         found = []
         for name, is_folder in sorted(self._below.get(key, {}).items()):
             if not name.startswith("."):
@@ -105,17 +116,28 @@ class _Tree(Former):
         there = self._path(path)
         return Text(display=shown) if there is None else Text(display=shown, path=there)
 
-    def _resolved(self, key: str) -> str | Path:
-        """Follow links, also those among the folders above; of one that leads out of the tree, return where."""
+    def _there(self, key: str, display: str) -> str | None:
+        """Follow links; None where one leads out of the tree, which is a problem of what messages call `display`."""
+        there = self._resolved(key)
+        if isinstance(there, str):
+            return there
+        found = f"a link that leads out of the repository ({there.link} -> {there.target}), so it is not followed"
+        problem = Problem(path=display, found=found)
+        if problem not in self.problems:
+            self.problems.append(problem)
+        return None
+
+    def _resolved(self, key: str) -> "str | _Outside":
+        """Follow links, also those among the folders above."""
         for _ in range(_HOPS):
             at = self._link_in(key)
             here = self._files.get(at)
             if here is None:
                 return key
-            target = os.fsdecode(here.blobs.content(here.blob, at))
+            target = os.fsdecode(here.objects.content(here.blob, at))
             leads = Path(os.path.normpath(self._top / Path(at).parent / target), *key[len(at) :].split("/"))
             if not leads.is_relative_to(self._top):
-                return leads
+                return _Outside(at, target)
             key = "/".join(leads.relative_to(self._top).parts)
         return key
 
@@ -137,10 +159,10 @@ class _Tree(Former):
         if key is None:
             return None
         if key not in self._known:
-            there = self._resolved(key)
-            found = self._found(there, str(path))
+            there = self._there(key, str(path))
+            found = None if there is None else self._found(there, str(path))
             if (
-                isinstance(there, str)
+                there is not None
                 and found == self._top / there
                 and (there == key or os.path.realpath(path) == str(found))
             ):
@@ -149,19 +171,19 @@ class _Tree(Former):
             self._known[key] = found
         return self._known[key]
 
-    def _found(self, key: str | Path, display: str) -> Path | None:
-        if isinstance(key, Path):
-            return key
+    def _found(self, key: str, display: str) -> Path | None:
         here = self._files.get(key)
         if here is None:
             return None
         now = self._top / key
-        if here.is_at(now):
+        if self._is_plain(key.rpartition("/")[0]) and here.is_at(now):
             return now
         scratch = self._scratch / here.blob.oid
         if not scratch.exists():
             try:
-                raw = here.blobs.content(here.blob, display)
+                raw = here.objects.content(here.blob, display)
+            except Forged:
+                raise
             except InputProblems as error:
                 self.problems.extend(error.problems)
                 return None
@@ -175,6 +197,12 @@ class _Tree(Former):
             scratch.write_bytes(raw)
         return scratch
 
+    def _is_plain(self, folder: str) -> bool:
+        if folder not in self._plain:
+            path = str(self._top / folder)
+            self._plain[folder] = os.path.realpath(path) == path
+        return self._plain[folder]
+
 
 def _oid(path: Path, digits: int) -> str:
     """Return the name that git would give the content of a file, by SHA-1 or SHA-256; "" where it is no file."""
@@ -185,10 +213,7 @@ def _oid(path: Path, digits: int) -> str:
             raw = file.read()
     except InputProblems:
         return ""
-    made = hashlib.sha1(usedforsecurity=False) if digits == 40 else hashlib.sha256()
-    made.update(b"blob %d\0" % len(raw))
-    made.update(raw)
-    return made.hexdigest()
+    return object_name("blob", raw, digits)
 
 
 @contextmanager
@@ -201,14 +226,23 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
         pending = [("", repository, commit)]
         while pending:
             prefix, at, one = pending.pop()
-            blobs, stamps, sparse = open_ones.enter_context(at.blobs()), at.stamps(), at.left_out()
-            for raw, blob in at.tree(one).items():
+            objects = open_ones.enter_context(open_objects(at.place.asked()))
+            tree = objects.files(one)
+            stamps, sparse = at.stamps(tree), at.left_out()
+            for raw, blob in tree.items():
                 path = prefix + os.fsdecode(raw)
                 if raw in sparse:
                     left_out.add(path)
                 elif not blob.is_submodule:
-                    files[path] = _Held(blob=blob, blobs=blobs, stamp=stamps.get(raw))
-                elif (inner := submodule(repository.top / path)) is not None:
+                    files[path] = _Held(blob=blob, objects=objects, stamp=stamps.get(raw))
+                else:
+                    try:
+                        inner = submodule(at, repository.top / path)
+                    except InputProblems as error:
+                        problems += (replace(one, path=path) for one in error.problems)
+                        continue
+                    if inner is None:
+                        continue
                     try:
                         inner.commit(blob.oid)
                     except InputProblems:

@@ -1,0 +1,150 @@
+"""Run git so that it only reads, and runs nothing that a repository or the environment configures.
+
+Git is told which git directory and work tree it reads, and discovers none. Options switch off what a configuration
+could have it run: monitors of the file system, hooks, attributes (and with them filters), credential helpers, ssh, and
+every transport, so that a partial clone is not completed. Replace refs and grafts do not count. Of the environment it
+has what `_PASSED` names, and of GIT_CONFIG_COUNT the entries of safe.directory: what else begins with GIT_ could name
+other objects, indexes or programs. Needs git 2.35.2 (safe.directory); from 2.38 on, safe.bareRepository counts too.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nodrop.errors import InputProblems, Problem
+
+_SETTINGS = (
+    "safe.bareRepository=explicit",
+    "protocol.allow=never",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.sshCommand=false",
+    "core.askPass=false",
+    "credential.helper=",
+)
+_QUIET = ("--no-pager", "--no-replace-objects", *(word for one in _SETTINGS for word in ("-c", one)))
+_ENVIRONMENT: Mapping[str, str] = {
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_GRAFT_FILE": "/dev/null",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_PASSED = (
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "SUDO_UID",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+)
+"""Where git and its libraries are, where the configuration of the user and the system is, and who the user is."""
+_TRUST = "safe.directory"
+REVISION_HINT = (
+    "--base takes a revision, such as origin/main, or a folder with the files as they were, such as ./before"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a repository is; no path has links in it."""
+
+    top: Path
+    """The work tree."""
+    git_dir: Path
+    common: Path
+    """The git directory that holds the objects: that of the repository that a linked work tree belongs to."""
+
+    def asked(self) -> "Asked":
+        """Return git as it reads this repository."""
+        return Asked(cwd=self.top, options=(f"--git-dir={self.git_dir}", f"--work-tree={self.top}"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Git, in a folder and with options that name a repository."""
+
+    cwd: Path
+    options: tuple[str, ...] = ()
+
+    def ask(self, *words: str) -> bytes:
+        """Return what a command prints; InputProblems has the first line of what git says against it."""
+        try:
+            done = subprocess.run(
+                self._command(words),
+                cwd=self.cwd,
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+        except (OSError, ValueError) as error:
+            raise InputProblems([_not_run(error)]) from None
+        if done.returncode:
+            raise InputProblems([_fault(self.cwd, words, done.stderr.decode("utf-8", "replace"))])
+        return done.stdout
+
+    def line(self, *words: str) -> str:
+        """Return what a command prints without the line break at its end."""
+        return os.fsdecode(self.ask(*words)).removesuffix("\n")
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start a command that answers what is written to it; InputProblems where there is no git."""
+        pipe = subprocess.PIPE
+        try:
+            return subprocess.Popen(
+                self._command(words),
+                cwd=self.cwd,
+                env=_environment(),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise InputProblems([_not_run(error)]) from None
+
+    def _command(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        return ("git", *_QUIET, *self.options, *words)
+
+
+def _environment() -> dict[str, str]:
+    given = os.environ
+    passed = {name: given[name] for name in _PASSED if name in given}
+    number = given.get("GIT_CONFIG_COUNT", "")
+    count = int(number) if number.isascii() and number.isdecimal() and len(number) < 4 else 0
+    trusted = [
+        given.get(f"GIT_CONFIG_VALUE_{at}", "")
+        for at in range(count)
+        if given.get(f"GIT_CONFIG_KEY_{at}", "").lower() == _TRUST
+    ]
+    passed["GIT_CONFIG_COUNT"] = str(len(trusted))
+    for at, folder in enumerate(trusted):
+        passed |= {f"GIT_CONFIG_KEY_{at}": _TRUST, f"GIT_CONFIG_VALUE_{at}": folder}
+    return {**passed, **_ENVIRONMENT}
+
+
+def _not_run(error: Exception) -> Problem:
+    if isinstance(error, FileNotFoundError):
+        hint = "install git, or give --base a folder with the files as they were"
+        return Problem(path="--base", found="there is no `git` to ask for a revision", hint=hint)
+    return Problem(path="--base", found=f"git cannot be asked: {error}")
+
+
+def _fault(folder: Path, words: tuple[str, ...], said: str) -> Problem:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    first = next((line.removeprefix("fatal: ") for line in lines), f"`git {words[0]}` failed")
+    if "dubious ownership" in said:
+        command = next((line for line in lines if line.startswith("git config --global --add safe.directory")), "")
+        hint = f"if you trust it: `{command}`" if command else "git's safe.directory says whom it trusts"
+        return Problem(path=str(folder), found="git does not read a repository of another owner", hint=hint)
+    if "not a git repository" in said:
+        return Problem(path=str(folder), found="in no git repository", hint=REVISION_HINT)
+    return Problem(path=str(folder), found=f"git says: {first}")
