@@ -175,9 +175,10 @@ def drift(running: "Reading", wanted: "Reading") -> "Drift":
 def check(sources: Sequence[str], base: str, *, exact: bool = False) -> "Checked":
     """Return what changes of files and folders since a base do: plans, new findings, routing, fabric by fabric.
 
-    The base is a folder that holds the files as they were, under the same paths, or a revision of the git repository
-    that the first source lies in: the commit where HEAD left it, unless `exact`. No nodrop.yaml is read; comments that
-    allow findings, and what a fabric.yaml wants, count as the base has them. InputProblems where there is no such base.
+    The base is a folder that holds the files as they were, under the same paths (`./before`, `before/`, `/before`), or
+    a revision of the git repository of the working directory: the commit where HEAD left it, unless `exact`. No
+    nodrop.yaml is read; comments that allow findings, and what a fabric.yaml wants, count as the base has them.
+    InputProblems where there is no such base, or a source is not in that repository.
     """
     from nodrop.checking.check import check
     from nodrop.former import at_base

@@ -260,7 +260,7 @@ def unlike(*words: str | Path) -> list[str]:
 def test_a_base_is_something_else_than_the_files_of_now(configurations: Git) -> None:
     assert unlike("--base", "") == [
         'error: --base "": an empty base (--base takes a revision, such as origin/main, or a folder with the files as'
-        " they were)"
+        " they were, such as ./before)"
     ]
     for itself in (".", "./", Path.cwd(), "build/.."):
         (line,) = unlike("--base", itself)

@@ -64,6 +64,13 @@ def test_a_base_that_is_none_is_refused_at_once(
     assert time.process_time() - began < 2
 
 
+def test_a_path_longer_than_a_name_can_be_was_not_there(configurations: Git, tmp_path: Path) -> None:
+    shutil.copytree("build", tmp_path / "before/build")
+    for base in ("main", "../before"):
+        for path in ("x" * 300, "x/" * 3000, "../" + "x" * 300):
+            assert nodrop("check", "--base", base, path).code == 2
+
+
 @pytest.mark.parametrize("kind", ["sha1", "sha256"])
 def test_the_name_of_every_object_is_computed_anew(
     kind: str, git: Git, two_by_two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -22,13 +22,13 @@ _NAME_BYTES = 4095
 def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator[tuple[Former, str]]:
     """Give the state that a base names, and its name: of a revision, where HEAD left it unless it is to be `exact`.
 
-    A folder begins with `/` or `.`, or ends with `/`; it stands for the working directory. Anything else is a revision
-    in the repository of the working directory, even if a folder has that name: a change could bring along a folder for
-    a branch that was not fetched. InputProblems where there is no such base, or it cannot be a former state of the
-    paths.
+    A folder begins with `/` or `.`, ends with `/`, or has a part that begins with `.`, as no branch has. It stands for
+    the working directory. Anything else is a revision in the repository of the working directory, even if a folder has
+    that name: a change could bring along a folder for a branch that was not fetched. InputProblems where there is no
+    such base, or it cannot be a former state of the paths.
     """
     _refuse_impossible(base)
-    if base.startswith((".", "/")) or base.endswith("/"):
+    if base.startswith((".", "/")) or base.endswith("/") or "/." in base:
         yield of_folder(Path(base), paths), base
         return
     try:

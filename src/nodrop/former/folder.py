@@ -42,13 +42,17 @@ class _Folder(Former):
 
     def _is_inside(self, key: str) -> bool:
         """Whether a path from the folder leads to something below it, with what its own links lead to."""
-        if key not in self._inside:
+        asked = []
+        while key not in self._inside:
+            asked.append(key)
             path = self._folder / key
-            if not key or path.is_symlink():
+            if not key or os.path.islink(path):  # noqa: PTH114 -- raises nothing where a name is too long
                 self._inside[key] = Path(os.path.realpath(path)).is_relative_to(self._real)
             else:
-                self._inside[key] = self._is_inside(key.rpartition("/")[0])
-        return self._inside[key]
+                key = key.rpartition("/")[0]
+        inside = self._inside[key]
+        self._inside.update(dict.fromkeys(asked, inside))
+        return inside
 
     def is_now(self, text: Text) -> bool:
         """Whether a text of this state has the bytes that lie there now."""
@@ -71,7 +75,8 @@ class _Folder(Former):
         """Whether a path led to a file, or is a link that leads out of the folder, behind which there may be one."""
         there = self.there(path)
         if there is None:
-            return self.key(path) is not None and (self._folder / (self.key(path) or "")).is_symlink()
+            key = self.key(path)
+            return key is not None and (self._folder / key).is_symlink()
         return self._disk.is_file(there)
 
     def entries(self, folder: Path) -> list[Entry]:

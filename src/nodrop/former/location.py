@@ -164,9 +164,11 @@ def _elsewhere(path: str, place: Place) -> Problem | None:
         real = Path(os.path.realpath(path))
     except (OSError, ValueError):
         return None  # it leads nowhere, which is told where it is looked for
-    if real.is_relative_to(place.top) and not real.is_relative_to(place.git_dir):
+    of_git = place.git_dir.is_relative_to(place.top) and real.is_relative_to(place.git_dir)
+    if real.is_relative_to(place.top) and not of_git:
         return None
-    found = f"leads to {real}, which is not in the work tree {place.top} of the working directory"
+    where = "is in its git directory" if of_git else "is not in it"
+    found = f"leads to {real}, and that {where}: the work tree of the working directory is {place.top}"
     return Problem(path=path, found=found, hint="run it in the repository that the base is a revision of")
 
 
