@@ -232,6 +232,22 @@ def test_a_worktree_and_a_submodule_are_repositories_too(
         configurations("checkout", "-q", "-f", ".")
 
 
+def test_a_clone_in_a_work_tree_is_a_repository_of_its_own(broken: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken("clone", "-q", "-b", "main", ".", "inner")
+    monkeypatch.chdir("inner")
+    assert nodrop("check", "--base", "HEAD").code == 0
+    unwatched("Ethernet224")
+    assert len(of_json("--base", "HEAD")["findings"]) == 1
+
+
+def test_a_git_directory_in_the_work_tree_is_not_asked(broken: Git) -> None:
+    Path(".git").rename(EVIL)
+    Path(".git").write_text(f"gitdir: {EVIL}\n")
+    done = nodrop("check", "--base", "main")
+    assert (done.code, done.out) == (2, "")
+    assert "lies among the files of the work tree" in done.err
+
+
 def test_a_repository_ends_where_git_may_not_look_further_up(
     broken: Git, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -329,8 +345,39 @@ def test_git_trusts_the_owners_that_it_trusts_everywhere(
         assert (done.code, done.out) == (2, "")
         assert "git does not read a repository of another owner" in done.err
         assert f"git config --global --add safe.directory {site}" in done.err
-        given = {"COUNT": "2", "KEY_0": "core.bare", "VALUE_0": "true", "KEY_1": "safe.directory", "VALUE_1": str(site)}
+        given = {"COUNT": "1", "KEY_0": "user.name", "VALUE_0": "*", "KEY_1": "safe.directory", "VALUE_1": str(site)}
         for name, value in given.items():
             monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+        assert _as_user(user, *words) == done
+        monkeypatch.setenv("GIT_CONFIG_COUNT", "2")
     done = _as_user(user, *words)
     assert (done.code, "1 new warning" in done.out) == (1, True), done
+
+
+def test_above_a_git_directory_that_cannot_be_read_no_other_is_looked_for(
+    site_of: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = site_of(65534)
+    shutil.copytree(site / "build", site / "inner/build")
+    store(site / "inner/.git", site / "inner")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    (site / "inner/.git").chmod(0o700)
+    monkeypatch.chdir(site / "inner")
+    assert nodrop("check", "--base", "main", "build").code == 0
+    done = _as_user(65534, "check", "--base", "main", "build")
+    assert (done.code, done.out) == (2, "")
+    assert "inner/.git: permission denied" in done.err
+
+
+@pytest.mark.parametrize(
+    "pointer", ["", "gitdir:", "gitdir: nowhere\n", "../.git", "gitdir: ..\n", "gitdir: a\0b", "gitdir: " + "x/" * 9000]
+)
+def test_a_file_that_names_no_git_directory_is_an_error(
+    pointer: str, configurations: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("build/.git").write_text(pointer)
+    assert nodrop("check", "--base", "main", "build").code == 0
+    monkeypatch.chdir("build")
+    done = nodrop("check", "--base", "main", ".")
+    assert (done.code, done.out) == (2, "")
+    assert "build/.git: " in done.err

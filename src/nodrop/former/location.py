@@ -7,6 +7,7 @@ name. What is found is passed to git by name, so that git looks for nothing.
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
@@ -57,8 +58,9 @@ def _found(here: Path) -> Place:
             _refuse_inside(git_dir, top)
             _refuse_untrusted(git_dir, top)
             return Place(top=top, git_dir=git_dir, common=_common(git_dir))
-    if _is_git_dir(here):
-        raise InputProblems([_bare(here)])
+    with suppress(OSError):
+        if _is_git_dir(here):
+            raise InputProblems([_bare(here)])
     raise InputProblems([Problem(path=str(here), found="in no git repository", hint=REVISION_HINT)])
 
 
@@ -99,23 +101,21 @@ def _git_dir(named: Path) -> Path | None:
             return None
         with named.open("rb") as file:
             raw = file.read(_POINTER_BYTES)
+        key, _, path = raw.rstrip(b"\r\n").partition(b": ")
+        to = Path(os.path.realpath(named.parent / os.fsdecode(path)))
+        is_one = key == b"gitdir" and path != b"" and _is_git_dir(to)
     except (OSError, ValueError) as error:
         raise InputProblems([Problem(path=str(named), found=reason(error))]) from None
-    key, _, path = raw.rstrip(b"\r\n").partition(b": ")
-    to = Path(os.path.realpath(named.parent / os.fsdecode(path))) if b"\0" not in path else named
-    if key != b"gitdir" or not path or not _is_git_dir(to):
+    if not is_one:
         found = "a file that names no git directory"
         raise InputProblems([Problem(path=str(named), found=found, expected="`gitdir: ` and the path of one")])
     return to
 
 
 def _is_git_dir(folder: Path) -> bool:
-    """Whether a folder is a git directory, of a repository or of a linked work tree."""
-    try:
-        whole = (folder / "objects").is_dir() and (folder / "refs").is_dir()
-        return os.path.lexists(folder / "HEAD") and (whole or (folder / "commondir").is_file())
-    except OSError:
-        return False
+    """Whether a folder is a git directory, of a repository or of a linked work tree; OSError if it is unreadable."""
+    whole = (folder / "objects").is_dir() and (folder / "refs").is_dir()
+    return (whole or (folder / "commondir").is_file()) and os.path.lexists(folder / "HEAD")
 
 
 def _common(git_dir: Path) -> Path:
@@ -129,11 +129,13 @@ def _common(git_dir: Path) -> Path:
 def _refuse_inside(git_dir: Path, top: Path) -> None:
     """Raise InputProblems if a git directory is among the files of a work tree, where a commit can put it.
 
-    Of the work tree itself only the folder `.git` counts; of one above, also what a file `.git` names there.
+    What is below a folder `.git` is not, nor what a file `.git` of a work tree further up names itself.
     """
     for folder in (top, *top.parents):
-        own = top / ".git" if folder == top else _named_above(folder)
-        if own is not None and git_dir.is_relative_to(folder) and not git_dir.is_relative_to(own):
+        if not git_dir.is_relative_to(folder) or ".git" in git_dir.relative_to(folder).parts:
+            continue
+        own = None if folder == top else _named_above(folder)
+        if folder == top or (own is not None and not git_dir.is_relative_to(own)):
             found = f"its git directory {git_dir} lies among the files of the work tree {folder}, so it is not asked"
             raise InputProblems([Problem(path=str(top / ".git"), found=found)])
 
