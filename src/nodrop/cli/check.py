@@ -28,7 +28,7 @@ _OWN = ("text", "markdown", "json")
     required=True,
     metavar="REV|DIR",
     help="Compare with where HEAD left this revision, such as origin/main, or with a folder that holds the files as"
-    " they were.",
+    " they were, written with a slash: ./before.",
 )
 @option(_COMPARING, "--exact", is_flag=True, help="Compare with the revision itself, not with where HEAD left it.")
 @option(
