@@ -90,9 +90,7 @@ def test_the_place_alone_keeps_a_forged_entry_out(
 
 
 @pytest.mark.parametrize("where", ["configs/.cache", "configs", ".", "configs/leaf1/a/b"])
-def test_a_cache_below_what_is_checked_is_not_used(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_a_cache_below_what_is_checked_is_not_used(checkout: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     (checkout / ".git").rmdir()
     monkeypatch.setenv("XDG_CACHE_HOME", str(checkout / where))
     before = sorted(checkout.rglob("*"))

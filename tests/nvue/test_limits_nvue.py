@@ -378,6 +378,11 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "bgp/community_lists/any",
         "'any' is no name in NVUE",
     ),
+    "expression of communities": (
+        bgp(community_lists=(CommunityList(name="E", rules=(("permit", ("65000",)),), expanded=True),)),
+        "bgp/community_lists/E/expanded",
+        "NVUE has no expressions of communities",
+    ),
     "family": (
         bgp(
             prefix_lists=(

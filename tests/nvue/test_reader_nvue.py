@@ -605,3 +605,27 @@ def test_ports_trim_the_classes_they_name_or_those_of_the_profile() -> None:
 )
 def test_trimming_is_what_is_said_over_its_profile(body: str, expected: Trimming | None) -> None:
     assert device(body, model="SN5600").trimming == expected
+
+
+@pytest.mark.parametrize(
+    ("policy", "path"),
+    [
+        ("as-path-list: {A: {rule: {'10': {action: permit, aspath-exp: ^65000_}}}}", None),
+        ("as-path-list: {A: {rule: {'10': {action: permit, aspath-exp: (1}}}}", "as-path-list A rule 10 aspath-exp"),
+        ("route-map: {M: {rule: {'10': {set: {as-path-prepend: {as: '1.10 65000'}}}}}}", None),
+        (
+            "route-map: {M: {rule: {'10': {set: {as-path-prepend: {as: abc}}}}}}",
+            "route-map M rule 10 set as-path-prepend",
+        ),
+        (
+            "route-map: {M: {rule: {'10': {set: {local-preference: '5000000000'}}}}}",
+            "route-map M rule 10 set local-preference",
+        ),
+    ],
+)
+def test_values_of_policies_that_are_not_computed_are_noted(policy: str, path: str | None) -> None:
+    process = "vrf: {default: {router: {bgp: {enable: on, autonomous-system: 1}}}}"
+    body = f"{{router: {{policy: {{{policy}}}}}, {process}}}"
+    notes = [one.message for one in read(state(body)).notes if "routes may be others" in one.message]
+    told = f"setting 'router policy {path}' is not in the model: routes may be others than those computed"
+    assert notes == ([told] if path else [])

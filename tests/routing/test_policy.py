@@ -130,6 +130,8 @@ COMMUNITIES = (
     CommunityList(name="NOT", rules=(("deny", ("65000:1",)), ("permit", ("65000:2",)))),
     CommunityList(name="SHUT", rules=(("permit", ("65535:0",)),)),
     CommunityList(name="ANY", rules=(("permit", ("internet",)),)),
+    CommunityList(name="EXP", rules=(("deny", ("_65000:9_",)), ("permit", ("^65000:1_.*no-export$",))), expanded=True),
+    CommunityList(name="ALL", rules=(("permit", (".*",)),), expanded=True),
 )
 
 
@@ -147,6 +149,13 @@ COMMUNITIES = (
         ("SHUT", {"graceful-shutdown"}, True),
         ("ANY", set(), True),
         ("GONE", {"65000:1"}, False),
+        ("EXP", {"no-export", "65000:1"}, True),
+        ("EXP exact-match", {"no-export", "65000:1", "65000:2"}, True),
+        ("EXP", {"no-export", "65000:1", "65000:9"}, False),
+        ("EXP", {"no-export", "65000:11"}, False),
+        ("EXP", {"no-export", "1:1", "65000:1"}, False),
+        ("ALL", {"1:1"}, True),
+        ("ALL", set(), False),
     ],
 )
 def test_matches_of_communities(match: str, own: set[str], *, passes: bool) -> None:

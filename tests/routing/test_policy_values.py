@@ -2,15 +2,16 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
-import nodrop as verbs
 from command import nodrop
+from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
-from nodrop.fabric.routing import RouteMap, RouteMapRule
+from nodrop.fabric.routing import Bgp, CommunityList, RouteMap, RouteMapRule
 from nodrop.platforms import frr
 from nodrop.routing import ControlPlane, compute
 from wired import fabric, port, router, to
@@ -66,19 +67,18 @@ def test_a_value_that_another_reader_gives_is_no_crash_either(case: dict[str, st
     said, _ = read("set metric 1")
     assert said.bgp is not None
     verb, rest = case["line"].split(" ", 1)
-    kind, value = next(
-        (one, rest[len(one) :].strip())
-        for one in ("as-path prepend", *([rest.split()[0]] if verb in ("set", "match") else [verb]))
-        if rest.startswith(one) or one == verb
-    )
-    pair = ((kind, value or rest),)
-    rule = RouteMapRule(10, "permit", matches=pair) if verb == "match" else RouteMapRule(10, "permit", sets=pair)
-    changed = {name: getattr(said.bgp, name) for name in PATHS} | {"route_maps": (RouteMap(name="IN", rules=(rule,)),)}
-    one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [to("10.1.0.1", 65002, import_policy="IN")], bgp=changed)
-    other = router("r2", 65002, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", 65001)], bgp={"networks": ("10.8.0.0/24",)})
-    found = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
+    kind = "as-path prepend" if rest.startswith("as-path prepend") else rest.split()[0]
+    pairs = ((kind, rest.removeprefix(kind).strip()) if verb in ("set", "match") else (verb, rest),)
+    entry = {"matches": pairs} if verb == "match" else {"sets": pairs}
+    said.bgp = changed_bgp(said.bgp, RouteMapRule(sequence=10, action="permit", **entry))
+    found = plane(said)
     assert found.ipv4 is not None
     assert bool(found.gaps) == (case["is"] != "computed")
+
+
+def changed_bgp(bgp: Bgp, rule: RouteMapRule) -> Bgp:
+    """Return a process with one route map of one rule."""
+    return replace(bgp, route_maps=(RouteMap(name="IN", rules=(rule,)),))
 
 
 @pytest.mark.parametrize("expression", ["(1", "((1{100}){100}){100}", "[", "1**", "1x", "a"])
@@ -126,6 +126,34 @@ def test_absurd_policies_end(lines: str) -> None:
     assert found.ipv4 is not None
 
 
+def test_lists_of_communities_are_read_in_the_order_of_their_numbers() -> None:
+    lists = """bgp community-list expanded E seq 20 permit ^65000:.* 1:1$
+bgp community-list expanded E seq 10 deny _65000:9_
+bgp community-list 101 permit 65000:.*
+bgp community-list 99 seq 7 permit 1:1 2:2
+bgp community-list 99 permit 3:3
+bgp community-list standard E permit 1:1
+"""
+    said, _ = read("match community E", lists)
+    assert [one.line for one in said.not_understood] == [6], "a list has one style"
+    assert said.bgp is not None
+    assert said.bgp.community_lists == (
+        CommunityList(name="101", rules=(("permit", ("65000:.*",)),), expanded=True),
+        CommunityList(name="99", rules=(("permit", ("1:1", "2:2")), ("permit", ("3:3",)))),
+        CommunityList(name="E", rules=(("deny", ("_65000:9_",)), ("permit", ("^65000:.* 1:1$",))), expanded=True),
+    )
+    device = Device(name="a", platform="sonic", bgp=said.bgp)
+    assert frr.read(frr.write(device)).bgp == said.bgp
+
+
+def test_lists_of_more_states_than_the_limit_are_unknown() -> None:
+    lines = [f"bgp as-path access-list BIG seq {number} permit ^{number}(1{{100}}){{15}}$\n" for number in range(1, 15)]
+    said, _ = read("match as-path BIG", "".join(lines))
+    assert [gap.what for gap in plane(said).gaps] == ["match as-path BIG"]
+    said, _ = read("match as-path BIG", "".join(lines[:-1]))
+    assert plane(said).gaps == ()
+
+
 @pytest.fixture
 def lab(two_by_two: Path, tmp_path: Path) -> Path:
     """A build of which the frr.conf of one leaf is to be changed."""
@@ -144,7 +172,7 @@ def test_validate_says_unknown_and_not_that_nothing_matches(lab: Path) -> None:
     changed(lab, "bgp as-path access-list ODD seq 5 permit (1\n", "match as-path ODD")
     found = json.loads(nodrop("validate", lab, "--format", "json").out)
     assert "match as-path ODD" in {one["missing"] for one in found["unknown"]}
-    named = [one for one in found["notes"] if one["file"].endswith("leaf1/frr.conf") and one["line"] == 1]
+    named = [one for one in found["notes"] if (one["file"] or "").endswith("leaf1/frr.conf") and one["line"] == 1]
     assert named
 
 

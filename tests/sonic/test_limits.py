@@ -393,6 +393,12 @@ REFUSED = [
     ("bgp/community_lists/0/rules", (), "bgp/community_lists/GSHUT/rules", NO_COMMUNITY),
     (
         "bgp/community_lists",
+        (CommunityList(name="E", rules=(("permit", ("1:1", "2:2")),), expanded=True),),
+        "bgp/community_lists/E/rules",
+        "'1:1 2:2' is no expression of communities",
+    ),
+    (
+        "bgp/community_lists",
         tuple(CommunityList(name=name, rules=(("permit", ("1:1",)),)) for name in "ba"),
         "bgp/community_lists",
         ORDER,

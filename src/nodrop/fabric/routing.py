@@ -30,10 +30,11 @@ class PrefixList:
 
 @value
 class CommunityList:
-    """A named standard community list: (action, communities) per line."""
+    """A named community list: (action, communities) per line, or if `expanded` (action, one regular expression)."""
 
     name: str
     rules: tuple[tuple[Action, tuple[str, ...]], ...]
+    expanded: bool = False
 
 
 @value

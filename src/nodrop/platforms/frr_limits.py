@@ -40,7 +40,8 @@ _GOES_ON = re.compile(r"goto ([1-9][0-9]{0,4})")
 SHARED = ("session_dscp", "prefix_lists", "community_lists", "as_path_lists", "route_maps")
 """What is said once for the processes of all VRFs."""
 
-_PLAIN = Plain("matches", "sets", "as_path_lists", description=on_one_line)
+_PLAIN = Plain("matches", "sets", "as_path_lists", "community_lists", description=on_one_line)
+_WORDS = Plain()
 _NAME = Plain("rules")
 _PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
 """What FRR takes in a regular expression of AS paths (bgpd/bgp_filter.c, config_bgp_aspath_validate)."""
@@ -116,9 +117,13 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
     check_rows(lists, "bgp", "community_lists")
     for one in lists:
+        (_NAME if one.expanded else _WORDS).check(one, "bgp", "community_lists", one.name)
         path = ("bgp", "community_lists", one.name, "rules")
         if not one.rules or not all(communities for _, communities in one.rules):
             raise refuse(path, "a rule names a community, and a list has a rule")
+        for _, communities in one.rules if one.expanded else ():
+            if len(communities) != 1 or on_one_line(communities[0]):
+                raise refuse(path, f"{' '.join(communities)!r} is no expression of communities")
 
 
 def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:

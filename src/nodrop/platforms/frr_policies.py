@@ -5,9 +5,10 @@ bgpd/bgp_clist.c, bgpd/bgp_filter.c). A route map's entry that is opened again g
 kind takes the place of the first (lib/routemap.c).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from nodrop.fabric import policy_values
 from nodrop.fabric.routing import (
     Action,
     AsPathList,
@@ -24,6 +25,8 @@ from nodrop.platforms.frr_words import NotUnderstood, action, number
 PREFIXES = {"ip": "prefix list", "ipv4": "prefix list", "ipv6": "IPv6 prefix list"}
 """What a list of an address family's prefixes is called where it is missing."""
 _STEP = 5
+_FIRST_EXPANDED = 100
+"""The first number of a community list whose lines are expressions."""
 
 
 class Policies:
@@ -32,7 +35,8 @@ class Policies:
     def __init__(self, others: list[Statement]) -> None:
         self._others = others
         self._prefix_lists: dict[tuple[str, str], dict[int, PrefixRule]] = {}
-        self._community_lists: dict[str, list[Any]] = {}
+        self._community_lists: dict[str, dict[int, tuple[Action, tuple[str, ...]]]] = {}
+        self._expanded: set[str] = set()
         self._as_path_lists: dict[str, dict[int, tuple[Action, str]]] = {}
         self._route_maps: dict[str, dict[int, RouteMapRule]] = {}
         self._references: list[tuple[Statement, str, str]] = []
@@ -60,7 +64,8 @@ class Policies:
                 for (family, name), rules in sorted(self._prefix_lists.items())
             ),
             "community_lists": tuple(
-                CommunityList(name=name, rules=tuple(rules)) for name, rules in sorted(self._community_lists.items())
+                CommunityList(name=name, rules=_in_order(rules), expanded=name in self._expanded)
+                for name, rules in sorted(self._community_lists.items())
             ),
             "as_path_lists": tuple(
                 AsPathList(name=name, rules=_in_order(rules)) for name, rules in sorted(self._as_path_lists.items())
@@ -89,31 +94,33 @@ class Policies:
             sequence=sequence, action=action(said), prefix=prefix, ge=limits.get("ge"), le=limits.get("le")
         )
 
-    def community_list(self, words: tuple[str, ...]) -> None:
-        """Read a line of a standard community list."""
-        match words:
-            case (_, _, "standard", name, "seq", _, said, *communities):
-                pass
-            case (_, _, "standard", name, said, *communities):
-                pass
-            case (_, _, name, said, *communities) if name.isdecimal():
-                pass
-            case _:
-                raise NotUnderstood
-        if not communities:
-            raise NotUnderstood
-        self._community_lists.setdefault(name, []).append((action(said), tuple(communities)))
+    def community_list(self, statement: Statement) -> None:
+        """Read a line of a community list; those with a number from 100 on are of expressions."""
+        _, _, *rest = statement.words
+        style = rest[0] if rest else ""
+        if style not in ("standard", "expanded"):
+            style = "standard" if number(style) < _FIRST_EXPANDED else "expanded"
+            rest.insert(0, style)
+        name, sequence, said, communities = _line_of_list(rest[1:])
+        if name in self._community_lists and (style == "expanded") != (name in self._expanded):
+            raise NotUnderstood  # bgpd refuses a line of the other style (bgp_clist.c, community_list_set)
+        if style == "expanded":
+            self._expanded.add(name)
+            communities = (" ".join(communities),)
+        rules = self._community_lists.setdefault(name, {})
+        rules[_next(rules) if sequence is None else sequence] = said, communities
+        own = CommunityList(name=name, rules=((said, communities),), expanded=style == "expanded")
+        if not policy_values.listed(own):
+            self._others.append(statement)
 
-    def as_path_list(self, words: tuple[str, ...]) -> None:
+    def as_path_list(self, statement: Statement) -> None:
         """Read a line of an AS path list."""
-        match words:
-            case (_, "as-path", "access-list", name, "seq", place, said, *path) if path:
-                sequence = number(place)
-            case (_, "as-path", "access-list", name, said, *path) if path:
-                sequence = max(self._as_path_lists.get(name, ()), default=0) // _STEP * _STEP + _STEP
-            case _:
-                raise NotUnderstood
-        self._as_path_lists.setdefault(name, {})[sequence] = action(said), " ".join(path)
+        name, sequence, said, words = _line_of_list(statement.words[3:])
+        expression = " ".join(words)
+        rules = self._as_path_lists.setdefault(name, {})
+        rules[_next(rules) if sequence is None else sequence] = said, expression
+        if policy_values.path_expression(expression) is None:
+            self._others.append(statement)
 
     def route_map(self, statement: Statement) -> None:
         """Read an entry of a route map with the commands inside it.
@@ -142,14 +149,11 @@ class Policies:
                 kind = kind if kind in found else "set"
             else:
                 value = rest[len(attribute) + 1 :]
+                if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
+                    self._others.append(child)
+                self._refer_to_list(child, attribute, value)
             found[kind].pop(attribute, None)
             found[kind][attribute] = value
-            if kind == "match" and attribute.endswith("prefix-list"):
-                self.refer(child, PREFIXES[attribute.partition(" ")[0]], value)
-            elif kind == "match" and attribute == "community":
-                self.refer(child, "community list", value.split()[0])
-            elif kind == "match" and attribute == "as-path":
-                self.refer(child, "AS path list", value)
         rules = self._route_maps.setdefault(name, {})
         before = rules.get(sequence)
         if before is not None:
@@ -158,6 +162,15 @@ class Policies:
         rules[sequence] = RouteMapRule(
             sequence=sequence, action=what, matches=tuple(found["match"].items()), sets=tuple(found["set"].items())
         )
+
+    def _refer_to_list(self, match: Statement, attribute: str, value: str) -> None:
+        """Keep that a command of a route map names a list, if it does."""
+        if attribute.endswith("prefix-list"):
+            self.refer(match, PREFIXES[attribute.partition(" ")[0]], value)
+        elif match.starts("match", "community"):
+            self.refer(match, "community list", value.split()[0])
+        elif match.starts("match", "as-path"):
+            self.refer(match, "AS path list", value)
 
     def _goes(self, statement: Statement) -> dict[str, str]:
         """Return where a route goes from an entry; one that is not understood is kept."""
@@ -172,6 +185,21 @@ class Policies:
         self._others.append(statement)
         kind, _, rest = statement.text.partition(" ")
         return {kind: rest}
+
+
+def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[str, ...]]:
+    """Return the name of a list, the number of a line of it, if it has one, what it does, and with what."""
+    match words:
+        case (name, "seq", place, said, *rest) if rest:
+            return name, number(place), action(said), tuple(rest)
+        case (name, said, *rest) if rest:
+            return name, None, action(said), tuple(rest)
+    raise NotUnderstood
+
+
+def _next(rules: Iterable[int]) -> int:
+    """Return the number of a line without one."""
+    return max(rules, default=0) // _STEP * _STEP + _STEP
 
 
 def _in_order(rules: dict[int, Any]) -> tuple[Any, ...]:

@@ -92,9 +92,9 @@ class _Reader:
         if words[:2] in (("ip", "prefix-list"), ("ipv6", "prefix-list")):
             self._policies.prefix_list(statement)
         elif words[:2] == ("bgp", "community-list"):
-            self._policies.community_list(words)
+            self._policies.community_list(statement)
         elif words[:3] in (("bgp", "as-path", "access-list"), ("ip", "as-path", "access-list")):
-            self._policies.as_path_list(words)
+            self._policies.as_path_list(statement)
         elif words[:2] in (("ip", "route"), ("ipv6", "route")):
             self._route(words, None)
         elif words[0] == "vrf" and len(words) == 2:

@@ -13,7 +13,6 @@ ORIGIN = 0
 DEFAULT_PREFERENCE = 100
 """LOCAL_PREF of a route that nobody gives another (FRR, bgpd/bgp_attr.h, BGP_DEFAULT_LOCAL_PREF)."""
 IGP, EGP, INCOMPLETE = 0, 1, 2
-ORIGINS = {"igp": IGP, "egp": EGP, "incomplete": INCOMPLETE}
 NOT_PASSED_ON = frozenset({"no-export", "no-advertise", "local-AS"})
 """Communities with which a route goes to no other AS (RFC 1997)."""
 

@@ -15,7 +15,7 @@ from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.routing.convergence import State, converge
 from nodrop.routing.legs import Cabling
-from nodrop.routing.policy import understood
+from nodrop.routing.policy import uncomputed
 from nodrop.routing.prefixes import FAMILIES, Address, Family, Prefix, address
 from nodrop.routing.sessions import Router, Session, Sessions, Side, routers
 from nodrop.routing.speakers import World, discards, internal, outlet, statics
@@ -184,11 +184,8 @@ class ControlPlane:
                 yield Gap((router.device.name,), router.unsaid)
             if isinstance(bgp.neighbors, Unknown):
                 yield Gap(router.subject, "device.bgp.neighbors")
-            for one in bgp.route_maps:
-                for rule in one.rules:
-                    for kind, _ in (*rule.matches, *rule.sets):
-                        if not understood(kind):
-                            yield Gap((*router.subject, "route_maps", one.name, str(rule.sequence)), kind)
+            for name, rule, what in uncomputed(bgp):
+                yield Gap((*router.subject, "route_maps", name, str(rule.sequence)), what)
             yield from self._unfollowed(router, bgp)
         for down in self.down:
             if down.neighbor.ebgp_multihop is not None and down.reason in ("no-subnet", "port-down"):

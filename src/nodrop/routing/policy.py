@@ -5,27 +5,23 @@ map or list that is named and not there denies all (bgpd/bgp_route.c, bgp_input_
 lib/plist.c, prefix_list_apply_ext).
 """
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, cached_property
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple, TypeVar
 
-from nodrop.fabric.routing import Action, Bgp, BgpNeighbor, Ipv6Unicast, RouteMapRule
-from nodrop.routing.adverts import ORIGINS, Attributes, Part
+from nodrop.fabric import policy_values as values
+from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, Ipv6Unicast, RouteMapRule
+from nodrop.formats.places import on_one_line
+from nodrop.routing.adverts import Attributes, Part
 from nodrop.routing.destinations import Destinations, Shape
 from nodrop.routing.prefixes import Family
 
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
-_WELL_KNOWN = {
-    "65535:0": GRACEFUL_SHUTDOWN,
-    "65535:65281": "no-export",
-    "65535:65282": "no-advertise",
-    "65535:65283": "local-AS",
-    "0:0": "internet",
-}
-_BETWEEN = r"(?:^|[,{}() ]|$)"
+_SHOWN = 80
+"""How many characters of a command are shown."""
 
 Condition = Callable[[Attributes], bool]
+_Own = TypeVar("_Own", bound=Hashable)
 
 
 class Words(NamedTuple):
@@ -37,8 +33,8 @@ class Words(NamedTuple):
 
     rules: tuple[RouteMapRule, ...] | None
     prefix_lists: tuple[tuple[str, Shape | None], ...]
-    community_lists: tuple[tuple[str, tuple[tuple[Action, tuple[str, ...]], ...] | None], ...]
-    as_path_lists: tuple[tuple[str, tuple[tuple[Action, str], ...] | None], ...]
+    community_lists: tuple[tuple[str, CommunityList | None], ...]
+    as_path_lists: tuple[tuple[str, AsPathList | None], ...]
     listed: Shape | None
     nothing: bool = False
     """Whether nothing passes at all: RFC 8212 without a policy, or a prefix list that is not there."""
@@ -64,8 +60,8 @@ class Reader:
     def __init__(self, bgp: Bgp, family: Family) -> None:
         self._maps = {one.name: one.rules for one in bgp.route_maps}
         self._prefix_lists = {one.name: one.rules for one in bgp.prefix_lists if one.family == family}
-        self._communities = {one.name: one.rules for one in bgp.community_lists}
-        self._paths = {one.name: one.rules for one in bgp.as_path_lists}
+        self._communities = {one.name: one for one in bgp.community_lists}
+        self._paths = {one.name: one for one in bgp.as_path_lists}
         self._family, self._requires = family, bgp.requires_policy is True
         self._read: dict[tuple[str | None, str | None], Words] = {}
 
@@ -220,23 +216,55 @@ class Policy:
         )
 
     def _condition(self, kind: str, value: str) -> Condition:
-        name, *more = value.split() or [""]
-        if kind == "community":
-            rules, exact = self._communities.get(name), "exact-match" in more
-            return lambda attributes: _in_communities(attributes.communities, rules, exact=exact)
+        if kind == "community" and (named := values.community_list(value)) is not None:
+            name, exact = named
+            communities = self._communities.get(name)
+            return _remembered(lambda own: _in_communities(own, communities, exact=exact), lambda one: one.communities)
         if kind == "as-path":
-            paths = self._paths.get(name)
-            return lambda attributes: _in_paths(attributes.path, paths)
+            paths = self._paths.get(value)
+            return _remembered(lambda path: _in_paths(path, paths), lambda one: one.path)
         if kind == "tag":
-            return lambda attributes: str(attributes.tag) == value
+            tag = values.tag(value)
+            return lambda attributes: attributes.tag == tag
         if kind == "metric":
-            return lambda attributes: str(attributes.med or 0) == value
+            med = values.number(value)
+            return lambda attributes: (attributes.med or 0) == med
         return lambda attributes: False
 
 
-def understood(kind: str) -> bool:
-    """Whether what a route map matches or sets is one of those that are computed."""
-    return kind in _UNDERSTOOD
+def _remembered(answer: Callable[[_Own], bool], part: Callable[[Attributes], _Own]) -> Condition:
+    """Return a condition on a part of the attributes that is asked once for each value of it."""
+    known: dict[_Own, bool] = {}
+
+    def condition(attributes: Attributes) -> bool:
+        own = part(attributes)
+        if own not in known:
+            known[own] = answer(own)
+        return known[own]
+
+    return condition
+
+
+def uncomputed(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]:
+    """Yield (route map, rule, what) of all that route maps match or set and that is not computed.
+
+    That is a word that is not known here, a value that FRR does not take or that only the switch knows, and a list
+    with an expression or a community of which nothing is known.
+    """
+    unknown = {("community", one.name) for one in bgp.community_lists if not values.listed(one)}
+    unknown |= {("as-path", one.name) for one in bgp.as_path_lists if not values.listed(one)}
+    for one in bgp.route_maps:
+        for rule in one.rules:
+            for kind, value in rule.matches:
+                if kind not in _UNDERSTOOD:
+                    yield one.name, rule, kind
+                elif not values.computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
+                    yield one.name, rule, on_one_line(f"match {kind} {value}")[:_SHOWN]
+            for kind, value in rule.sets:
+                if kind not in _UNDERSTOOD:
+                    yield one.name, rule, kind
+                elif not values.computable("set", kind, value):
+                    yield one.name, rule, on_one_line(f"set {kind} {value}")[:_SHOWN]
 
 
 _UNDERSTOOD = frozenset(
@@ -256,76 +284,49 @@ _UNDERSTOOD = frozenset(
 )
 
 
-def community(text: str) -> str:
-    """A community in one spelling."""
-    return _WELL_KNOWN.get(text, text)
+def _in_communities(own: frozenset[str], listed: CommunityList | None, *, exact: bool) -> bool:
+    """Whether a community list permits communities: a line is for those that have all that it names.
 
-
-def _in_communities(
-    own: frozenset[str], rules: tuple[tuple[Action, tuple[str, ...]], ...] | None, *, exact: bool
-) -> bool:
-    """Whether a community list permits communities: a line is for those that have all that it names."""
-    for action, wanted in rules or ():
-        named = frozenset(map(community, wanted))
-        if "internet" in named or (own == named if exact else named <= own):
+    The expression of an expanded list is for all communities as one text, and not for none (bgpd/bgp_clist.c,
+    community_regexp_match).
+    """
+    for action, wanted in listed.rules if listed is not None else ():
+        if listed is not None and listed.expanded:
+            found = values.community_expression(" ".join(wanted))
+            matched = bool(own) and found is not None and found.matches(values.shown(own))
+        else:
+            named = frozenset(map(values.community, wanted))
+            matched = "internet" in named or (own == named if exact else named <= own)
+        if matched:
             return action == "permit"
     return False
 
 
-def _in_paths(path: tuple[int, ...], rules: tuple[tuple[Action, str], ...] | None) -> bool:
+def _in_paths(path: tuple[int, ...], listed: AsPathList | None) -> bool:
+    """Whether an AS path list permits a path, as the first of its lines says whose expression matches."""
     text = " ".join(map(str, path))
-    return next((action == "permit" for action, regex in rules or () if _regex(regex).search(text)), False)
-
-
-@cache
-def _regex(text: str) -> re.Pattern[str]:
-    """FRR's regular expression for AS paths: `_` is an end, or what stands between numbers (bgpd/bgp_regex.c)."""
-    try:
-        return re.compile(text.replace("_", _BETWEEN))
-    except re.error:
-        return re.compile("(?!)")
+    for action, expression in listed.rules if listed is not None else ():
+        found = values.path_expression(expression)
+        if found is not None and found.matches(text):
+            return action == "permit"
+    return False
 
 
 def _change(kind: str, value: str) -> Callable[[Attributes], Attributes]:
-    if kind == "community":
-        *named, last = value.split() or ["none"]
-        if last == "additive":
-            more = frozenset(map(community, named))
-            return lambda old: old._replace(communities=old.communities | more)
-        given = frozenset() if value == "none" else frozenset(map(community, (*named, last)))
-        return lambda old: old._replace(communities=given)
-    if kind == "as-path prepend":
-        if value.startswith("last-as"):
-            times = int(value.split()[1])
-            return lambda old: old._replace(path=old.path[:1] * times + old.path)
-        before = tuple(map(int, value.split()))
-        return lambda old: old._replace(path=before + old.path)
-    if kind == "origin":
-        return lambda old: old._replace(origin=ORIGINS.get(value, old.origin))
-    if kind in _NUMBERS:
-        return _number(kind, value)
+    """Return what a route map sets; nothing where that is not computed."""
+    if kind == "community" and (given := values.communities_set(value)) is not None:
+        own, added = frozenset(given[0]), given[1]
+        return lambda old: old._replace(communities=old.communities | own if added else own)
+    if kind == "as-path prepend" and (before := values.prepended(value)) is not None:
+        return lambda old: old._replace(path=before.of(old.path))
+    if kind == "origin" and (origin := values.origin(value)) is not None:
+        return lambda old: old._replace(origin=origin)
+    if kind == "tag" and (tag := values.tag(value)) is not None:
+        return lambda old: old._replace(tag=tag)
+    if kind == "weight" and (weight := values.number(value)) is not None:
+        return lambda old: old._replace(weight=weight)
+    if kind == "metric" and (med := values.change(value)) is not None:
+        return lambda old: old._replace(med=med.of(old.med or 0))
+    if kind == "local-preference" and (preference := values.change(value)) is not None:
+        return lambda old: old._replace(preference=preference.of(old.preference))
     return lambda old: old
-
-
-_NUMBERS: Mapping[str, Callable[[Attributes, int], Attributes]] = {
-    "local-preference": lambda old, number: old._replace(preference=number),
-    "metric": lambda old, number: old._replace(med=number),
-    "weight": lambda old, number: old._replace(weight=number),
-    "tag": lambda old, number: old._replace(tag=number),
-}
-_OLD: Mapping[str, Callable[[Attributes], int]] = {
-    "local-preference": lambda old: old.preference,
-    "metric": lambda old: old.med or 0,
-    "weight": lambda old: old.weight,
-    "tag": lambda old: old.tag,
-}
-
-
-def _number(kind: str, value: str) -> Callable[[Attributes], Attributes]:
-    """Set a number, or with a sign before it change the one that is there."""
-    if not value.lstrip("+-").isdecimal():
-        return lambda old: old
-    replaced, before, amount = _NUMBERS[kind], _OLD[kind], int(value)
-    if value[:1] in "+-":
-        return lambda old: replaced(old, max(0, before(old) + amount))
-    return lambda old: replaced(old, amount)

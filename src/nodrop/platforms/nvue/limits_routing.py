@@ -170,6 +170,8 @@ def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
     for one in lists:
         path = ("bgp", "community_lists", one.name)
         _check_name(one.name, *path)
+        if one.expanded:
+            raise refuse((*path, "expanded"), "NVUE has no expressions of communities")
         if not one.rules or not all(communities for _, communities in one.rules):
             raise refuse((*path, "rules"), "a rule names a community, and a list has a rule")
         for _, communities in one.rules:

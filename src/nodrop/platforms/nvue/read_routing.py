@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
+from nodrop.fabric import policy_values
 from nodrop.fabric.routing import (
     Action,
     AsPathList,
@@ -261,10 +262,11 @@ class RoutingReader:
 
     def _as_path_lists(self) -> Iterator[AsPathList]:
         for name in sorted(self._policy.texts("as-path-list")):
-            rules: list[tuple[Action, str]] = [
-                (rule.word("action", _ACTIONS) or "permit", rule.text("aspath-exp") or "")
-                for _, rule in self._rules("as-path-list", name)
-            ]
+            rules: list[tuple[Action, str]] = []
+            for _, rule in self._rules("as-path-list", name):
+                rules.append((rule.word("action", _ACTIONS) or "permit", rule.text("aspath-exp") or ""))
+                if policy_values.path_expression(rules[-1][1]) is None:
+                    self.unread.append((*rule.path, "aspath-exp"))
             yield AsPathList(name=name, rules=tuple(rules))
 
     def _route_maps(self) -> Iterator[RouteMap]:
@@ -274,7 +276,7 @@ class RoutingReader:
                     sequence=sequence,
                     action=rule.word("action", _ACTIONS) or "permit",
                     matches=tuple(self._matches(rule.below("match"))),
-                    sets=(*_sets(rule.below("set")), *self._goes_on(rule)),
+                    sets=(*self._sets(rule.below("set")), *self._goes_on(rule)),
                 )
                 for sequence, rule in self._rules("route-map", name)
             ]
@@ -298,13 +300,15 @@ class RoutingReader:
                 self._dangling(_LISTS[word], value, (*node.path, word))
             yield f"{family} address prefix-list" if word == "ip-prefix-list" else _MATCHES.get(word, word), value
 
-
-def _sets(node: View) -> Iterator[tuple[str, str]]:
-    for word in node.node:
-        prepended = word == "as-path-prepend"
-        texts = map(communities.name, node.texts(word)) if word == "community" else node.texts(word)
-        value = (node.below(word).text("as") or "") if prepended else " ".join(texts)
-        yield _SETS.get(word, word), value
+    def _sets(self, node: View) -> Iterator[tuple[str, str]]:
+        for word in node.node:
+            prepended = word == "as-path-prepend"
+            texts = map(communities.name, node.texts(word)) if word == "community" else node.texts(word)
+            value = (node.below(word).text("as") or "") if prepended else " ".join(texts)
+            kind = _SETS.get(word, word)
+            if not policy_values.computable("set", kind, value):
+                self.unread.append((*node.path, word))
+            yield kind, value
 
 
 def _networks(bgp: View) -> Iterator[tuple[bool, str]]:

@@ -1,0 +1,388 @@
+"""POSIX extended regular expressions, matched in time linear in the text: the texts of configurations are hostile.
+
+The syntax is the part on which the libraries agree that FRR is built with: regcomp of glibc (REG_EXTENDED; Debian's
+packages, SONiC), and since FRR 10.3 PCRE2 (debian/rules, --enable-pcre2posix). What they read differently, or
+one of them refuses, is not compiled: back-references, `\\<`, `\\w`, a repeat of a repeat or of an anchor, `{2}` of a
+group with an anchor in it (`(1$){2}` matches 1 in glibc), `{,n}`, an unmatched `)`, a backslash in brackets, collating
+symbols, characters outside ASCII. Nor are expressions beyond the limits.
+
+An expression becomes a nondeterministic automaton, of which all states are followed at once (Thompson 1968). Sets of
+states that were reached are remembered, up to a limit.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, Literal
+
+MAX_STATES = 2000
+"""How many states an expression may have, the copies that `{m,n}` makes counted before they are made."""
+MAX_LENGTH = 8192
+"""How many characters an expression may have: FRR reads lines of so many (lib/vty.h, VTY_BUFSIZ)."""
+MAX_DEPTH = 50
+"""How deep groups may be nested."""
+MAX_REPEAT = 32767
+"""The largest number in `{m,n}` (glibc, RE_DUP_MAX)."""
+_KEPT = 256
+"""How many expressions are kept compiled."""
+
+_UPPER, _LOWER, _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", "0123456789"
+_GRAPH = "".join(map(chr, range(33, 127)))
+_CLASSES: Final = {
+    "alnum": _UPPER + _LOWER + _DIGITS,
+    "alpha": _UPPER + _LOWER,
+    "blank": " \t",
+    "cntrl": "".join(map(chr, (*range(32), 127))),
+    "digit": _DIGITS,
+    "graph": _GRAPH,
+    "lower": _LOWER,
+    "print": " " + _GRAPH,
+    "punct": "".join(one for one in _GRAPH if not one.isalnum()),
+    "space": " \t\n\v\f\r",
+    "upper": _UPPER,
+    "xdigit": _DIGITS + "abcdefABCDEF",
+}
+_NAMED: Final = {name: sum(1 << ord(one) for one in members) for name, members in _CLASSES.items()}
+"""The characters of a class, a bit for each code."""
+_ANY: Final = -1
+_ESCAPED = frozenset("()[]{}.*+?^$|\\,-:/ ")
+_REPEATS = "*+?{"
+
+
+class _NotCompiled(Exception):
+    """An expression is outside the syntax or the limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A part of an expression, and how many states it takes.
+
+    `set` is one character of `characters`, a bit for each code; `begin` and `end` are the anchors.
+    """
+
+    kind: Literal["set", "begin", "end", "all", "any", "repeat"]
+    states: int
+    parts: tuple["_Node", ...] = ()
+    characters: int = 0
+    low: int = 0
+    high: int | None = 0
+
+    @property
+    def anchored(self) -> bool:
+        """Whether there is an anchor in it."""
+        return self.kind in ("begin", "end") or any(part.anchored for part in self.parts)
+
+
+_BEGIN, _END, _EMPTY = _Node("begin", 1), _Node("end", 1), _Node("all", 0)
+
+
+class _Parser:
+    """Reads an expression from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._depth = text, 0, 0
+
+    def parse(self) -> _Node:
+        """Return the whole expression."""
+        found = self._alternatives()
+        if self._at < len(self._text):  # a `)` that closes nothing: a character to glibc, an error to PCRE2
+            raise _NotCompiled
+        return found
+
+    def _next(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _take(self) -> str:
+        found = self._next()
+        self._at += 1
+        if not found or not found.isascii() or not found.isprintable():
+            raise _NotCompiled
+        return found
+
+    def _alternatives(self) -> _Node:
+        branches = [self._branch()]
+        while self._next() == "|":
+            self._at += 1
+            branches.append(self._branch())
+        if len(branches) == 1:
+            return branches[0]
+        return _Node("any", sum(one.states for one in branches) + 1, tuple(branches))
+
+    def _branch(self) -> _Node:
+        parts: list[_Node] = []
+        while self._next() not in ("", "|", ")"):
+            parts.append(self._repeated())
+        return parts[0] if len(parts) == 1 else _Node("all", sum(one.states for one in parts), tuple(parts))
+
+    def _repeated(self) -> _Node:
+        atom = self._atom()
+        if not self._next() or self._next() not in _REPEATS:
+            return atom
+        if atom.kind in ("begin", "end"):
+            raise _NotCompiled
+        copied = self._next() == "{"
+        low, high = self._bounds()
+        if copied and atom.anchored:
+            raise _NotCompiled
+        if self._next() and self._next() in _REPEATS:
+            raise _NotCompiled
+        if high == 0:  # PCRE2 10.42 finds no `.` in `2.` with `(2|.*){0}\.`
+            raise _NotCompiled
+        if not atom.states:
+            return _EMPTY
+        copies = low * atom.states
+        more = (0 if low else atom.states) + 1 if high is None else (high - low) * (atom.states + 1)
+        return _Node("repeat", copies + more, (atom,), low=low, high=high)
+
+    def _bounds(self) -> tuple[int, int | None]:
+        match self._take():
+            case "*":
+                return 0, None
+            case "+":
+                return 1, None
+            case "?":
+                return 0, 1
+        low, high = self._number(), None
+        if self._next() == ",":
+            self._at += 1
+            high = None if self._next() == "}" else self._number()
+        else:
+            high = low
+        if self._take() != "}" or (high is not None and high < low):
+            raise _NotCompiled
+        return low, high
+
+    def _number(self) -> int:
+        digits = ""
+        while self._next() and self._next() in "0123456789" and len(digits) < 6:
+            digits += self._take()
+        if not digits or int(digits) > MAX_REPEAT:
+            raise _NotCompiled
+        return int(digits)
+
+    def _atom(self) -> _Node:
+        match one := self._take():
+            case "(":
+                return self._group()
+            case "[":
+                return self._bracket()
+            case "^":
+                return _BEGIN
+            case "$":
+                return _END
+            case ".":
+                return _Node("set", 1, characters=_ANY)
+            case "*" | "+" | "?" | "{":  # nothing stands before it to be repeated
+                raise _NotCompiled
+            case "\\":
+                one = self._take()
+                if one not in _ESCAPED:
+                    raise _NotCompiled
+        return _Node("set", 1, characters=1 << ord(one))
+
+    def _group(self) -> _Node:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _NotCompiled
+        found = self._alternatives()
+        if self._take() != ")":
+            raise _NotCompiled
+        self._depth -= 1
+        # An anchor in a group can be repeated, one by itself cannot.
+        return _Node("all", found.states, (found,)) if found.kind in ("begin", "end") else found
+
+    def _bracket(self) -> _Node:
+        """Return the set of a bracket expression, whose `[` has been taken."""
+        negated = self._next() == "^"
+        self._at += negated
+        if self._next() and self._next() in ":.=":  # PCRE2 takes `[.1.]` for a collating symbol
+            raise _NotCompiled
+        begin, found = self._at, 0
+        while self._next() != "]" or self._at == begin:
+            found |= self._member(first=self._at == begin)
+        self._at += 1
+        return _Node("set", 1, characters=~found if negated else found)
+
+    def _member(self, *, first: bool) -> int:
+        """Return a member of a bracket expression: a class, a range or a character."""
+        one, after = self._take(), self._next()
+        if one == "\\":  # a character to glibc, an escape to PCRE2
+            raise _NotCompiled
+        if one == "[" and after and after in ":.=":
+            return self._class()
+        if one == "-" and not first and after != "]":
+            raise _NotCompiled
+        if after != "-" or self._text[self._at + 1 : self._at + 2] == "]":
+            return 1 << ord(one)
+        self._at += 1
+        last = self._take()
+        if one == "-" or last in "-[\\" or last < one:
+            raise _NotCompiled
+        return sum(1 << code for code in range(ord(one), ord(last) + 1))
+
+    def _class(self) -> int:
+        name, closed, _ = self._text[self._at + 1 : self._at + 9].partition(":]")
+        if self._next() != ":" or not closed or name not in _NAMED:
+            raise _NotCompiled
+        self._at += len(name) + 3
+        if self._next() == "-" and self._text[self._at + 1 : self._at + 2] != "]":
+            raise _NotCompiled
+        return _NAMED[name]
+
+
+@dataclass(slots=True)
+class _Reached:
+    """A set of states: those that wait for a character, and whether the expression has matched."""
+
+    waiting: tuple[int, ...]
+    matched: bool
+    matched_at_end: bool
+    next: dict[str, "_Reached"] = field(default_factory=dict)
+
+
+class Expression:
+    """A compiled expression; its automaton is made when a text is matched for the first time."""
+
+    MOST_REMEMBERED: Final = 20_000
+    """How many states the sets that are remembered may have together."""
+
+    def __init__(self, root: _Node) -> None:
+        self._root = root
+        self.states = root.states + 1
+        """How many states it has."""
+        self.visited = 0
+        """How many states were visited to match texts: the work that was done."""
+        self.remembered = 0
+        """How many states the sets have that are remembered."""
+        self._characters: list[int | None] = []
+        self._follow: list[tuple[int, ...]] = []
+        self._known: dict[frozenset[int], _Reached] = {}
+        self._begin: _Reached | None = None
+
+    def matches(self, text: str) -> bool:
+        """Whether a part of a text is one that the expression describes."""
+        if self._begin is None:
+            self._build()
+        here = self._begin
+        assert here is not None
+        for one in text:
+            if here.matched:
+                return True
+            after = here.next.get(one)
+            if after is None:
+                after = here.next[one] = self._after(here, one)
+            here = after
+        return here.matched or here.matched_at_end
+
+    def _build(self) -> None:
+        """Make the automaton: state 0 is the match, the last one made is where the expression begins."""
+        self._characters, self._follow = [None], [()]
+        self._entry = self._emitted(self._root, 0)
+        self._begin = self._closed({self._entry}, begin=True)
+
+    def _state(self, characters: int | None, *follow: int) -> int:
+        self._characters.append(characters)
+        self._follow.append(follow)
+        return len(self._follow) - 1
+
+    def _emitted(self, node: _Node, after: int) -> int:
+        """Make the states of a part in front of a state, and return the first of them."""
+        match node.kind:
+            case "set":
+                return self._state(node.characters, after)
+            case "begin":
+                return self._state(None, _AT_BEGIN, after)
+            case "end":
+                return self._state(None, _AT_END, after)
+            case "all":
+                for part in reversed(node.parts):
+                    after = self._emitted(part, after)
+                return after
+            case "any":
+                return self._state(None, *(self._emitted(part, after) for part in node.parts))
+        (part,) = node.parts
+        first = after
+        if node.high is None:
+            again = self._state(None)
+            entered = self._emitted(part, again)
+            self._follow[again] = (entered, after)
+            first = entered if node.low else again
+        for _ in range(0 if node.high is None else node.high - node.low):
+            first = self._state(None, self._emitted(part, first), after)
+        for _ in range(node.low - (node.high is None and node.low > 0)):
+            first = self._emitted(part, first)
+        return first
+
+    def _after(self, here: _Reached, one: str) -> _Reached:
+        """Return what is reached by a character; the expression may also begin behind it."""
+        code = ord(one)
+        self.visited += len(here.waiting)
+        seeds = {self._follow[state][0] for state in here.waiting if (self._characters[state] or 0) >> code & 1}
+        seeds.add(self._entry)
+        key = frozenset(seeds)
+        found = self._known.get(key)
+        if found is None:
+            found = self._closed(seeds, begin=False)
+            size = len(key) + len(found.waiting) + 1
+            if self.remembered + size > self.MOST_REMEMBERED:
+                self._known.clear()
+                self.remembered = 0
+                assert self._begin is not None
+                self._begin.next.clear()
+                here.next.clear()
+            self._known[key] = found
+            self.remembered += size
+        return found
+
+    def _closed(self, seeds: set[int], *, begin: bool) -> _Reached:
+        """Return what is reached from some states without a character."""
+        waiting: list[int] = []
+        seen, behind = set(seeds), set[int]()
+        todo = list(seeds)
+        while todo:
+            state = todo.pop()
+            follow = self._follow[state]
+            if self._characters[state] is not None:
+                waiting.append(state)
+                continue
+            if follow[:1] == (_AT_END,):
+                behind.add(follow[1])
+                continue
+            if follow[:1] == (_AT_BEGIN,):
+                follow = follow[1:] if begin else ()
+            more = [one for one in follow if one not in seen]
+            seen.update(more)
+            todo += more
+        at_end = self._at_end(behind, seen, begin=begin)
+        self.visited += len(seen)
+        return _Reached(tuple(waiting), 0 in seen, at_end or 0 in seen)
+
+    def _at_end(self, behind: set[int], seen: set[int], *, begin: bool) -> bool:
+        """Whether the match is reached where the text ends, from states behind an anchor of the end."""
+        todo = [one for one in behind if one not in seen]
+        also = set(todo)
+        while todo:
+            state = todo.pop()
+            follow = () if self._characters[state] is not None else self._follow[state]
+            if follow[:1] in ((_AT_END,), (_AT_BEGIN,)):
+                follow = follow[1:] if begin or follow[0] == _AT_END else ()
+            more = [one for one in follow if one not in seen and one not in also]
+            also.update(more)
+            todo += more
+        self.visited += len(also)
+        return 0 in also or 0 in (behind & seen)
+
+
+_AT_BEGIN, _AT_END = -1, -2
+"""In front of what follows a state that is an anchor."""
+
+
+@lru_cache(maxsize=_KEPT)
+def compiled(text: str) -> Expression | None:
+    """Return a compiled expression; None where nothing is known of it: outside the syntax, or the limits."""
+    if len(text) > MAX_LENGTH:
+        return None
+    try:
+        root = _Parser(text).parse()
+    except _NotCompiled:
+        return None
+    return Expression(root) if root.states < MAX_STATES else None
