@@ -74,6 +74,7 @@ def emptied(site: Path) -> None:
     cache = site.parent / "cache"
     shutil.rmtree(cache, ignore_errors=True)
     os.environ["XDG_CACHE_HOME"] = str(cache)
+    os.environ["XDG_STATE_HOME"] = str(site.parent / "state")
 
 
 def checked(site: Path, jobs: list[str]) -> Run:

@@ -40,6 +40,7 @@ def main() -> None:
         here = Path(folder)
         build_pod(here, options.leaves, options.spines)
         os.environ["XDG_CACHE_HOME"] = str(here / "cache")
+        os.environ["XDG_STATE_HOME"] = str(here / "state")
         for pods in options.pods:
             site = in_pods(here, pods)
             strewn = strew(site, pods, options.instances, options.leaves)

@@ -22,12 +22,13 @@ DATA = b"what was worked out " * 50
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "cache" / "nodrop"
 
 
 @pytest.fixture
 def store(folder: Path) -> Store:
-    found = cache.opened()
+    found = cache.opened([])
     assert found is not None
     assert found.folder == folder
     return found
@@ -60,7 +61,7 @@ def test_a_key_tells_kinds_parts_and_code_apart(store: Store) -> None:
         store.key("test", b"a", b"bc"),
         store.key("test", b"abc"),
         store.key("other", b"ab", b"c"),
-        Store(store.folder, b"another nodrop").key("test", b"ab", b"c"),
+        Store(store.folder, b"another nodrop", store.seal).key("test", b"ab", b"c"),
     ]
     assert len(set(keys)) == len(keys)
 
@@ -110,7 +111,7 @@ def test_an_entry_under_another_key_is_not_there(store: Store, key: str) -> None
 
 def sealed(store: Store, key: str, squeezed: bytes) -> None:
     """Put an entry that says itself that it is whole."""
-    (store.folder / key).write_bytes(cache._FORM + cache._sealed(key, squeezed) + squeezed)
+    (store.folder / key).write_bytes(cache._FORM + store.sealed(key, squeezed) + squeezed)
 
 
 def test_an_entry_that_swells_beyond_measure_is_not_there(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,24 +170,24 @@ def test_an_entry_of_somebody_else_is_not_there(store: Store, key: str, monkeypa
 def test_a_folder_that_is_not_safe_is_left_alone(folder: Path, made: object, why: str) -> None:
     made(folder)  # type: ignore[operator]
     before = sorted(map(str, folder.parent.rglob("*")))
-    assert cache.opened() is None
-    assert why in cache.why_not()
-    Store(folder, b"").put("00", DATA)
+    assert cache.opened([]) is None
+    assert why in cache.why_not([])
+    Store(folder, b"", b"").put("00", DATA)
     assert sorted(map(str, folder.parent.rglob("*"))) == before
 
 
 def test_a_folder_of_somebody_else_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir(parents=True)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert cache.opened() is None
-    assert cache.why_not() == f"nothing is kept for the next run: {folder} belongs to somebody else"
+    assert cache.opened([]) is None
+    assert cache.why_not([]) == f"nothing is kept for the next run: {folder} belongs to somebody else"
 
 
 def test_entries_lie_where_the_specification_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for stated in ("", "here", "./here"):
         monkeypatch.setenv("XDG_CACHE_HOME", stated)
-        store = cache.opened()
+        store = cache.opened([])
         assert store is not None
         assert store.folder == tmp_path / ".cache/nodrop"
 
@@ -194,8 +195,8 @@ def test_entries_lie_where_the_specification_says(tmp_path: Path, monkeypatch: p
 def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", _homeless)
-    assert cache.opened() is None
-    assert "no home folder" in cache.why_not()
+    assert cache.opened([]) is None
+    assert "no home folder" in cache.why_not([])
 
 
 def _homeless() -> Path:

@@ -40,6 +40,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pod: Path) -> None:
     """A fabric with findings of several kinds, in `site/pod`, and a cache of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("NODROP_NO_CACHE")
     shutil.copytree(pod, "site/pod")
     edit(CONFIG, lambda config: config["PFC_WD"].pop("Ethernet0"))
@@ -254,7 +255,7 @@ def test_an_outcome_that_somebody_altered_is_made_anew(work: list[str]) -> None:
         work.clear()
         assert lint() == plain
         assert work == []
-    store = Store(Path("cache/nodrop"), b"")
+    store = Store(Path("cache/nodrop"), b"", Path("state/nodrop/cache.key").read_bytes())
     for data in (b'["plain", [1]]', b'["tuples", [2], ["plain", [1, 2]]]', b"[]"):
         for entry in entries():
             store.put(entry.name, data)
@@ -281,7 +282,7 @@ def test_what_will_not_be_so_again_is_not_kept(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_line_of_a_file_that_has_changed_since_is_not_shown(tmp_path: Path) -> None:
     (inputs,) = find(["site"]).fabrics()
-    store = Store(tmp_path / "cache/nodrop", b"")
+    store = Store(tmp_path / "cache/nodrop", b"", b"a secret")
     settings = Settings(store=store)
     remembering.outcome_of(inputs, settings)
     found = remembering.outcome_of(inputs, settings)

@@ -43,7 +43,8 @@ ONYX = "hostname leaf3\ninterface ethernet 1/1 mtu 9216 force\nroce\n"
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    found = cache.opened()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    found = cache.opened([])
     assert found is not None
     return found
 
@@ -173,7 +174,7 @@ def test_what_a_reading_depends_on_makes_it_another(store: Store, parsed: list[s
         read(store)
         write("site/leaf1", {"frr.conf": KINDS["frr.conf"]})
     elif kind == "code":
-        store = Store(store.folder, b"another")
+        store = Store(store.folder, b"another", store.seal)
     else:
         platform = "nvue"
     parsed.clear()

@@ -89,7 +89,16 @@ def outputs(scene: Path, folder: Path, how: Circumstances, locales: Path) -> Pat
     order = random.Random(folder.name)
     copied(scene, here, order)
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    env = PLAIN | kept | {"PYTHONPATH": str(ROOT / "src"), "XDG_CACHE_HOME": str(folder / "cache")} | dict(how.env)
+    env = (
+        PLAIN
+        | kept
+        | {
+            "PYTHONPATH": str(ROOT / "src"),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            "XDG_STATE_HOME": str(folder / "state"),
+        }
+        | dict(how.env)
+    )
     env |= {"LOCPATH": str(locales)} if env["LC_ALL"] == "tr_TR" else {}
     turned = dict(order.sample(list(env.items()), len(env)))
     command = [how.python, OUTPUTS, str(how.jobs), *(["shuffled"] if how.shuffled else [])]

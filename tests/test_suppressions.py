@@ -211,6 +211,7 @@ def test_suppressions_of_a_pyproject_know_their_lines(site: Path, text: str) -> 
 
 def test_what_is_kept_of_a_run_knows_its_days(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(site / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(site / "state"))
     path = Path("build/leaf1/frr.conf")
     allowed = f"! nodrop: allow[{RULE}, malformed-value] until 2027-06-30: a pilot\nrouter bgp"
     path.write_text(path.read_text().replace("router bgp", allowed))

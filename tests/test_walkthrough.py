@@ -40,6 +40,7 @@ class Terminal:
         ioctl(end, TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
         environment = {name: value for name, value in os.environ.items() if name not in NOT_HERE}
         environment |= TERMINAL | {"NODROP_TODAY": today, "XDG_CACHE_HOME": str(self.here.parent / "cache")}
+        environment |= {"XDG_STATE_HOME": str(self.here.parent / "state")}
         command = [sys.executable, "-c", SCRIPT, *args]
         running = subprocess.Popen(command, stdin=end, stdout=end, stderr=end, cwd=self.here, env=environment)
         os.close(end)

@@ -3,17 +3,22 @@
 A key names all that an answer depends on, so nothing here ever goes stale. Whatever is wrong with an entry (cut short,
 altered, of another version, put there by somebody else, no file at all) makes it one that is not there. Processes
 share the folder without a lock: an entry appears whole under its name, and who comes second writes the same again.
+
+Every entry is sealed with a secret of the user, so that nobody else can write one: a checkout belongs to the user too,
+but what lies in it may come from anybody. For the same reason, neither the folder nor the secret may lie in a git work
+tree, or in, above or at a path that is checked.
 """
 
 import hashlib
+import hmac
 import os
 import secrets
 import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -26,8 +31,10 @@ MAX_BYTES = 256 << 20
 MAX_ENTRY_BYTES = 64 << 20
 """How much one entry may hold, compressed, and eight times as much when it is not."""
 
-_FORM = b"nodrop 1"
+_FORM = b"nodrop 2"
 _DIGEST_BYTES = 32
+_KEY_FILE = "cache.key"
+_SECRET_BYTES = 32
 _UNFINISHED = ".new-"
 _UNFINISHED_S = 3600.0
 """After how long a file that a process began and did not finish is taken away."""
@@ -38,14 +45,19 @@ _LIBRARIES = ("jinja2", "netaddr", "orjson", "pydantic", "ruamel.yaml")
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A folder of entries, and the digest of the code that makes them; it travels between processes."""
+    """A folder of entries, the digest of the code that makes them and the secret; it travels between processes."""
 
     folder: Path
     code: bytes
+    seal: bytes = field(repr=False)
 
     def key(self, kind: str, *parts: bytes) -> str:
         """Return the name of the entry of a kind that depends on these parts, in this order, and on the code."""
         return digest_of(_FORM, self.code, kind.encode(), *parts).hex()
+
+    def sealed(self, key: str, data: bytes) -> bytes:
+        """Return the code by which an entry shows that the user wrote it, whole, under this key."""
+        return _digest(hashlib.blake2b(digest_size=_DIGEST_BYTES, key=self.seal), (key.encode(), data))
 
     def get(self, key: str) -> bytes | None:
         """Return what was kept under a key; None where nothing was, or nothing that can be trusted."""
@@ -53,7 +65,7 @@ class Store:
         if raw is None or not raw.startswith(_FORM):
             return None
         head = len(_FORM) + _DIGEST_BYTES
-        if raw[len(_FORM) : head] != _sealed(key, raw[head:]):
+        if not hmac.compare_digest(raw[len(_FORM) : head], self.sealed(key, raw[head:])):
             return None
         unpacking = zlib.decompressobj()
         try:
@@ -83,7 +95,7 @@ class Store:
             file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=descriptor)
             try:
                 with os.fdopen(file, "wb") as writing:
-                    writing.write(_FORM + _sealed(key, squeezed) + squeezed)
+                    writing.write(_FORM + self.sealed(key, squeezed) + squeezed)
                 os.rename(new, key, src_dir_fd=descriptor, dst_dir_fd=descriptor)
             except OSError:
                 os.unlink(new, dir_fd=descriptor)
@@ -112,34 +124,112 @@ class Store:
 
 def digest_of(*parts: bytes) -> bytes:
     """Return the digest of some texts, each told from the next by its length."""
-    found = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    return _digest(hashlib.blake2b(digest_size=_DIGEST_BYTES), parts)
+
+
+def _digest(begun: hashlib.blake2b, parts: Iterable[bytes]) -> bytes:
     for part in parts:
-        found.update(len(part).to_bytes(8))
-        found.update(part)
-    return found.digest()
+        begun.update(len(part).to_bytes(8))
+        begun.update(part)
+    return begun.digest()
 
 
-def opened() -> Store | None:
-    """Return the user's own store; None where there can be none, which `why_not` explains."""
-    folder = _place()
-    if folder is None or _descriptor(folder) is None:
-        return None
-    return Store(folder, code())
+def opened(checked: Iterable[str | Path]) -> Store | None:
+    """Return the user's own store; None where there can be none, which `why_not` explains.
+
+    `checked` are the paths that the command reads.
+    """
+    found = _found(checked)
+    return found if isinstance(found, Store) else None
 
 
-def why_not() -> str:
+def why_not(checked: Iterable[str | Path]) -> str:
     """Return why nothing is kept, in words for the user."""
-    folder = _place()
-    if folder is None:
-        return "nothing is kept for the next run: no home folder to keep it in"
-    return f"nothing is kept for the next run: {_fault(folder)}"
+    return f"nothing is kept for the next run: {_found(checked)}"
 
 
-def _place() -> Path | None:
-    """Return where entries lie, as the XDG Base Directory Specification says; a relative path there is ignored."""
-    stated = os.environ.get("XDG_CACHE_HOME", "")
+def _found(checked: Iterable[str | Path]) -> Store | str:
+    """Return the store, or why there is none."""
+    folder, home_of_secret = _place("XDG_CACHE_HOME", ".cache"), _place("XDG_STATE_HOME", ".local/state")
+    if folder is None or home_of_secret is None:
+        return "no home folder to keep it in"
+    paths = list(checked)
+    for place in (folder, home_of_secret):
+        if why := _exposed(place, paths):
+            return f"{place} {why}"
+    if _descriptor(folder) is None:
+        return _fault(folder)
+    seal = _secret(home_of_secret)
+    return Store(folder, code(), seal) if isinstance(seal, bytes) else seal
+
+
+def _exposed(folder: Path, checked: Iterable[str | Path]) -> str | None:
+    """Return why what somebody else wrote may lie in a folder; None where that is not so."""
     try:
-        base = Path(stated) if Path(stated).is_absolute() else Path.home() / ".cache"
+        real = folder.resolve()
+        if any(os.path.lexists(above / ".git") for above in (real, *real.parents)):
+            return "is inside a git work tree"
+        for path in checked:
+            other = Path(path).resolve()
+            if other == real or other in real.parents or real in other.parents:
+                return f"lies in, above or at {path}, a path that is checked"
+    except (OSError, RuntimeError, ValueError) as error:  # a link that leads to itself, or a name that is none
+        return f"cannot be found: {error}"
+    return None
+
+
+@cache
+def _secret(folder: Path) -> bytes | str:
+    """Return the user's secret, made where there was none; else what is wrong with it, in words."""
+    descriptor, file = _descriptor(folder), folder / _KEY_FILE
+    if descriptor is None:
+        return _fault(folder)
+    try:
+        try:
+            return _read_secret(descriptor, file)
+        except FileNotFoundError:
+            _make_secret(descriptor)
+            return _read_secret(descriptor, file)
+    except OSError as error:
+        return f"{file}: {error.strerror or error}".lower()
+
+
+def _read_secret(descriptor: int, file: Path) -> bytes | str:
+    status = os.stat(_KEY_FILE, dir_fd=descriptor, follow_symlinks=False)
+    if not stat.S_ISREG(status.st_mode):
+        return f"{file} is not a file"
+    opening = os.open(_KEY_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=descriptor)
+    with os.fdopen(opening, "rb") as reading:
+        status = os.fstat(opening)
+        if not stat.S_ISREG(status.st_mode):
+            return f"{file} is not a file"
+        if status.st_uid != os.geteuid():
+            return f"{file} belongs to somebody else"
+        if status.st_mode & 0o077:
+            return f"{file} can be read by others"
+        found = reading.read(_SECRET_BYTES + 1)
+    return found if len(found) == _SECRET_BYTES else f"{file} is no key of nodrop"
+
+
+def _make_secret(descriptor: int) -> None:
+    """Make a secret, unless another process has made one in between: it appears whole under its name, once."""
+    new = f"{_UNFINISHED}{secrets.token_hex(8)}"
+    file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=descriptor)
+    try:
+        with os.fdopen(file, "wb") as writing:
+            writing.write(secrets.token_bytes(_SECRET_BYTES))
+        os.link(new, _KEY_FILE, src_dir_fd=descriptor, dst_dir_fd=descriptor, follow_symlinks=False)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(new, dir_fd=descriptor)
+
+
+def _place(variable: str, otherwise: str) -> Path | None:
+    """Return a folder of the XDG Base Directory Specification; a relative path in a variable is ignored."""
+    stated = os.environ.get(variable, "")
+    try:
+        base = Path(stated) if Path(stated).is_absolute() else Path.home() / otherwise
     except RuntimeError:
         return None
     return base / "nodrop" if base.is_absolute() else None
@@ -196,11 +286,6 @@ def _contents(folder: Path, name: str) -> bytes | None:
             return reading.read(MAX_ENTRY_BYTES)
     except (OSError, MemoryError):
         return None
-
-
-def _sealed(key: str, data: bytes) -> bytes:
-    """Return the digest by which an entry shows that it is whole, and kept under this key."""
-    return digest_of(key.encode(), data)
 
 
 def _entries(folder: Path) -> Iterator[tuple[float, int, str]]:

@@ -126,7 +126,7 @@ def command(
     choices = flags.choices(Config())
     with (
         interruptible(),
-        keeping(nothing=no_cache, verbose=choices.verbose) as store,
+        keeping((*paths, base), nothing=no_cache, verbose=choices.verbose) as store,
         at_base(paths, base, exact=exact) as (former, name),
     ):
 

@@ -61,7 +61,7 @@ def command(
     if "-" in intents:
         raise click.UsageError("standard input can be what runs, not what is wanted; name a file or a folder")
     calm_collector()
-    with at_work(choices, no_cache=no_cache) as given:
+    with at_work(choices, (*running, *intents), no_cache=no_cache) as given:
         settings = stated.settings(replace(given, both=True))
         collected = stated.inputs(running, settings)
         wanted = find(intents, exclude=settings.config.excludes)

@@ -50,7 +50,7 @@ def command(
     from nodrop.report.merged import merged
 
     calm_collector()
-    with keeping(nothing=no_cache, verbose=choices.verbose) as store:
+    with keeping(paths, nothing=no_cache, verbose=choices.verbose) as store:
         settings = stated.settings(replace(choices.settings, store=store))
         inputs = stated.inputs(paths, settings)
         fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]

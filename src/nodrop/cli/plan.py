@@ -91,7 +91,7 @@ def _held(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "li
     from nodrop.judging import readings_of
     from nodrop.plan.pairing import pairs
 
-    with keeping(nothing=nothing) as store:
+    with keeping(paths, nothing=nothing) as store:
         settings = replace(settings, store=store)
         found = [find((path,), exclude=settings.config.excludes) for path in paths]
         with working(max(sum(len(fabric.bundles) for fabric in one.fabrics()) for one in found)) as executor:

@@ -91,7 +91,7 @@ def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: b
     observed = ask != Ask()
     rules = chosen_rules(choices.settings, files=False, routing=True, observed=observed)
     outcomes: list[Outcome] = []
-    with at_work(choices, no_cache=no_cache) as settings, Progress(quiet=choices.quiet) as progress:
+    with at_work(choices, paths, no_cache=no_cache) as settings, Progress(quiet=choices.quiet) as progress:
         for path in paths:
             with collecting(outcomes):
                 outcomes.append(_outcome(path, settings, rules, ask, progress))

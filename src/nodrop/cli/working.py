@@ -1,7 +1,7 @@
 """The processes that a command works in, what it keeps for the next one, and how it ends."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,23 +25,23 @@ def working(devices: int, jobs: int | None = None) -> Iterator[Executor | None]:
 
 
 @contextmanager
-def keeping(*, nothing: bool, verbose: bool = False) -> Iterator[cache.Store | None]:
+def keeping(checked: Sequence[str], *, nothing: bool, verbose: bool = False) -> Iterator[cache.Store | None]:
     """Give the store of what was worked out before, unless it is to be `nothing`; in the end, make it small.
 
-    `verbose` tells why there is none.
+    `checked` are the paths that the command reads. `verbose` tells why there is none.
     """
-    store = None if nothing else cache.opened()
+    store = None if nothing else cache.opened(checked)
     if store is None and not nothing and verbose:
-        tell(cache.why_not())
+        tell(cache.why_not(checked))
     yield store
     if store is not None:
         store.prune()
 
 
 @contextmanager
-def at_work(choices: Choices, *, no_cache: bool) -> Iterator[Settings]:
+def at_work(choices: Choices, checked: Sequence[str], *, no_cache: bool) -> Iterator[Settings]:
     """Give how a command judges, with what it keeps, where what it makes elsewhere has to go away with it."""
-    with interruptible(), keeping(nothing=no_cache, verbose=choices.verbose) as store:
+    with interruptible(), keeping(checked, nothing=no_cache, verbose=choices.verbose) as store:
         yield replace(choices.settings, store=store)
 
 
