@@ -92,7 +92,7 @@ def test_secrets_of_onyx_are_told_and_not_shown(tmp_path: Path) -> None:
         "username root password 7 $6$salt$hash": None,
         "username monitor password 7 0123456789abcdef": None,
         "snmp-server community public ro": None,
-        f"no snmp-server community {secret}": None,
+        f"no snmp-server community {secret}": "a community of SNMP",
         "tacacs-server host 192.0.2.2 timeout 3": None,
         "username guest disable": None,
     }

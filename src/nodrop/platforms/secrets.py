@@ -32,24 +32,97 @@ def remark(device: str, place: Place | None, what: str, how: Exposure) -> Remark
     return Remark(kind=_KIND[how], subject=(device,), place=place, facts={"what": what}, secret=True)
 
 
-_FRR = re.compile(r"^[ \t]*(?:(?:enable )?password|neighbor \S+ password|key-string) (?:(8) )?(\S+)", re.MULTILINE)
+Found = tuple[int, int, int, str, Exposure]
+"""Line, first column, last column, what a secret is, how it is exposed. The columns are those of its command."""
+
+_SESSION = "the password of a BGP session"
+_OSPF, _ISIS = "a key of OSPF", "a password of IS-IS"
+_COMMANDS = (
+    (r"(?:enable )?password(?: 8)?", "a password of the daemon"),
+    (r"username \S+ password(?: 8)?", "the password of a user"),
+    (r"neighbor \S+ password", _SESSION),
+    (r"(?:ip )?msdp peer \S+ password", "the password of an MSDP session"),
+    (r"key-string", "a key of a key chain"),
+    (r"(?:ip )?ospf (?:authentication-key|message-digest-key \d+ md5)", _OSPF),
+    (r"area \S+ virtual-link \S+ (?:\S+ )*?(?:authentication-key|message-digest-key \d+ md5)", _OSPF),
+    (r"ipv6 ospf6 authentication key-id \d+ hash-algo \S+ key", _OSPF),
+    (r"(?:isis password|area-password|domain-password) (?:clear|md5)", _ISIS),
+    (r"ip rip authentication string", "a password of RIP"),
+    (r"ip nhrp authentication", "a password of NHRP"),
+    (r"tcp-md5-auth", "the password of a PCEP session"),
+)
+"""FRR's commands with secrets (bgpd/bgp_vty.c, ldpd/ldp_vty.h, lib/keychain_cli.c, lib/command.c, ospfd/ospf_vty.c,
+ospf6d/ospf6_auth_trailer.c, isisd/isis_cli.c, ripd/rip_cli.c, nhrpd/nhrp_vty.c, pimd/pim_cmd.c, pathd/path_pcep_cli.c).
+
+`rpki cache` names the file of a key, and no secret.
+"""
+_ANY = "|".join(f"(?P<c{at}>{command})" for at, (command, _) in enumerate(_COMMANDS))
+_FRR = re.compile(rf"^[ \t]*(?:[!#]+[ \t]*)?(?:no )?(?:{_ANY}) (?P<secret>\S+)", re.MULTILINE)
+_LIKELY = ("password ", "key-string ", "-key ", " key ", "authentication ", "md5", "-password ")
+"""What stands in every text in which that finds something."""
+
+_SPOKEN = re.compile(
+    r"(?<![\w-])(?P<word>password|passwd|passphrase|passkey|bind-password|community-password|secret|shared-secret|"
+    r"key-string|authentication-key|md5|auth-md5|auth-sha|encrypt-aes|encrypt-des|tcp-md5-auth|readonly-community-v6|"
+    r"readonly-community|snmp-server[ \t]+community|authentication[ \t]+string|nhrp[ \t]+authentication|"
+    r"hash-algo[ \t]+\S+[ \t]+key|server[ \t]+(?:\S+[ \t]+)*?key)"
+    r"(?:[ \t]*=[ \t]*|[ \t]+)(?:(?P<hashed>[78])[ \t]+|(?:0|clear|md5)[ \t]+)?(?P<secret>\S+)",
+    re.IGNORECASE,
+)
+"""A secret in a command of any system, behind the word that says so."""
+_FREE = re.compile(r"(?<![\w-])(?:alias|description|remark)[ \t]")
+_NCLU: tuple[tuple[str, str], ...] = (
+    (" bgp ", _SESSION),
+    ("community", "a community of SNMP"),
+    (" snmp", "a password of SNMP"),
+    ("radius", "the key of RADIUS"),
+    ("tacacs", "the key of TACACS+"),
+    (" ospf", _OSPF),
+    (" neighbor ", _SESSION),
+    ("", "a password of the daemon"),
+)
+"""What a secret is in a command in which a text stands."""
 
 
-def of_frr(text: str) -> list[tuple[int, int, int, str, Exposure]]:
-    """Return (line, first column, last column, what it is, how it is exposed) of the secrets of an FRR configuration.
-
-    Columns are those of the secret's command up to the secret. `password 8` is what crypt(3) made of one.
-    """
-    found: list[tuple[int, int, int, str, Exposure]] = []
-    if "password " not in text and "key-string " not in text:
+def of_frr(text: str) -> list[Found]:
+    """Return the secrets of an FRR configuration, comments included. `password 8` is what crypt(3) made of one."""
+    found: list[Found] = []
+    if not any(word in text for word in _LIKELY):
         return found
     for one in _FRR.finditer(text):
-        how = exposure(one[2])
+        how = exposure(one["secret"])
         if how is not None:
-            command = one[0].split()
-            what = "the password of a BGP session" if command[0] == "neighbor" else "a password of the daemon"
-            start = text.rfind("\n", 0, one.start(2)) + 1
+            at = next(at for at in range(len(_COMMANDS)) if one[f"c{at}"] is not None)
+            hashed = one[f"c{at}"].endswith(" 8")
+            start = text.rfind("\n", 0, one.start("secret")) + 1
             first = one.start() - start + len(one[0]) - len(one[0].lstrip()) + 1
-            line = text.count("\n", 0, one.start(2)) + 1
-            found.append((line, first, one.start(2) - start, what, "scrambled" if one[1] else how))
+            line = text.count("\n", 0, one.start("secret")) + 1
+            what = _COMMANDS[at][1]
+            found.append((line, first, one.start("secret") - start, what, "scrambled" if hashed else how))
     return found
+
+
+def of_nclu(text: str) -> list[Found]:
+    """Return the secrets of a list of NCLU's commands, of those that are misspelt too."""
+    found: list[Found] = []
+    if not any(word in text for word in ("password", "secret", "community", "md5", "auth-", "-key", "encrypt-")):
+        return found
+    for number, line in enumerate(text.split("\n"), 1):
+        one = _spoken(line)
+        how = exposure(one["secret"].strip("'\"")) if one else None
+        if one is not None and how is not None:
+            what = next(what for word, what in _NCLU if word in f" {line} ")
+            first = len(line) - len(line.lstrip()) + 1
+            found.append((number, first, one.start("secret"), what, "scrambled" if one["hashed"] else how))
+    return found
+
+
+def covered(line: str) -> str:
+    """Return a command without its secret and what stands behind it, to be quoted."""
+    one = _spoken(line)
+    return line if one is None else f"{line[: one.start('secret')]}…"
+
+
+def _spoken(line: str) -> re.Match[str] | None:
+    one = _SPOKEN.search(line)
+    return None if one is None or _FREE.search(line, 0, one.start()) else one

@@ -18,6 +18,8 @@ from nodrop.fabric.values import changed
 from nodrop.formats.places import Span, decode, on_one_line
 from nodrop.platforms import frr
 from nodrop.platforms.nvue import places, reader
+from nodrop.platforms.secrets import Exposure, Found, covered
+from nodrop.platforms.secrets import remark as remark_secret
 
 (_TARGET,) = reader.FILES
 _MAX_NOTES = 100
@@ -60,6 +62,8 @@ class Translation:
     others: list[tuple[Place, str]] = field(default_factory=list)
     """Lines that were not understood, and what to say of them."""
     remarks: list[tuple[str, Subject, Place, dict[str, str]]] = field(default_factory=list)
+    secrets: list[tuple[Place, str, Exposure]] = field(default_factory=list)
+    """Where secrets stand, what they are, and how they are exposed."""
 
     def add(self, command: str, place: Place, said: str) -> None:
         """Add a command without its `nv set`."""
@@ -67,8 +71,13 @@ class Translation:
 
     def unknown(self, place: Place, command: str, system: str, hint: str) -> None:
         """Remark a line that the system does not have, and what there is instead."""
-        facts = {"command": on_one_line(command)[:80], "system": system, "hint": hint}
+        facts = {"command": on_one_line(covered(command))[:80], "system": system, "hint": hint}
         self.remarks.append(("unknown-command", (), place, facts))
+
+    def hide(self, found: Iterable[Found], file: str) -> None:
+        """Add the secrets of a file."""
+        for line, first, last, what, how in found:
+            self.secrets.append((Place(file, Span(line, first, line, last)), what, how))
 
     def ignore(self, place: Place, said: str) -> None:
         """Add a line that was not understood."""
@@ -120,7 +129,7 @@ def read(
         place = found.lines[(note.line or 1) - 1].place
         notes.append(_note(device.name, displays, place, f"{found.lines[(note.line or 1) - 1].said} was not looked at"))
     for statement in routing.not_understood:
-        said = f"command '{statement.text[:60]}' is not understood and was not looked at"
+        said = f"command '{covered(statement.text)[:60]}' is not understood and was not looked at"
         notes.append(_note(device.name, displays, found.frr[statement.line - 1][1], said))
     remarks: list[Remark] = []
     for remark in reading.remarks:
@@ -134,6 +143,7 @@ def read(
         Remark(kind=kind, subject=(device.name, *subject), place=place, facts=facts)
         for kind, subject, place, facts in found.remarks
     ]
+    remarks += [remark_secret(device.name, place, what, how) for place, what, how in found.secrets]
     for statement, kind, missing in routing.undefined:
         facts = {"kind": kind, "name": missing, "field": statement.text}
         place = found.frr[statement.line - 1][1]

@@ -11,6 +11,7 @@ from nodrop.platforms import frr, translating
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE, take
 from nodrop.platforms.cumulus.features import FEATURES, INFRA, SWITCHD, Features
 from nodrop.platforms.cumulus.interfaces import INTERFACES, PORTS, Interfaces
+from nodrop.platforms.secrets import of_frr
 from nodrop.platforms.translating import Translation, word_of
 
 FRR = ("frr.conf", "Quagga.conf")
@@ -67,6 +68,7 @@ def translated(texts: Mapping[str, str]) -> Translation:
     found.of_5 = FEATURES[0] in of_qos
     for file in [one for one in FRR if one in texts][:1]:
         found.routes = True
+        found.hide(of_frr(texts[file]), file)
         for number, line in enumerate(texts[file].split("\n"), 1):
             found.frr.append((line, Place(file, Span(number, 1, number, max(len(line), 1) + 1))))
         _addresses(found)

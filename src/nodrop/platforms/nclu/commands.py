@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from nodrop.fabric.reading import Place
 from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
+from nodrop.platforms.secrets import covered, of_nclu
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows, word_of
 
@@ -63,6 +64,7 @@ _BGP_ELSEWHERE = ("graceful-restart", "timers", "log-neighbor-changes", "cluster
 def translated(text: str) -> Translation:
     """Return what the commands mean, in their order."""
     found = Translation(serves=True, routes=True, balances=True)
+    found.hide(of_nclu(text), FILE)
     reader = _Reader(found)
     hosts: dict[str, Place] = {}
     for _, line, span in rows(text):
@@ -98,7 +100,7 @@ class _Reader:
 
     def take(self, words: Sequence[str], place: Place) -> None:
         """Take a command without its `net` over."""
-        said = " ".join(("net", *words))
+        said = covered(" ".join(("net", *words)))
         match list(words):
             case ["add", *rest]:
                 if not rest or not self._add(rest, place, said):
@@ -110,7 +112,7 @@ class _Reader:
                 self._bgp.clear()
                 self._asns.clear()
             case ["del", *rest]:
-                gone = " ".join(("net", "add", *rest))
+                gone = covered(" ".join(("net", "add", *rest)))
                 self._found.lines[:] = [one for one in self._found.lines if not f"{one.said} ".startswith(f"{gone} ")]
                 self._bridged[:] = [one for one in self._bridged if not f"{one[2]} ".startswith(f"{gone} ")]
                 self._bgp[:] = [one for one in self._bgp if not f"{one[4]} ".startswith(f"{gone} ")]
@@ -139,7 +141,7 @@ class _Reader:
     def finish(self) -> None:
         """Add what is told to FRR, and what was no command."""
         for place, line in self.stray:
-            self._found.ignore(place, f"line {shown(line)}")
+            self._found.ignore(place, f"line {shown(covered(line))}")
         self._found.bridged = len(self._bridges) > 1
         name = next(iter(self._bridges), "bridge")
         for command, where, said in self._bridged:

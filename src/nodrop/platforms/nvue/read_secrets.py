@@ -26,7 +26,7 @@ WORDS: Mapping[str, str] = {
     "encrypt-des": "a password of SNMP",
 }
 """The settings whose values, or the words right below them, are secrets."""
-_SERVICES: Mapping[str, Mapping[str, str]] = {
+SERVICES: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("aaa", "snmp-server", "tacacs", "radius"), WORDS),
     "ntp": {**WORDS, "value": "a key of NTP"},
 }
@@ -47,14 +47,15 @@ def _found(config: Config) -> Iterator[tuple[Path, str, str]]:
     root: dict[str, Any] = config.tree.root if config.tree else {}
     for top in ("system", "service"):
         node = root.get(top)
-        for name, words in _SERVICES.items():
+        for name, words in SERVICES.items():
             yield from _below(_inside(node, name), (top, name), words)
     for vrf in _inside(root, "vrf"):
         for kind in _SESSIONS:
             path = ("vrf", vrf, "router", "bgp", kind)
             for session, inside in _inside(root, *path).items():
-                for text in _texts(_value(inside, "password")):
-                    yield (*path, session, "password"), "the password of a BGP session", text
+                yield from _told(
+                    _value(inside, "password"), (*path, session, "password"), "the password of a BGP session"
+                )
 
 
 def _value(node: Any, key: str) -> Any:
@@ -71,11 +72,15 @@ def _inside(node: Any, *keys: str) -> dict[str, Any]:
 def _below(node: Any, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
     for key, inside in node.items() if isinstance(node, dict) else ():
         if key in words:
-            yield from (((*path, key), words[key], text) for text in _texts(inside))
-        else:
-            yield from _below(inside, (*path, key), words)
+            yield from _told(inside, (*path, key), words[key])
+        yield from _below(inside, (*path, key), words)
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    """The value of a setting, or the words below it."""
-    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, dict | list) else ()
+def _told(value: Any, path: Path, what: str) -> Iterator[tuple[Path, str, str]]:
+    """Yield the value of a setting, or each of the words below it, which may stand on lines of their own."""
+    if isinstance(value, str):
+        yield path, what, value
+    elif isinstance(value, dict):
+        yield from (((*path, text), what, text) for text in value)
+    elif isinstance(value, list):
+        yield from ((path, what, text) for text in value if isinstance(text, str))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from nodrop.platforms import file_of
 from nodrop.platforms.nvue.edit_between import single
-from nodrop.platforms.nvue.read_secrets import WORDS
+from nodrop.platforms.nvue.read_secrets import SERVICES, WORDS
 from nodrop.platforms.nvue.schema import Node, below, schema
 from nodrop.platforms.nvue.schema_types import Leaf
 from nodrop.platforms.nvue.tree import Tree as File
@@ -27,12 +27,15 @@ def spelt(raw: bytes, tree: Tree) -> bytes:
 
 def secret(path: Path, at: int) -> bool:
     """Whether a word of a path is a secret itself."""
-    return at > 0 and path[at - 1] in WORDS
+    above = path[: at - 1] if at else ()
+    return at > 0 and any(
+        path[at - 1] in words for words in (WORDS, *(SERVICES[name] for name in above if name in SERVICES))
+    )
 
 
 def masked(path: Path) -> bool:
     """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
-    return any(word in WORDS for word in path)
+    return any(secret(path, at) for at in range(1, len(path) + 1))
 
 
 def laid(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:

@@ -17,7 +17,7 @@ _SCRAMBLED = "7"
 def secrets(device: str, commands: Iterable[Command], file: str) -> Iterator[Remark]:
     """Yield a remark for every secret of a switch's commands."""
     for command in commands:
-        if (found := None if command.negated else _secret(command.words)) is not None:
+        if (found := _secret(command.words)) is not None:
             yield remark(device, Place(file, command.span), *found)
 
 
@@ -34,6 +34,13 @@ def _secret(words: tuple[str, ...]) -> tuple[str, Exposure] | None:
             return _told("the password of a user", rest)
         case ("ntp", "authentication-key", _, _, *rest):
             return _told("a key of NTP", rest)
+        case ("snmp-server", "user", _, *rest) if "auth" in rest or "priv" in rest:
+            word = "auth" if "auth" in rest else "priv"
+            return _told("a password of SNMP", rest[rest.index(word) + 2 :])
+        case (*before, "authentication-key", secret) if before:
+            return _told("a key of OSPF", [secret])
+        case (_, *rest) if "message-digest-key" in rest:
+            return _told("a key of OSPF", rest[rest.index("message-digest-key") + 3 :])
         case ("router", "bgp", *rest) if "neighbor" in rest and "password" in rest:
             return _told("the password of a BGP session", rest[rest.index("password") + 1 :])
     return None

@@ -17,6 +17,7 @@ from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
 from nodrop.hardware.naming import sonic_port
 from nodrop.platforms import frr
+from nodrop.platforms.secrets import covered
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
@@ -374,7 +375,7 @@ class _Device:
 
     def _note_commands(self) -> None:
         for statement in self._routing.not_understood if self._routing else ():
-            message = f"command {shown(statement.text)} is not understood and was not looked at"
+            message = f"command {shown(covered(statement.text))} is not understood and was not looked at"
             self._note("not-understood", message, self._frr.place(statement.span) if self._frr else None)
         for name in self._frr.unused if self._frr else ():
             message = f"{name} was not looked at: FRR does not start with it, or runs what is given beside it"
