@@ -1,10 +1,10 @@
 """POSIX extended regular expressions, matched in time linear in the text: the texts of configurations are hostile.
 
 The syntax is the part on which the libraries agree that FRR is built with: regcomp of glibc (REG_EXTENDED; Debian's
-packages, SONiC), and since FRR 10.3 PCRE2 (debian/rules, --enable-pcre2posix). What they read differently, or
-one of them refuses, is not compiled: back-references, `\\<`, `\\w`, a repeat of a repeat or of an anchor, `{2}` of a
-group with an anchor in it (`(1$){2}` matches 1 in glibc), `{,n}`, an unmatched `)`, a backslash in brackets, collating
-symbols, characters outside ASCII. Nor are expressions beyond the limits.
+packages, SONiC), and since FRR 10.3 PCRE2 (debian/rules, --enable-pcre2posix). What they read differently, or one of
+them refuses, is not compiled: back-references, `\\<`, `\\w`, a repeat of a repeat or of an anchor, `+` or `{2}` of a
+group with an anchor in it (in glibc, the copies lose the anchor: `(_2)+1` matches 221), `{,n}`, an unmatched `)`, a
+backslash in brackets, collating symbols, characters outside ASCII. Nor are expressions beyond the limits.
 
 An expression becomes a nondeterministic automaton, of which all states are followed at once (Thompson 1968). Sets of
 states that were reached are remembered, up to a limit.
@@ -119,7 +119,7 @@ class _Parser:
             return atom
         if atom.kind in ("begin", "end"):
             raise _NotCompiled
-        copied = self._next() == "{"
+        copied = self._next() in "+{"
         low, high = self._bounds()
         if copied and atom.anchored:
             raise _NotCompiled
