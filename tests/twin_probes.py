@@ -1,0 +1,349 @@
+"""What code that has taken over a process of a twin would try, each a function that says what it got; "" for nothing.
+
+They run inside the tree of `box`; `box.call` finds them by name.
+"""
+
+import ctypes
+import os
+import resource
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from nodrop.validating.twin import box
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_REMOUNT, _BIND, _MOVE, _RDONLY = 32, 4096, 8192, 1
+_NEW_USER = 0x10000000
+
+
+def probes(tell: box.Tell, canary: str, caller: int, name: str, key: int) -> dict[str, str]:
+    """Try everything; return what each got.
+
+    `canary` is a file of the host that says "precious", `caller` the process that asked for the tree, `name` that of
+    an abstract socket it listens at, `key` that of its shared memory.
+    """
+    found = {}
+    for probe in (*_files(canary), *_KERNEL, *_others(caller, name, key)):
+        try:
+            found[probe.__name__] = str(probe() or "")
+        except (OSError, subprocess.CalledProcessError, ctypes.ArgumentError, ValueError):
+            found[probe.__name__] = ""
+    return found
+
+
+def as_programs(tell: box.Tell, canary: str) -> dict[str, str]:
+    """Try what a program can that is started in the tree, as daemons are; return what each script printed."""
+    found = {}
+    for name, script in _SCRIPTS.items():
+        words = ["sh", "-c", script.replace("CANARY", canary)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=20)
+        found[name] = done.stdout.strip()
+    return found
+
+
+_SCRIPTS: Final = {
+    "descriptors": "for one in /proc/self/fd/*; do readlink $one; done | grep -v -e ^/dev/null -e ^pipe: -e ^/proc/",
+    "environment": "env | grep -i -e token -e secret",
+    "first process": "cat /proc/1/environ 2>/dev/null | tr '\\0' '\\n' | head -1; ls /proc/1/fd/ 2>/dev/null",
+    "first root": "ls /proc/1/root/ 2>/dev/null",
+    "worker's descriptors": "ls /proc/2/fd/ 2>/dev/null; (echo x > /proc/2/fd/3) 2>/dev/null && echo wrote",
+    "worker's memory": "(: > /proc/2/mem) 2>/dev/null && echo opened",
+    "canary": "cat CANARY 2>/dev/null; (echo x >> CANARY) 2>/dev/null && echo wrote",
+    "mounted over": "for one in / /usr/bin /usr/lib; do mount -o remount,rw,bind $one 2>/dev/null && echo $one; done",
+    "revealed": "umount -l /proc 2>/dev/null && echo proc; umount -l /usr/bin 2>/dev/null && echo usr",
+    "users": "unshare --user true 2>/dev/null && echo user",
+    "devices": "mknod /tmp/block b 8 0 2>/dev/null && echo block; mknod /tmp/char c 1 1 2>/dev/null && echo char",
+    "larger": "for one in /run /tmp; do mount -o remount,size=9g $one 2>/dev/null && echo $one; done",
+}
+
+
+def _files(canary: str) -> list[Callable[[], object]]:
+    path = Path(canary)
+
+    def read_canary() -> object:
+        return path.read_text()
+
+    def append_to_canary() -> object:
+        with path.open("a") as file:
+            return file.write("changed")
+
+    def write_beside_canary() -> object:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / "beside").write_text("x")
+        return (path.parent / "beside").exists() and os.statvfs(path.parent).f_blocks > 1 << 30
+
+    def read_canary_by_first_process() -> object:
+        return Path(f"/proc/1/root{canary}").read_text()
+
+    def read_canary_by_folder_of_first_process() -> object:
+        return Path("/proc/1/cwd").readlink()
+
+    def read_canary_out_of_chroot() -> object:
+        child = os.fork()
+        if child == 0:
+            try:
+                Path("/tmp/jail").mkdir()
+                os.chroot("/tmp/jail")
+                os.chdir("../" * 40)
+                os.chroot(".")
+                os._exit(path.exists())
+            except OSError:
+                os._exit(0)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or ""
+
+    def read_shadow() -> object:
+        return Path("/etc/shadow").read_text()
+
+    def read_homes() -> object:
+        return [str(one) for home in ("/root", "/home") for one in Path(home).glob(".*") if one.is_file()] or ""
+
+    def write_to_system() -> object:
+        for folder in ("/", "/usr", "/usr/bin", "/usr/lib", "/etc", "/dev", "/var", "/proc/sys", "/lib", "/bin"):
+            try:
+                Path(folder, "twin-probe").write_text("x")
+            except OSError:
+                continue
+            return folder
+        return ""
+
+    def write_to_modules() -> object:
+        import nodrop
+
+        with Path(nodrop.__file__).open("a") as file:
+            return file.name
+
+    def old_root() -> object:
+        return {"old", "boot", "mnt"} & {one.name for one in Path("/").iterdir()} or ""
+
+    return [one for one in locals().values() if callable(one)]
+
+
+def _opened(path: str, flags: int) -> object:
+    os.close(os.open(path, flags))
+    return path
+
+
+def core_pattern() -> object:
+    return _opened("/proc/sys/kernel/core_pattern", os.O_WRONLY)
+
+
+def modprobe_path() -> object:
+    return _opened("/proc/sys/kernel/modprobe", os.O_WRONLY)
+
+
+def sysrq() -> object:
+    return _opened("/proc/sysrq-trigger", os.O_WRONLY)
+
+
+def memory_settings() -> object:
+    return _opened("/proc/sys/vm/overcommit_memory", os.O_WRONLY)
+
+
+def kernel_memory() -> object:
+    return next((one for one in ("/dev/mem", "/dev/kmem", "/dev/kmsg", "/proc/kcore") if _readable(one)), "")
+
+
+def _readable(path: str) -> bool:
+    try:
+        return bool(_opened(path, os.O_RDONLY))
+    except OSError:
+        return False
+
+
+def device_nodes() -> object:
+    allowed = {"null", "zero", "full", "random", "urandom", "fd", "stdin", "stdout", "stderr"}
+    return sorted({one.name for one in Path("/dev").iterdir()} - allowed) or ""
+
+
+def block_devices() -> object:
+    os.mknod("/tmp/probe-block", 0o660 | 0o060000, os.makedev(8, 0))
+    return "made"
+
+
+def system_files() -> object:
+    return [
+        name for name in ("kernel", "fs", "class") if Path("/sys", name).exists() and os.access(f"/sys/{name}", 2)
+    ] or ""
+
+
+def remount() -> object:
+    done = [path for path in ("/", "/usr/bin", "/usr/lib", "/proc/sys") if not _mount(path, _REMOUNT | _BIND)]
+    return done or ""
+
+
+def _mount(path: str, flags: int) -> int:
+    return int(_LIBC.mount(b"none", path.encode(), None, ctypes.c_ulong(flags), None))
+
+
+def unmount() -> object:
+    return [
+        path for path in ("/usr/bin", "/usr/lib", "/proc/sys", "/proc") if not _LIBC.umount2(path.encode(), 2)
+    ] or ""
+
+
+def new_users() -> object:
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if _LIBC.unshare(_NEW_USER) else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or ""
+
+
+def namespaces_of_first_process() -> object:
+    return [kind for kind in ("mnt", "user", "net") if _readable(f"/proc/1/ns/{kind}")] or ""
+
+
+def trace_first_process() -> object:
+    return "" if _LIBC.ptrace(16, 1, None, None) else "attached"
+
+
+def file_handles() -> object:
+    """Open a file of the host's disk by its handle, as `shocker` did."""
+    handle = ctypes.create_string_buffer(struct.pack("=Ii", 8, 1) + struct.pack("=II", 2, 0))
+    home = os.open("/usr/bin", os.O_RDONLY)
+    return "" if _LIBC.open_by_handle_at(home, handle, 0) < 0 else "opened"
+
+
+def modules() -> object:
+    return "" if _LIBC.syscall(175, b"", 0, b"") and ctypes.get_errno() == 1 else "allowed"
+
+
+def time_of_day() -> object:
+    return "" if _LIBC.clock_settime(99, None) else "allowed"
+
+
+def limits() -> object:
+    raised = []
+    for what in (resource.RLIMIT_NPROC, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        try:
+            resource.setrlimit(what, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            raised.append(what)
+        except (OSError, ValueError):
+            continue
+    return raised or ""
+
+
+def core_files() -> object:
+    """Whether a process that crashes is dumped: a limit of 1 stops the kernel's helper, too (fs/coredump.c)."""
+    return "" if resource.getrlimit(resource.RLIMIT_CORE) == (1, 1) else "dumped"
+
+
+def out_of_memory_score() -> object:
+    score = Path("/proc/self/oom_score_adj")
+    if int(score.read_text()) != 1000:
+        return score.read_text()
+    score.write_text("0")
+    return "lowered"
+
+
+def privileges() -> object:
+    """Say what a process has that it needs for nothing."""
+    rows = dict(line.split(":\t") for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line)
+    needed = 1 << 10 | 1 << 12 | 1 << 13 | 1 << 21
+    more = [
+        f"{name} {rows[name]}"
+        for name in ("CapPrm", "CapEff", "CapBnd", "CapInh", "CapAmb")
+        if int(rows[name], 16) & ~needed
+    ]
+    return more or ("" if rows["NoNewPrivs"].strip() == "1" else "may get new privileges")
+
+
+def host_user() -> object:
+    """Say which user of the host this is, where that is root or somebody with groups that can be left out."""
+    return "root" if Path("/proc/self/uid_map").read_text().split()[:3] == ["0", "0", "4294967295"] else ""
+
+
+def environment() -> object:
+    return [name for name in os.environ if "TOKEN" in name or "SECRET" in name] or ""
+
+
+_KERNEL: Final = (
+    *(core_pattern, modprobe_path, sysrq, memory_settings, kernel_memory, device_nodes, block_devices, system_files),
+    *(remount, unmount, new_users, namespaces_of_first_process, trace_first_process, file_handles, modules),
+    *(time_of_day, limits, core_files, out_of_memory_score, privileges, host_user, environment),
+)
+
+
+def _others(caller: int, name: str, key: int) -> list[Callable[[], object]]:
+    def kill_caller() -> object:
+        if caller <= 2:
+            return ""
+        os.kill(caller, 0)
+        return "reached"
+
+    def abstract_socket() -> object:
+        with socket.socket(socket.AF_UNIX) as one:
+            one.connect(f"\0{name}")
+            return "connected"
+
+    def path_sockets() -> object:
+        there = ("/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket", "/run/systemd", "/dev/log")
+        return [one for one in there if Path(one).exists()] or ""
+
+    def shared_memory() -> object:
+        return "" if _LIBC.shmget(key, 0, 0) < 0 else "found"
+
+    def processes() -> object:
+        return [one.name for one in Path("/proc").iterdir() if one.name.isdecimal() and int(one.name) > 200] or ""
+
+    def interfaces() -> object:
+        return [one for _, one in socket.if_nameindex() if one != "lo"] or ""
+
+    def session_keys() -> object:
+        lines = Path("/proc/keys").read_text() if Path("/proc/keys").exists() else ""
+        return "key of the caller" if name in lines else ""
+
+    return [kill_caller, abstract_socket, path_sockets, shared_memory, processes, interfaces, session_keys]
+
+
+def forks(tell: box.Tell, most: int) -> int:
+    """Start processes that do nothing until no more can be, or so many; return how many there were."""
+    count = 0
+    while count < most:
+        try:
+            child = os.fork()
+        except BlockingIOError:
+            break
+        if child == 0:
+            time.sleep(60)
+            os._exit(0)
+        count += 1
+    return count
+
+
+def memory(tell: box.Tell, size_bytes: int) -> bool:
+    """Whether so much memory can be had, without touching it."""
+    try:
+        bytearray(size_bytes)
+    except MemoryError:
+        return False
+    return True
+
+
+def disk(tell: box.Tell, size_bytes: int) -> int:
+    """How many bytes can be had of the folders that are written to, in files of 32 MiB."""
+    had = 0
+    for folder in ("/run", "/tmp", "/var/tmp"):
+        for number in range(size_bytes >> 25):
+            try:
+                with Path(folder, f"probe{number}").open("wb") as file:
+                    os.posix_fallocate(file.fileno(), 0, 1 << 25)
+            except OSError:
+                break
+            had += 1 << 25
+    return had
+
+
+def forged(tell: box.Tell) -> str:
+    """Answer with a pickle that would run a program of the caller, by every descriptor that can be written to."""
+    text = b"cos\nsystem\n(S'touch forged'\ntR."
+    for number in range(3, 64):
+        try:
+            os.write(number, box.LENGTH.pack(len(text)) + text)
+        except OSError:
+            continue
+    return "done"

@@ -1,0 +1,98 @@
+"""Hostile configurations in real FRR daemons: nothing of the host changes, also where no line is left out."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+import twin_attacked
+from twin_attacked import NOBODY, STAND_INS, given, prepare
+from twin_attacks import ATTACKS, OTHERS, TRIAL, Attack
+from twins import needed
+
+SCRIPT = Path(twin_attacked.__file__)
+USERS = ("root", "ordinary") if os.geteuid() == 0 else ("self",)
+_LIBRARY = '__attribute__((constructor)) void ran(void) { FILE *f = fopen("%s", "a"); if (f) fclose(f); }'
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """What a folder has: of each path the kind, owner, mode and content."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        state = path.lstat()
+        body = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        link = str(path.readlink()) if path.is_symlink() else ""
+        words = (oct(state.st_mode), state.st_uid, state.st_gid, link, hashlib.sha256(body).hexdigest())
+        found[str(path.relative_to(folder))] = " ".join(map(str, words))
+    return found
+
+
+def test_the_list_is_that_of_the_trial_and_more_than_thirty_of_our_own() -> None:
+    names = [attack.name for attack in ATTACKS]
+    assert len(names) == len(set(names))
+    assert len(TRIAL) == 9
+    assert len(OTHERS) >= 30
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: one.name)
+def test_lines_with_effects_outside_routing_are_left_out_and_the_rest_keeps_its_numbers(attack: Attack) -> None:
+    from nodrop.validating.twin.outward import leave_out
+
+    lines = ["router bgp 1", "exit", *given(attack.lines, "/guard", "token"), "ip route 10.0.0.0/8 Null0"]
+    wanted = given(attack.left_out, "/guard", "token")
+    found = leave_out("\n".join(lines))
+    kept = found.text.split("\n")
+    assert len(kept) == len(lines)
+    assert [lines[number - 1] for number in found.lines] == wanted
+    assert [line for number, line in enumerate(lines, 1) if number not in found.lines] == [
+        line for number, line in enumerate(kept, 1) if number not in found.lines
+    ]
+    assert {kept[number - 1] for number in found.lines} <= {"!"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filtered", ["unfiltered", "filtered"])
+@pytest.mark.parametrize("user", USERS)
+def test_no_reproducer_changes_a_byte_outside_the_twin(tmp_path: Path, user: str, filtered: str) -> None:
+    needed()
+    prepare(tmp_path)
+    token = f"twin-{uuid.uuid4().hex}"
+    ran = tmp_path / "ran"
+    ran.mkdir(mode=0o777)
+    if shutil.which("cc"):
+        source = "#include <stdio.h>\n" + _LIBRARY % "/srv/ran/by-preload"
+        words = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(tmp_path / "evil.so")]
+        subprocess.run(words, input=source, text=True, check=True)
+    if user == "ordinary":
+        for path in (tmp_path, *tmp_path.rglob("*")):
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    before, outside = digests(tmp_path), _with(token)
+    words = ["unshare", "--mount", "--"] if user != "self" else []
+    done = subprocess.run(
+        [*words, sys.executable, str(SCRIPT), str(tmp_path), token, filtered, user],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        cwd=tmp_path / "work",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    after = digests(tmp_path)
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    assert changed == set(), done.stderr
+    assert _with(token) == outside == []
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found.keys() == {attack.name for attack in ATTACKS}
+    assert [rows for rows in found.values() if rows[:1] and rows[0].startswith("dead")] == []
+
+
+def _with(token: str) -> list[str]:
+    """The files that an attack has left where the host has files for a while."""
+    folders = [Path(folder) for folder in (*STAND_INS, "/", "/run", "/dev")]
+    return [str(path) for folder in folders if folder.is_dir() for path in folder.iterdir() if token in path.name]
