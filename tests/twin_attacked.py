@@ -1,6 +1,6 @@
 """A twin of many hostile devices, run as root or as an ordinary user beside stand-ins for the host's folders.
 
-`python twin_attacked.py GUARD TOKEN FILTER USER` prints what each device refused, as JSON. As root it runs in a mount
+`main` prints what each device refused, as JSON. As root it runs in a mount
 namespace in which STAND_INS are folders of GUARD, so that a twin that writes to them harms nobody.
 """
 
@@ -22,6 +22,8 @@ from twin_attacks import ATTACKS
 STAND_INS: Final = ("/etc", "/var/log", "/var/tmp", "/dev/shm", "/opt", "/tmp")
 """Folders of the host that attacks name; the first is a copy."""
 NOBODY: Final = 65534
+AGAIN: Final = "import sys, twin_attacked; twin_attacked.main(*sys.argv[1:])"
+"""The tree finds functions by the name of their module."""
 _HERE: Final = "/srv"
 """Where GUARD is in the namespace of a run by root, for its own path may be out of an ordinary user's reach."""
 _SETTLE_S: Final = 4
@@ -79,7 +81,7 @@ def main(guard: str, token: str, filtered: str, user: str) -> None:
     if os.geteuid() == 0 and user != "done":
         _stand_in(guard)
         words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if user == "ordinary" else []
-        again = [*words, sys.executable, __file__, _HERE, token, filtered, "done"]
+        again = [*words, sys.executable, "-c", AGAIN, _HERE, token, filtered, "done"]
         env = {**os.environ, "HOME": f"{_HERE}/home", "TMPDIR": f"{_HERE}/work"}
         env["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         sys.exit(subprocess.run(again, env=env, cwd=f"{_HERE}/work", check=False).returncode)
@@ -96,7 +98,7 @@ def _stand_in(guard: str) -> None:
         _mount("-t", "tmpfs", "-o", "mode=755", "nodrop", str(path))
     for base, number in held.items() if closed else ():
         base.mkdir(parents=True)
-        _mount("--bind", f"/proc/self/fd/{number}", str(base), keep=number)
+        _mount("-c", "--bind", f"/proc/self/fd/{number}", str(base), keep=number)  # by its number, not its name
     _mount("--bind", guard, _HERE)
     for path in STAND_INS:
         _mount("--bind", f"{_HERE}/host/{path.strip('/').replace('/', '-')}", path)
@@ -104,7 +106,3 @@ def _stand_in(guard: str) -> None:
 
 def _mount(*words: str, keep: int = 0) -> None:
     subprocess.run(["mount", *words], check=True, pass_fds=(keep,) if keep else ())
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
