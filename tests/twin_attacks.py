@@ -22,7 +22,7 @@ LONGEST: Final = 4095
 
 def _log(name: str, path: str, *more: str, level: str = " debugging") -> Attack:
     line = f"log file {path}{level}"
-    return Attack(name, (*more, line), (*(one for one in more if one.startswith("log")), line))
+    return Attack(name, (*more, line), (*(one for one in more if one.startswith(("log", "debug"))), line))
 
 
 def _dump(name: str, what: str, path: str, more: str = "") -> Attack:

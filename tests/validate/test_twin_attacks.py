@@ -1,22 +1,19 @@
 """Hostile configurations in real FRR daemons: nothing of the host changes, also where no line is left out."""
 
 import hashlib
-import json
-import os
 import shutil
 import subprocess
-import sys
 import uuid
 from pathlib import Path
 
 import pytest
 
-import twin_attacked
-from twin_attacked import NOBODY, STAND_INS, given, prepare
+from nodrop.validating.twin.outward import leave_out
+from twin_attacked import given, plant
 from twin_attacks import ATTACKS, OTHERS, TRIAL, Attack
+from twin_user import STAND_INS, USERS, as_user, prepare
 from twins import needed
 
-USERS = ("root", "ordinary") if os.geteuid() == 0 else ("self",)
 _LIBRARY = '__attribute__((constructor)) void ran(void) { FILE *f = fopen("%s", "a"); if (f) fclose(f); }'
 
 
@@ -41,8 +38,6 @@ def test_the_list_is_that_of_the_trial_and_more_than_thirty_of_our_own() -> None
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: one.name)
 def test_lines_with_effects_outside_routing_are_left_out_and_the_rest_keeps_its_numbers(attack: Attack) -> None:
-    from nodrop.validating.twin.outward import leave_out
-
     lines = ["router bgp 1", "exit", *given(attack.lines, "/guard", "token"), "ip route 10.0.0.0/8 Null0"]
     wanted = given(attack.left_out, "/guard", "token")
     found = leave_out("\n".join(lines))
@@ -60,35 +55,23 @@ def test_lines_with_effects_outside_routing_are_left_out_and_the_rest_keeps_its_
 @pytest.mark.parametrize("user", USERS)
 def test_no_reproducer_changes_a_byte_outside_the_twin(tmp_path: Path, user: str, filtered: str) -> None:
     needed()
-    prepare(tmp_path)
-    token = f"twin-{uuid.uuid4().hex}"
-    ran = tmp_path / "ran"
-    ran.mkdir(mode=0o777)
+    plant(tmp_path)
     if shutil.which("cc"):
+        (tmp_path / "ran").mkdir()
         source = "#include <stdio.h>\n" + _LIBRARY % "/srv/ran/by-preload"
         words = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(tmp_path / "evil.so")]
         subprocess.run(words, input=source, text=True, check=True)
-    if user == "ordinary":
-        for path in (tmp_path, *tmp_path.rglob("*")):
-            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    prepare(tmp_path, user)
+    token = f"twin-{uuid.uuid4().hex}"
     before, outside = digests(tmp_path), _with(token)
-    words = ["unshare", "--mount", "--"] if user != "self" else []
-    done = subprocess.run(
-        [*words, sys.executable, "-c", twin_attacked.AGAIN, str(tmp_path), token, filtered, user],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        cwd=tmp_path / "work",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = as_user(user, tmp_path, "twin_attacked:run", token, filtered)
     after = digests(tmp_path)
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-    assert changed == set(), done.stderr[-2000:]
+    assert changed == set(), ran.errors
     assert _with(token) == outside == []
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout)
-    assert found.keys() == {attack.name for attack in ATTACKS}
-    assert [rows for rows in found.values() if rows[:1] and rows[0].startswith("dead")] == []
+    assert ran.value is not None, ran.errors
+    assert ran.value.keys() == {attack.name for attack in ATTACKS}
+    assert [rows for rows in ran.value.values() if rows[:1] and rows[0].startswith("dead")] == []
 
 
 def _with(token: str) -> list[str]:

@@ -7,7 +7,7 @@ name and nothing is looked up but the classes of the `Table`; a text that says a
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise, repeat
 from operator import attrgetter
@@ -86,7 +86,7 @@ class Table:
         (kind,) = kinds
         if kind in self._ways:
             return self._objects(kind, values, depth)
-        if kind is tuple or kind is list:
+        if kind is tuple or kind is list or kind is frozenset:
             return [
                 f"{kind.__name__}s",
                 list(map(len, values)),
@@ -152,6 +152,11 @@ class Table:
         cut, (values,), most = self._cut(count, depth, lengths, (inner, fit.inner))
         return [list(values[start:end]) for start, end in cut], most
 
+    def _frozensets(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+        _require(fit.takes(frozenset))
+        cut, (values,), most = self._cut(count, depth, lengths, (inner, fit.inner))
+        return [frozenset(values[start:end]) for start, end in cut], most
+
     def _maps(self, count: int, depth: int, fit: "_Fit", lengths: Any, keys: Any, values: Any) -> _Column:
         _require(fit.takes(dict))
         cut, (names, held), most = self._cut(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
@@ -200,6 +205,7 @@ _FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
     "constant": Table._constant,
     "tuples": Table._tuples,
     "lists": Table._lists,
+    "frozensets": Table._frozensets,
     "maps": Table._maps,
     "mixed": Table._mix,
     "shared": Table._share,
@@ -246,14 +252,14 @@ def _fit(*annotations: Any) -> _Fit:
             pending += args
         elif origin is Literal:
             kinds |= set(map(type, args))
-        elif origin in (tuple, list):
+        elif origin in (tuple, list, frozenset):
             kinds.add(origin)
             elements += [each for each in args if each is not ...]
         elif origin in (dict, Mapping):
             kinds.add(dict)
             keys.append(args[0])
             elements.append(args[1])
-        elif isinstance(one, type) and one not in (Any, object):
+        elif isinstance(one, type) and one not in (Any, object, Hashable):
             kinds.add(one)
         else:
             return _ANYTHING

@@ -1,31 +1,36 @@
-"""A function called in a process tree with its own process, mount and network namespaces, of which nothing can be left.
+"""A function called in a process tree that can change nothing of the host, and of which nothing can be left.
 
 The tree's first process is PID 1 of its own namespace: when it ends, for whatever reason, the kernel ends all others,
 and with them go the network namespaces, their interfaces, and the files, which lie in a tmpfs that nobody else sees.
-It ends when the pipe closes over which it got its work: that is when its caller ends, be it by SIGKILL.
+It ends when the pipe closes over which it got its work: that is when its caller ends, be it by SIGKILL. What the tree
+may see and do is made in `inside`; where the kernel refuses any of it, nothing is run.
 """
 
 import os
 import pickle
 import shutil
-import struct
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any, Final, Literal, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 from nodrop.errors import ServiceUnavailable
+from nodrop.validating.twin import answers
 
 _R = TypeVar("_R")
 Tell = Callable[[str], None]
 """Takes a line for the user about what is being done."""
-Kind = Literal["told", "done", "failed", "missing"]
-
-LENGTH: Final = struct.Struct(">Q")
-_SPACES = ("unshare", "--pid", "--fork", "--kill-child", "--mount", "--net", "--ipc", "--uts")
+PROCESSES: Final = 1024
+"""How many processes and threads a tree may have that does not say how many it needs."""
+_SPACES = ("unshare", "--pid", "--fork", "--kill-child", "--mount")
 _USER = ("--user", "--map-root-user")
+_WITHIN = ("unshare", "--user", "--map-root-user", "--mount")
+"""What is tried within: nothing that reads a configuration runs in namespaces that the host's root owns."""
+_INSIDE = "from nodrop.validating.twin.inside import main; main()"
+_PASSED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONHASHSEED", "NODROP_TWIN_MARK")
+"""Variables that the tree gets: others may hold secrets. The mark is for whoever looks for its processes."""
+_SAID_BYTES: Final = 4096
 _END_S = 20
 """How long the kernel may take to end a tree before its outermost process is killed; it takes a second."""
 _TOOLS: Final[Mapping[str, str]] = {"unshare": "util-linux", "nsenter": "util-linux", "mount": "mount"}
@@ -49,7 +54,7 @@ def spaces() -> tuple[str, ...]:
     """The words that make namespaces here: as root without one of users, else with it; ServiceUnavailable for none."""
     said = ""
     for words in ((*_SPACES,), (*_SPACES, *_USER)) if os.geteuid() == 0 else ((*_SPACES, *_USER),):
-        tried = subprocess.run([*words, "mount", "-t", "tmpfs", "nodrop", "/run"], capture_output=True, check=False)
+        tried = subprocess.run([*words, *_WITHIN, "true"], capture_output=True, check=False)
         if tried.returncode == 0:
             return words
         said = tried.stderr.decode(errors="replace").strip()
@@ -59,41 +64,45 @@ def spaces() -> tuple[str, ...]:
     raise ServiceUnavailable(f"the kernel gives no namespaces of one's own ({said}; {hint})")
 
 
-def call(function: Callable[..., _R], *given: Any, progress: Tell | None = None) -> _R:
+def call(function: Callable[..., _R], *given: Any, progress: Tell | None = None, processes: int = PROCESSES) -> _R:
     """Call a function of a module in such a tree, `function(tell, *given)`, and return what it returns.
 
-    ServiceUnavailable where it raises that, or no tree can be made; RuntimeError with its traceback where it fails.
+    It may have so many `processes` and threads. What it returns is made of plain values, dataclasses and named tuples,
+    as its annotation says. ServiceUnavailable where it raises that, or the kernel refuses any part of such a tree;
+    RuntimeError with its traceback where it fails.
     """
     programs({})
     with _tree(spaces()) as (tree, errors):
         assert tree.stdin is not None and tree.stdout is not None  # noqa: PT018 -- for the type checker
-        send(tree.stdin, (sys.path, function, given))
-        for kind, what in _answers(tree.stdout):
+        answers.send(tree.stdin, "work", pickle.dumps((sys.path, processes, function, given)))
+        while (found := answers.received(tree.stdout)) is not None:
+            kind, body = found
             match kind:
                 case "told" if progress is not None:
-                    progress(what)
+                    progress(answers.plain(body))
                 case "done":
-                    return what  # type: ignore[no-any-return]
+                    return answers.unpack(function, body)  # type: ignore[no-any-return]
                 case "missing":
-                    raise ServiceUnavailable(what)
+                    raise ServiceUnavailable(answers.plain(body))
                 case "failed":
-                    raise RuntimeError(what)
+                    raise RuntimeError(answers.plain(body))
         errors.seek(0)
-        said = errors.read().decode(errors="replace").strip()
+        said = answers.plain(errors.read(_SAID_BYTES)).strip()
     raise ServiceUnavailable(f"the twin was ended from outside: {said}" if said else "the twin was ended from outside")
 
 
 @contextmanager
 def _tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
     """Give a tree that runs, and what it writes to standard error; it is gone with the block."""
-    with tempfile.TemporaryFile() as errors:
+    with os.fdopen(os.memfd_create("nodrop"), "w+b") as errors:
         tree = subprocess.Popen(
-            [*words, sys.executable, "-P", "-m", "nodrop.validating.twin.inside"],
+            [*words, sys.executable, "-P", "-c", _INSIDE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            env={name: os.environ[name] for name in _PASSED if name in os.environ}
+            | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
         try:
             yield tree, errors
@@ -115,28 +124,3 @@ def _end(tree: subprocess.Popen[bytes]) -> None:
         tree.kill()
         tree.wait()
         raise
-
-
-def _answers(pipe: IO[bytes]) -> Iterator[tuple[Kind, Any]]:
-    while (found := receive(pipe)) is not None:
-        yield found
-
-
-def send(pipe: IO[bytes], what: Any) -> None:
-    """Write a value; nothing where nobody reads it any more, which shows when the answer is read."""
-    packed = pickle.dumps(what)
-    try:
-        pipe.write(LENGTH.pack(len(packed)) + packed)
-        pipe.flush()
-    except BrokenPipeError:
-        return
-
-
-def receive(pipe: IO[bytes]) -> Any:
-    """Read a value; None at the end. Both ends are nodrop's own, and share no pipe with anybody."""
-    head = pipe.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    (size,) = LENGTH.unpack(head)
-    packed = pipe.read(size)
-    return pickle.loads(packed) if len(packed) == size else None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from nodrop.formats.json import parse as parse_json
-from nodrop.validating.twin.inside import HOME
+from nodrop.validating.twin.own_root import HOME
 from nodrop.validating.twin.vty import Daemon
 
 FRR: Final = Path("/usr/lib/frr")
@@ -154,7 +154,7 @@ def _together(words: list[str], text: str, found: list[Said]) -> None:
         rows, block = words[first:last], {row[1:].strip() for row in words[first:last] if row.startswith("-")}
         said = "; ".join(row for row in rows[1:] if row.startswith("Error")) or _FAILED
         told = {one.line for one in found}
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if line.strip() in block and number not in told:
                 found.append(Said(number, said))
         del words[first:last]

@@ -1,13 +1,10 @@
 """A thread of nodrop's own inside a namespace, to open sockets there; programs are run there by `Lab.run`."""
 
-import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_NEW_NET = 0x40000000
-"""CLONE_NEWNET (linux/sched.h)."""
-_LIBC = ctypes.CDLL(None, use_errno=True)
+from nodrop.validating.twin import syscalls
 
 
 @contextmanager
@@ -20,18 +17,12 @@ def within(space: str) -> Iterator[None]:
     try:
         there = os.open(f"/run/netns/{space}", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            _enter(there)
+            syscalls.enter(there, syscalls.NEW_NETWORK)
         finally:
             os.close(there)
         try:
             yield
         finally:
-            _enter(home)
+            syscalls.enter(home, syscalls.NEW_NETWORK)
     finally:
         os.close(home)
-
-
-def _enter(descriptor: int) -> None:
-    if _LIBC.setns(descriptor, _NEW_NET):
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))

@@ -1,85 +1,190 @@
-"""The first process of the tree that `box` makes: it makes the tree its own and calls what it is told to.
+"""The two processes that `box` begins with: one that holds a twin's tree together, and the worker that it starts.
 
-Whatever is mounted here is seen by this tree alone, and goes with it.
+The first is PID 1 of its process namespace: it makes the root (`own_root`), starts the worker and ends with it or with
+the pipe from the caller; the kernel then ends all others. The worker does what it is told to, in a user namespace of
+its own in which it is nobody who has anything outside. What runs there is trusted as little as a configuration is.
 """
 
 import os
-import subprocess
+import pickle
+import resource
+import select
+import signal
+import socket
+import struct
 import sys
 import threading
 import traceback
+from fcntl import ioctl
 from pathlib import Path
+from typing import Final
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.validating.twin.box import Kind, receive, send
+from nodrop.validating.twin import answers, syscalls
+from nodrop.validating.twin.own_root import HOME, enter_own_root
 
-HOME = Path("/run/nodrop")
-"""Where daemons have their files and sockets."""
-
-_HIDDEN = ("/run", "/var/tmp")  # noqa: S108 -- what is mounted over
-"""What lies there belongs to the system; daemons write there (FRR, lib/zlog_5424.c and lib/zlog.c: /var/tmp/frr)."""
-_USERS = "root:x:0:0:root:/:/bin/sh\n"
-_GROUPS = "root:x:0:\nfrr:x:0:\nfrrvty:x:0:\n"
-"""FRR asks that whoever it runs as be in the group of its sockets (lib/privs.c, zprivs_init); here all is root's."""
+NOBODY: Final = 65534
+"""The user of the host that root's twins run as: one who owns nothing."""
+MEMORY_BYTES: Final = 8 << 30
+"""Address space of one process. Of all processes the kernel ends those of a twin first when memory is short."""
+_FILE_BYTES: Final = 64 << 20
+"""The largest file: logs of daemons take some kB."""
+_CORE_BYTES: Final = 1
+"""A limit of 1 has no core be written, nor the host's program for cores be started (Linux, fs/coredump.c)."""
+_END_SCORE: Final = 1000
+"""Ends first where memory is short (proc(5), oom_score_adj)."""
+_KEPT: Final = (syscalls.NET_BIND_SERVICE, syscalls.NET_ADMIN, syscalls.NET_RAW, syscalls.SYS_ADMIN)
+"""What FRR asks for (bgpd/bgp_main.c and zebra/main.c, _caps_p), and `ip netns`."""
+_KINDS: Final = (
+    *(syscalls.NEW_USERS, syscalls.NEW_MOUNTS, syscalls.NEW_NETWORK, syscalls.NEW_IPC),
+    *(syscalls.NEW_NAMES, syscalls.NEW_CGROUPS),
+)
+_READY: Final = b"ready"
+_SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
+"""SIOCSIFFLAGS; IFF_UP and IFF_RUNNING (linux/sockios.h, linux/if.h)."""
+_SAID_BYTES: Final = 4096
+"""How much of what programs printed is told where the worker is gone without an answer."""
 
 
 def main() -> None:
-    """Do the work that comes over standard input, and tell how it goes over standard output."""
-    words, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what programs print is no answer
-    sys.path[:], function, given = receive(words) or os._exit(2)
-    threading.Thread(target=_end_with, args=(words.fileno(),), daemon=True).start()
-    lock = threading.Lock()
-
-    def answer(kind: Kind, what: object) -> None:
-        with lock:
-            send(answers, (kind, what))
-
+    """Make the root, start the worker with the work that comes over standard input, and end with either of them."""
+    work = answers.received(sys.stdin.buffer)
+    if work is None:
+        os._exit(2)
     try:
-        _settle_in()
-        answer("done", function(lambda line: answer("told", line), *given))
+        owner = _owner()
+        Path("/proc/self/oom_score_adj").write_text(str(_END_SCORE))
+        enter_own_root(owner)
+        HOME.mkdir()
+        os.chown(HOME, owner, owner)
+        said = os.open(HOME / "said", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        worker = _start(work[1], owner, said)
+        syscalls.keep_capabilities(())
+        syscalls.hide_memory()
     except ServiceUnavailable as error:
-        answer("missing", str(error))
-    except BaseException:  # noqa: BLE001 -- it is raised again at the other end of the pipe
-        answer("failed", traceback.format_exc())
-    os._exit(0)
-
-
-def _end_with(words: int) -> None:
-    """End when the pipe closes, whatever the other threads do; the kernel then ends all that they started."""
-    while os.read(words, 4096):
-        continue
+        answers.send(sys.stdout.buffer, "missing", str(error).encode())
+    except OSError as error:
+        answers.send(sys.stdout.buffer, "missing", f"the kernel refuses the twin a part of its box: {error}".encode())
+    else:
+        os.close(1)
+        _hold(worker, said)
     os._exit(1)
 
 
+def _owner() -> int:
+    """The user, by its number here, that the worker is outside of its own namespace."""
+    rows = (map(int, line.split()) for line in Path("/proc/self/uid_map").read_text().splitlines())
+    return NOBODY if any(first <= NOBODY < first + count for first, _, count in rows) else 0
+
+
+def _start(work: bytes, owner: int, said: int) -> int:
+    """Start the worker, and give it its users; return its number. ServiceUnavailable where the kernel refuses that."""
+    here, there = socket.socketpair()
+    worker = os.fork()
+    if worker == 0:
+        here.close()
+        try:
+            _leave(there, said, drop_groups=owner != 0)
+            _work(work)
+        finally:
+            os._exit(1)
+    there.close()
+    answer = here.recv(4096)
+    if answer != _READY:
+        raise ServiceUnavailable(f"the kernel refuses the twin namespaces of its own: {answer.decode()}")
+    folder = Path("/proc", str(worker))
+    for file in ("uid_map", "gid_map"):
+        (folder / file).write_text(f"0 {owner} 1\n")
+    here.sendall(_READY)
+    here.close()
+    return worker
+
+
+def _hold(worker: int, said: int) -> None:
+    """Wait until the caller or the worker is gone; what else ends meanwhile leaves nothing behind."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    waiting = select.poll()
+    waiting.register(0, select.POLLHUP)
+    waiting.register(os.pidfd_open(worker), select.POLLIN)
+    while not waiting.poll():
+        continue
+    size = os.fstat(said).st_size
+    os.write(2, os.pread(said, _SAID_BYTES, max(0, size - _SAID_BYTES)))
+
+
+def _leave(parent: socket.socket, said: int, *, drop_groups: bool) -> None:
+    """Leave all that the caller has: descriptors, groups, namespaces. The parent says who this is in the new ones."""
+    os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
+    os.dup2(said, 2)
+    try:
+        if drop_groups:
+            os.setgroups([])
+        syscalls.unshare(sum(_KINDS))
+    except OSError as error:
+        parent.sendall(str(error).encode())
+        os._exit(1)
+    parent.sendall(_READY)
+    if parent.recv(len(_READY)) != _READY:
+        os._exit(1)
+    parent.close()
+
+
+def _work(work: bytes) -> None:
+    """Do the work, and tell how it goes."""
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what programs print is no answer
+    lock = threading.Lock()
+
+    def answer(kind: answers.Kind, body: bytes) -> None:
+        with lock:
+            answers.send(pipe, kind, body)
+
+    try:
+        sys.path[:], processes, function, given = pickle.loads(work)
+        _limit(processes)
+        _settle_in()
+        done = function(lambda line: answer("told", line.encode()), *given)
+        answer("done", answers.pack(function, done))
+    except ServiceUnavailable as error:
+        answer("missing", str(error).encode())
+    except BaseException:  # noqa: BLE001 -- it is raised again at the other end of the pipe
+        answer("failed", traceback.format_exc().encode())
+    os._exit(0)
+
+
+def _limit(processes: int) -> None:
+    """Limit what the worker and all that it starts can use; none of them can raise a limit again."""
+    limits = (
+        (resource.RLIMIT_NPROC, processes),
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_FSIZE, _FILE_BYTES),
+        (resource.RLIMIT_CORE, _CORE_BYTES),
+    )
+    for kind, most in limits:
+        hard = resource.getrlimit(kind)[1]
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (least, least))
+
+
 def _settle_in() -> None:
-    """Mount what the tree is to see: its own processes and users, and empty folders in place of the system's."""
-    for folder in _HIDDEN:
-        _mount("-t", "tmpfs", "nodrop", folder)
-    _mount("-t", "proc", "nodrop", "/proc")
-    netns = Path("/var/run/netns")
-    if not Path("/var/run").resolve().is_relative_to("/run"):
-        _mount("-t", "tmpfs", "nodrop", "/var/run")
-    netns.mkdir(parents=True)
-    HOME.mkdir()
+    """Become root of the new namespaces, have the network's `lo` up, and give up all that FRR does not need.
+
+    ServiceUnavailable where the kernel refuses a part.
+    """
+    try:
+        os.setresgid(0, 0, 0)
+        os.setresuid(0, 0, 0)
+        Path("/proc/sys/user/max_user_namespaces").write_text("0\n")  # no way back to what is given up here
+        syscalls.leave_keys()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            ioctl(any_socket, _SET_FLAGS, struct.pack("=16sh14x", b"lo", _UP_AND_RUNNING))
+        syscalls.keep_capabilities(_KEPT)
+        syscalls.hide_memory()
+    except OSError as error:
+        raise ServiceUnavailable(f"the kernel refuses the twin a part of its box: {error}") from None
+    os.umask(0o022)
     os.environ["HOME"] = str(HOME)  # where vtysh keeps a history
-    for file, text in (("/etc/passwd", _USERS), ("/etc/group", _GROUPS)):
-        own = HOME / Path(file).name
-        own.write_text(text)
-        _mount("--bind", str(own), file)
-    if Path("/dev/log").is_socket():  # the system's log is no place for what a twin says
-        (HOME / "log").touch()
-        _mount("--bind", str(HOME / "log"), "/dev/log")
-    if Path("/etc/frr").is_dir():
-        (HOME / "etc").mkdir()
-        _mount("--bind", str(HOME / "etc"), "/etc/frr")
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-
-
-def _mount(*words: str) -> None:
-    done = subprocess.run(["mount", *words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ServiceUnavailable(f"mount {' '.join(words)}: {done.stderr.strip()}")
+    Path("/run/netns").mkdir()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from nodrop.validating.twin.acts import act
 from nodrop.validating.twin.daemons import FRR, Said
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.links import links
-from nodrop.validating.twin.sampling import computed_of, of_the_whole, room, sample
+from nodrop.validating.twin.sampling import DEVICE_PROCESSES, computed_of, of_the_whole, room, sample
 from nodrop.validating.twin.starting import Start, start
 from nodrop.validating.twin.waiting import FIRST_S, settle
 from nodrop.validating.twin.work import NOT_ASKED, Options, Part, Work
@@ -88,7 +88,9 @@ def observe(
         computed={check: dict(found) for check, found in own.seen.items()},
         options=chosen,
     )
-    part, refused, version = box.call(perform, work, progress=progress)
+    part, refused, version = box.call(
+        perform, work, progress=progress, processes=box.PROCESSES + DEVICE_PROCESSES * len(what.boots)
+    )
     for device in taken.fabric.devices:
         if path := unsaid(device):
             for check in _THROUGHOUT:
@@ -228,14 +230,14 @@ _LOOKS: Final[Mapping[Check, Callable[[Lab, Work], Part]]] = {
 
 def matters(said: Said, text: str) -> bool:
     """Whether a refused line may change what is checked."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     return said.line is None or not _HARMLESS.match(lines[said.line - 1])
 
 
 def _refused(what: Start, rows: dict[str, tuple[Said, ...]]) -> Iterator[Refused]:
     for device, found in sorted(rows.items()):
         conf = what.confs[device]
-        lines = conf.text.splitlines()
+        lines = conf.text.split("\n")
         for one in found:
             place: Place | None = conf.place(one.line) if one.line else None
             text = lines[one.line - 1].strip() if one.line else ""

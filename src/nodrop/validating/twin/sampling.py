@@ -23,6 +23,8 @@ from nodrop.validating.twin.work import Part
 
 DEVICE_BYTES: Final = 60 << 20
 """Memory for the daemons of a device: zebra, staticd and bgpd take 37 MiB with 32 sessions (measured, FRR 8.4.4)."""
+DEVICE_PROCESSES: Final = 32
+"""Processes and threads of a device at most: zebra, bgpd, staticd and bfdd have 12 (measured, FRR 8.4.4)."""
 _PER_CPU: Final = 24
 """Devices for each processor: so many come up within a minute."""
 _PODS, _FIRST = 2, 2

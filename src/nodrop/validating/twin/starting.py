@@ -1,5 +1,6 @@
 """With what each device of a fabric starts in a twin: the frr.conf that it has, and the daemons that it would start."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,10 @@ from nodrop.fabric.reading import Reading
 from nodrop.fabric.states import Unknown, those_known
 from nodrop.platforms.running import runs
 from nodrop.validating.twin.daemons import Boot
+from nodrop.validating.twin.outward import leave_out
+
+_PLACES, _TEXT = 8, 100
+"""How many lines of one text a note names, and how many characters of it it shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,7 @@ def start(reading: Reading) -> Start:
     boots: dict[str, Boot] = {}
     confs: dict[str, FrrConf] = {}
     without: dict[str, str] = {}
+    left: dict[str, tuple[int, ...]] = {}
     for device in reading.fabric.devices:
         conf = frr_conf(reading, device)
         if conf is None:
@@ -35,8 +41,11 @@ def start(reading: Reading) -> Start:
             continue
         own = runs(device.platform)
         confs[device.name] = conf
-        boots[device.name] = Boot(text=conf.text, daemons=daemons(reading, device), profile=own.profile)
-    return Start(boots=boots, confs=confs, without=without, told=tuple(_told(reading, confs)))
+        trimmed = leave_out(conf.text)
+        left[device.name] = trimmed.lines
+        boots[device.name] = Boot(text=trimmed.text, daemons=daemons(reading, device), profile=own.profile)
+    told = (*_told(reading, confs), *_left_out(confs, left))
+    return Start(boots=boots, confs=confs, without=without, told=told)
 
 
 def daemons(reading: Reading, device: Device) -> tuple[str, ...]:
@@ -60,3 +69,21 @@ def _told(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
     if made:
         yield f"frr.conf is made from what the files of {len(made)} devices say in other words"
     yield from (f"{name}: {what}" for name, conf in confs.items() for what in conf.missing)
+
+
+def _left_out(confs: Mapping[str, FrrConf], left: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
+    """Yield a note for each text that daemons are not given, with the lines that say it."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for name, numbers in left.items():
+        rows = confs[name].text.split("\n") if numbers else []
+        for number in numbers:
+            place = confs[name].place(number)
+            where = f"{name} {place.file}:{place.span.line}" if place else name
+            places[_shortened(rows[number - 1].strip())].append(where)
+    for text, where in places.items():
+        more = f" and {len(where) - _PLACES} more lines" if len(where) > _PLACES else ""
+        yield f"not given to daemons, its effect is outside routing: `{text}` ({', '.join(where[:_PLACES])}{more})"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _TEXT else f"{text[:_TEXT]}..."

@@ -1,0 +1,67 @@
+"""What goes over the pipes between a twin's tree and its caller: work one way, answers the other.
+
+An answer is text or a value in the form of `formats.packed`, read by what the function says that it returns. Whoever
+takes over a process of the tree can lie, and can do no more: nothing of an answer is called or imported by its name.
+"""
+
+import struct
+from collections.abc import Callable
+from typing import IO, Any, Final, Literal, get_args, get_type_hints
+
+from nodrop.errors import ServiceUnavailable
+from nodrop.formats.packed import Table, Unreadable, classes_of
+
+Kind = Literal["told", "done", "failed", "missing", "work"]
+"""A line about what is being done; the value returned; a traceback; why there is no such service; what is to be done.
+"""
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+ANSWER_BYTES: Final = 256 << 20
+"""The longest answer: that of 200 switches takes 10 MB."""
+HEAD: Final = struct.Struct(">BQ")
+
+
+def send(pipe: IO[bytes], kind: Kind, body: bytes) -> None:
+    """Write an answer, or work; nothing where nobody reads it any more, which shows when the answer is read."""
+    try:
+        pipe.write(HEAD.pack(KINDS.index(kind), len(body)) + body)
+        pipe.flush()
+    except BrokenPipeError:
+        return
+
+
+def received(pipe: IO[bytes]) -> tuple[Kind, bytes] | None:
+    """Read an answer or work; None at the end. ServiceUnavailable where it is neither."""
+    head = pipe.read(HEAD.size)
+    if len(head) < HEAD.size:
+        return None
+    kind, size = HEAD.unpack(head)
+    if kind >= len(KINDS) or (size > ANSWER_BYTES and KINDS[kind] != "work"):
+        raise ServiceUnavailable("what the twin answers is no answer")
+    body = pipe.read(size)
+    return (KINDS[kind], body) if len(body) == size else None
+
+
+def pack(function: Callable[..., Any], value: object) -> bytes:
+    """Return what a function returned as bytes; Unpackable where it is not made of plain values and its classes."""
+    _, table = _table(function)
+    return table.pack(value)
+
+
+def unpack(function: Callable[..., Any], body: bytes) -> Any:
+    """Return what a function returned; ServiceUnavailable where it cannot have returned that."""
+    returned, table = _table(function)
+    try:
+        return table.unpack(body, returned)
+    except Unreadable as error:
+        raise ServiceUnavailable(f"what the twin answers is no answer: {error}") from None
+
+
+def plain(body: bytes) -> str:
+    """Return the text of an answer without what would steer a terminal."""
+    text = body.decode(errors="replace")
+    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
+
+
+def _table(function: Callable[..., Any]) -> tuple[Any, Table]:
+    returned = get_type_hints(function)["return"]
+    return returned, Table(classes_of([returned]))

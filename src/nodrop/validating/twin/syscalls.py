@@ -1,0 +1,128 @@
+"""Calls of the Linux kernel that Python's standard library lacks; each raises OSError where the kernel refuses."""
+
+import ctypes
+import os
+import platform
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+NEW_MOUNTS: Final = 0x00020000
+NEW_CGROUPS: Final = 0x02000000
+NEW_NAMES: Final = 0x04000000
+NEW_IPC: Final = 0x08000000
+NEW_USERS: Final = 0x10000000
+NEW_NETWORK: Final = 0x40000000
+"""Kinds of namespaces, CLONE_NEW* (linux/sched.h)."""
+
+READ_ONLY: Final = 0x1
+NO_SET_USER: Final = 0x2
+NO_DEVICES: Final = 0x4
+NO_PROGRAMS: Final = 0x8
+"""What a mount does not allow (linux/mount.h; MS_* and MOUNT_ATTR_* are the same numbers for these)."""
+
+NET_BIND_SERVICE: Final = 10
+NET_ADMIN: Final = 12
+NET_RAW: Final = 13
+SYS_ADMIN: Final = 21
+"""Capabilities (linux/capability.h)."""
+
+_BIND, _RECURSIVE, _DETACH = 0x1000, 0x4000, 0x2
+_PRIVATE = 1 << 18
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_SET_DUMPABLE, _DROP_BOUNDING, _NO_NEW_PRIVILEGES, _AMBIENT, _CLEAR_ALL = 4, 24, 38, 47, 4
+_CAPABILITY_VERSION = 0x20080522
+_JOIN_SESSION_KEYRING = 1
+_KEYCTL: Final = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "ppc64le": 271, "s390x": 280}
+"""The number of keyctl, for which the C library has no function (arch/*/syscalls of Linux)."""
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class _Attributes(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
+
+
+def _checked(said: int, what: str) -> None:
+    if said < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+
+
+def mount(kind: str, target: str, flags: int = 0, data: str = "") -> None:
+    """Mount a file system that needs no device, such as `tmpfs`."""
+    _checked(
+        _LIBC.mount(b"nodrop", os.fsencode(target), kind.encode(), ctypes.c_ulong(flags), data.encode()),
+        f"mount {kind} at {target}",
+    )
+
+
+def bind(source: str, target: str, flags: int, *, below: bool = True) -> None:
+    """Show a file or folder, and what is mounted below it, at another place; `flags` are for all of it or for itself.
+
+    Linux before 5.12 cannot set flags of all mounts at once, and says ENOSYS.
+    """
+    words = (os.fsencode(source), os.fsencode(target), None, ctypes.c_ulong(_BIND | _RECURSIVE), None)
+    _checked(_LIBC.mount(*words), f"bind {source} to {target}")
+    seal(target, flags, below=below)
+
+
+def seal(target: str, flags: int, *, below: bool = False) -> None:
+    """Set flags of a mount, and of all below it if that is asked."""
+    given = _Attributes(set=flags)
+    words = (os.fsencode(target), _AT_RECURSIVE if below else 0, ctypes.byref(given), ctypes.c_size_t(32))
+    _checked(_LIBC.mount_setattr(_AT_FDCWD, *words), f"mount_setattr {target}")
+
+
+def keep_private() -> None:
+    """Have no mount from here on be seen in the namespace that this one was copied from, nor the other way round."""
+    _checked(_LIBC.mount(None, b"/", None, ctypes.c_ulong(_PRIVATE | _RECURSIVE), None), "make mounts private")
+
+
+def change_root(new: str, old: str) -> None:
+    """Make a mount the root, and have the former one at `old`, a folder in it."""
+    _checked(_LIBC.pivot_root(os.fsencode(new), os.fsencode(old)), f"pivot_root {new}")
+
+
+def detach(target: str) -> None:
+    """Take a mount away, with all below it."""
+    _checked(_LIBC.umount2(os.fsencode(target), _DETACH), f"umount {target}")
+
+
+def unshare(kinds: int) -> None:
+    """Leave namespaces for new ones of these kinds."""
+    _checked(_LIBC.unshare(kinds), "unshare")
+
+
+def enter(descriptor: int, kind: int) -> None:
+    """Enter a namespace of a kind, of which there is a descriptor."""
+    _checked(_LIBC.setns(descriptor, kind), "setns")
+
+
+def leave_keys() -> None:
+    """Have an empty keyring in place of the session's; where the kernel has or allows no keys, none is needed."""
+    number = _KEYCTL.get(platform.machine())
+    if number is None:
+        raise OSError(0, f"keyctl has no known number on {platform.machine()}")
+    if _LIBC.syscall(ctypes.c_long(number), ctypes.c_long(_JOIN_SESSION_KEYRING), None) < 0:
+        error = ctypes.get_errno()
+        if error not in (1, 38):  # EPERM: a filter refuses it to whoever runs here; ENOSYS
+            raise OSError(error, os.strerror(error), "keyctl")
+
+
+def keep_capabilities(kept: Collection[int]) -> None:
+    """Give up all other capabilities for good: nothing that is run gets them back, whatever its file says."""
+    last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
+    for one in set(range(last + 1)) - set(kept):
+        _checked(_LIBC.prctl(_DROP_BOUNDING, ctypes.c_ulong(one), 0, 0, 0), "drop a capability")
+    _checked(_LIBC.prctl(_AMBIENT, ctypes.c_ulong(_CLEAR_ALL), 0, 0, 0), "clear ambient capabilities")
+    bits = sum(1 << one for one in kept)
+    head = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    low, high = bits & 0xFFFFFFFF, bits >> 32
+    _checked(_LIBC.capset(head, (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)), "capset")
+    _checked(_LIBC.prctl(_NO_NEW_PRIVILEGES, ctypes.c_ulong(1), 0, 0, 0), "no_new_privs")
+
+
+def hide_memory() -> None:
+    """Keep other processes of the same user out of this one's memory and descriptors (`/proc/<pid>`, ptrace)."""
+    _checked(_LIBC.prctl(_SET_DUMPABLE, ctypes.c_ulong(0), 0, 0, 0), "prctl")
