@@ -29,13 +29,13 @@ def plant(guard: Path) -> None:
         (own / name).write_text("# mine\n")
 
 
-def run(guard: str, token: str, filtered: str) -> dict[str, tuple[str, ...]]:
+def run(guard: str, token: str, filtered: str) -> dict[str, str]:
     """Run the twin, with the lines that are left out or without."""
     return box.call(attacked, guard, token, filtered == "filtered")
 
 
-def attacked(tell: box.Tell, guard: str, token: str, filtered: bool) -> dict[str, tuple[str, ...]]:
-    """Start a device for each attack; return the lines that each refused, or why it did not start."""
+def attacked(tell: box.Tell, guard: str, token: str, filtered: bool) -> dict[str, str]:
+    """Start a device for each attack; return what the bgpd of each runs with, or why it did not start."""
     devices = tuple(Device(name=attack.name, platform="nvue") for attack in ATTACKS)
     boots = {}
     for attack in ATTACKS:
@@ -46,8 +46,7 @@ def attacked(tell: box.Tell, guard: str, token: str, filtered: bool) -> dict[str
     lab = Lab(Fabric(name="attacked", mode="lossless", devices=devices), boots)
     lab.start()
     time.sleep(_SETTLE_S)
-    dead = {name: (f"dead: {why}",) for name, why in lab.dead.items()}
-    return {**{name: tuple(one.said for one in rows) for name, rows in lab.refused.items()}, **dead}
+    return {name: lab.vtysh(name, "show running-config") for name in lab.devices} | lab.dead
 
 
 def given(lines: tuple[str, ...], guard: str, token: str) -> list[str]:

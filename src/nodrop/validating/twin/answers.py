@@ -56,10 +56,9 @@ def unpack(function: Callable[..., Any], body: bytes) -> Any:
         raise ServiceUnavailable(f"what the twin answers is no answer: {error}") from None
 
 
-def plain(body: bytes) -> str:
-    """Return the text of an answer without what would steer a terminal."""
-    text = body.decode(errors="replace")
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
+def text(body: bytes) -> str:
+    """Return the text of an answer; whoever shows it escapes it, as all text of configurations."""
+    return body.decode(errors="replace")
 
 
 def _table(function: Callable[..., Any]) -> tuple[Any, Table]:

@@ -79,15 +79,15 @@ def call(function: Callable[..., _R], *given: Any, progress: Tell | None = None,
             kind, body = found
             match kind:
                 case "told" if progress is not None:
-                    progress(answers.plain(body))
+                    progress(answers.text(body))
                 case "done":
                     return answers.unpack(function, body)  # type: ignore[no-any-return]
                 case "missing":
-                    raise ServiceUnavailable(answers.plain(body))
+                    raise ServiceUnavailable(answers.text(body))
                 case "failed":
-                    raise RuntimeError(answers.plain(body))
+                    raise RuntimeError(answers.text(body))
         errors.seek(0)
-        said = answers.plain(errors.read(_SAID_BYTES)).strip()
+        said = answers.text(errors.read(_SAID_BYTES)).strip()
     raise ServiceUnavailable(f"the twin was ended from outside: {said}" if said else "the twin was ended from outside")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from nodrop.formats.json import parse as parse_json
+from nodrop.validating.twin.entering import entering
 from nodrop.validating.twin.own_root import HOME
 from nodrop.validating.twin.vty import Daemon
 
@@ -20,6 +21,8 @@ _LINE = re.compile(r"line (\d+): (.*)")
 _UNKNOWN = re.compile(r"% Unknown command\[\d+\]:.*|\[\w+\] Unknown command:.*")
 _FAILED = "% Configuration failed."
 """How a daemon refuses lines that it takes together (FRR, lib/northbound_cli.c, nb_cli_apply_changes_internal)."""
+_NOT_LET_IN = "vtysh_pam:"
+"""How vtysh says that it ends without having read anything, and with 0 (FRR, vtysh/vtysh_user.c)."""
 _START_S = 60
 _OWN: Final[Mapping[str, str]] = {"zebra": "no zebra nexthop kernel enable\n"}
 """With what a daemon starts before it reads frr.conf.
@@ -78,6 +81,8 @@ class Daemons:
             if done.returncode:
                 raise Failed(f"{daemon}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
         done = self._run(f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
+        if done.returncode or done.stdout.startswith(_NOT_LET_IN):
+            raise Failed(f"vtysh: {done.stdout.strip() or done.returncode}")
         return refused(done.stdout, self._boot.text)
 
     def _command(self, daemon: str) -> str:
@@ -99,7 +104,7 @@ class Daemons:
         return " && ".join((*lines, "exec " + shlex.join(map(str, words))))
 
     def _run(self, script: str) -> subprocess.CompletedProcess[str]:
-        words = ["nsenter", f"--net=/run/netns/{self._space}", "--"]
+        words = list(entering(self._space))
         words += ["unshare", "--mount", "--"] if self._boot.vrfs else []
         return subprocess.run(
             [*words, "sh", "-c", script], capture_output=True, text=True, check=False, timeout=_START_S

@@ -7,6 +7,14 @@ from contextlib import contextmanager
 from nodrop.validating.twin import syscalls
 
 
+def entering(space: str) -> tuple[str, ...]:
+    """The words that a program runs behind to be in the namespace of that name.
+
+    `ip -n` would mount a /sys, of which a twin has none.
+    """
+    return "nsenter", f"--net=/run/netns/{space}", "--"
+
+
 @contextmanager
 def within(space: str) -> Iterator[None]:
     """Have the calling thread in the namespace of that name for a while; sockets opened there stay there.

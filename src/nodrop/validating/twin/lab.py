@@ -19,6 +19,7 @@ from nodrop.formats.json import parse
 from nodrop.routing.prefixes import Address
 from nodrop.validating.twin import neighbors
 from nodrop.validating.twin.daemons import Boot, Daemons, Failed, Said
+from nodrop.validating.twin.entering import entering
 from nodrop.validating.twin.plan import Nic, Plan, Space, plan, settings
 
 _T = TypeVar("_T")
@@ -163,11 +164,11 @@ class Lab:
 
     def entering(self, node: str, vrf: str | None = None) -> tuple[str, ...]:
         """The words that a program runs behind to be in a node."""
-        return "nsenter", f"--net=/run/netns/{self.plan.spaces[Space(node, vrf)]}", "--"
+        return entering(self.plan.spaces[Space(node, vrf)])
 
     def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
         """What `ip` says in a node; RuntimeError where it fails."""
-        return _checked(["ip", "-n", self.plan.spaces[Space(node, vrf)], *words])
+        return _checked([*self.entering(node, vrf), "ip", *words])
 
     def batch(self, node: str, lines: Iterable[str], *, vrf: str | None = None) -> None:
         """Have `ip` do many things in a node, one after the other, also past what fails."""
@@ -243,7 +244,7 @@ def _settle(nic: Nic) -> Iterator[str]:
 def _ip(lines: Iterable[str], space: str = "", *, force: bool = False) -> None:
     """Have `ip` do many things at once, in a namespace; one after the other, also past what fails if that is asked."""
     text = "".join(f"{line}\n" for line in lines)
-    words = ["ip", *(["-n", space] if space else []), *(["-force"] if force else []), "-batch", "-"]
+    words = [*(entering(space) if space else ()), "ip", *(["-force"] if force else []), "-batch", "-"]
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode and not force:
         raise RuntimeError(f"{shlex.join(words)}: {done.stderr.strip()}")

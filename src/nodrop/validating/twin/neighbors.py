@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from nodrop.formats.json import parse
 from nodrop.routing.prefixes import Address, address, prefix
-from nodrop.validating.twin.entering import within
+from nodrop.validating.twin.entering import entering, within
 from nodrop.validating.twin.plan import Nic
 
 _DISCARD: Final = 9
@@ -55,7 +55,7 @@ def knock(space: str, rows: Iterable[tuple[str, Address]]) -> None:
 
 def found(space: str) -> list[Neighbor]:
     """The neighbors that a namespace has found."""
-    words = ["ip", "-n", space, "-json", "neighbor"]
+    words = [*entering(space), "ip", "-json", "neighbor"]
     said = subprocess.run(words, capture_output=True, check=True).stdout
     rows: list[dict[str, Any]] = parse(said, "ip neighbor") if said.strip() else []
     return [
@@ -81,5 +81,5 @@ def hold(space: str) -> None:
     loose = [one for one in found(space) if not one.held]
     if loose:
         lines = [f"neighbor replace {one.address} lladdr {one.mac} dev {one.port} nud permanent\n" for one in loose]
-        words = ["ip", "-n", space, "-force", "-batch", "-"]
+        words = [*entering(space), "ip", "-force", "-batch", "-"]
         subprocess.run(words, input="".join(lines), capture_output=True, text=True, check=False)

@@ -37,6 +37,8 @@ _FILES: Final = {
     "/etc/passwd": "root:x:0:0:root:/:/bin/sh\n",
     # FRR asks that whoever it runs as be in the group of its sockets (lib/privs.c, zprivs_init); here all is root's.
     "/etc/group": "root:x:0:\nfrr:x:0:\nfrrvty:x:0:\n",
+    # Without it vtysh ends before it reads anything, and with 0 (vtysh/vtysh_user.c, vtysh_pam).
+    "/etc/pam.d/frr": "auth sufficient pam_rootok.so\naccount sufficient pam_rootok.so\n",
 }
 _NEVER: Final = frozenset({"/", "/dev", "/etc", "/home", "/proc", "/root", "/run", "/sys", "/var", *_WRITABLE})
 """Folders that are not shown even if Python imports from them; a module that lies there is not found."""
@@ -73,6 +75,7 @@ def _enter(owner: int) -> None:
     for name, target in _LINKS.items():
         Path(name).symlink_to(target)
     for file, text in _FILES.items():
+        Path(file).parent.mkdir(exist_ok=True)
         Path(file).write_text(text)
     for path in _outermost(real for _, real in shown):
         _show(path, _DATA)

@@ -78,11 +78,11 @@ def _left_out(confs: Mapping[str, FrrConf], left: Mapping[str, tuple[int, ...]])
         rows = confs[name].text.split("\n") if numbers else []
         for number in numbers:
             place = confs[name].place(number)
-            where = f"{name} {place.file}:{place.span.line}" if place else name
-            places[_shortened(rows[number - 1].strip())].append(where)
-    for text, where in places.items():
-        more = f" and {len(where) - _PLACES} more lines" if len(where) > _PLACES else ""
-        yield f"not given to daemons, its effect is outside routing: `{text}` ({', '.join(where[:_PLACES])}{more})"
+            at = f"{name} {place.file}:{place.span.line}" if place else name
+            places[_shortened(rows[number - 1].strip())].append(at)
+    for text, all_at in places.items():
+        more = f" and {len(all_at) - _PLACES} more lines" if len(all_at) > _PLACES else ""
+        yield f"not given to daemons, its effect is outside routing: `{text}` ({', '.join(all_at[:_PLACES])}{more})"
 
 
 def _shortened(text: str) -> str:
