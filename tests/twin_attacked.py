@@ -35,7 +35,7 @@ def run(guard: str, token: str, filtered: str) -> dict[str, str]:
 
 
 def attacked(tell: box.Tell, guard: str, token: str, filtered: bool) -> dict[str, str]:
-    """Start a device for each attack; return what the bgpd of each runs with, or why it did not start."""
+    """Start a device for each attack; return what the bgpd of each runs with and refused, or why it did not start."""
     devices = tuple(Device(name=attack.name, platform="nvue") for attack in ATTACKS)
     boots = {}
     for attack in ATTACKS:
@@ -46,7 +46,8 @@ def attacked(tell: box.Tell, guard: str, token: str, filtered: bool) -> dict[str
     lab = Lab(Fabric(name="attacked", mode="lossless", devices=devices), boots)
     lab.start()
     time.sleep(_SETTLE_S)
-    return {name: lab.vtysh(name, "show running-config") for name in lab.devices} | lab.dead
+    said = {name: "\n".join(one.said for one in rows) for name, rows in lab.refused.items()}
+    return {name: lab.vtysh(name, "show running-config") + said[name] for name in lab.devices} | lab.dead
 
 
 def given(lines: tuple[str, ...], guard: str, token: str) -> list[str]:

@@ -178,7 +178,12 @@ OTHERS: Final = (
             "do start-shell touch {guard}/orders/ran",
             "start-shell",
         ),
-        ("do write file", "do copy running-config startup-config", "do start-shell touch {guard}/orders/ran"),
+        (
+            "do write file",
+            "do copy running-config startup-config",
+            "output file {guard}/orders/log",
+            "do start-shell touch {guard}/orders/ran",
+        ),
     ),
     Attack(
         "names",

@@ -81,8 +81,8 @@ class Daemons:
             if done.returncode:
                 raise Failed(f"{daemon}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
         done = self._run(f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
-        if done.returncode or done.stdout.startswith(_NOT_LET_IN):
-            raise Failed(f"vtysh: {done.stdout.strip() or done.returncode}")
+        if done.stdout.startswith(_NOT_LET_IN):
+            raise Failed(done.stdout.strip())
         return refused(done.stdout, self._boot.text)
 
     def _command(self, daemon: str) -> str:

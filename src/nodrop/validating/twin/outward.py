@@ -23,6 +23,7 @@ _OUTWARD: Final = re.compile(
         |fpm(?:\s|$)                    # the forwarding plane's socket (zebra/zebra_fpm.c, dplane_fpm_nl.c)
         |mgmt(?:\s|$)                   # the management daemon (mgmtd, from FRR 9)
         |pce(?:p)?(?:\s|$)              # connections to path computation (pathd/path_pcep_cli.c)
+        |output\s+file(?:\s|$)         # where vtysh itself writes (vtysh/vtysh.c)
         |banner\s+motd\s+file(?:\s|$)   # shows a file (lib/command.c)
         |netns(?:\s|$)                  # another namespace than the twin's own (lib/vrf.c)
         |zebra\s+on-rib-process(?:\s|$) # runs a script (zebra/zebra_script.c)
