@@ -1,14 +1,17 @@
 """A twin of many hostile devices, and the files that they are after."""
 
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from nodrop.fabric.fabric import Device, Fabric
-from nodrop.validating.twin import box
+from nodrop.validating.twin import box, looking
+from nodrop.validating.twin.crossing import crossings
 from nodrop.validating.twin.daemons import Boot
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.outward import leave_out
+from nodrop.validating.twin.packets import Posts
 from twin_attacks import ATTACKS
 
 _SETTLE_S: Final = 4
@@ -53,3 +56,15 @@ def attacked(tell: box.Tell, guard: str, token: str, filtered: bool) -> dict[str
 def given(lines: tuple[str, ...], guard: str, token: str) -> list[str]:
     """The lines of an attack, with the paths of this run."""
     return [line.replace("{guard}", guard).replace("{token}", token) for line in lines]
+
+
+def named(tell: box.Tell, fabric: Fabric) -> tuple[dict[str, bool], dict[str, str], dict[str, str]]:
+    """Run devices with hostile names; return which cables packets cross, who does not start, and who answers."""
+    text = "router bgp 65000\n bgp router-id 10.0.0.1\nexit\n"
+    boots = {device.name: Boot(text=text, daemons=("zebra", "bgpd"), profile="datacenter") for device in fabric.devices}
+    lab = Lab(fabric, boots)
+    lab.start()
+    time.sleep(0.5)
+    with closing(Posts(lab.plan)) as sockets:
+        crossed = {link.a.port: one.crosses for link, one in crossings(sockets, lab.plan).items()}
+    return crossed, lab.dead, {name: looking.router_id(lab, name) for name in lab.devices}

@@ -213,3 +213,13 @@ OTHERS: Final = (
 )
 
 ATTACKS: Final = (*TRIAL, *OTHERS)
+
+PORTS: Final = (
+    *('a"b', "a'b", "a#b", "#", "a\\", "\\", "-batch", "--", "-1", "lo", "if0", "void0", "n0", "netns", "all"),
+    *("default", "$(id)", "`id`", "a;b", "a b", "a\nb", "a\tb", "../../x", "/etc", ".", "..", "a" * 300, "%n%s"),
+    *("\u00e4", "\u202e", "Vlan10", "type", "dev"),
+)
+"""Names of interfaces that mean something else to a shell, to `ip -batch` or to a file system."""
+
+VRFS: Final = ("../n0/zebra.conf", "..", ".", "a b", "a/b", "$(id)", "-", "n" * 300)
+"""Names of VRFs, each of which becomes a file in a twin."""

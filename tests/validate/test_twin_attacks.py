@@ -8,16 +8,20 @@ from pathlib import Path
 
 import pytest
 
+import twin_attacked
+from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+from nodrop.fabric.states import UNKNOWN
+from nodrop.validating.twin import box
 from nodrop.validating.twin.outward import leave_out
 from twin_attacked import given, plant
-from twin_attacks import ATTACKS, OTHERS, TRIAL, Attack
+from twin_attacks import ATTACKS, OTHERS, PORTS, TRIAL, VRFS, Attack
 from twin_user import STAND_INS, USERS, as_user, prepare
 from twins import needed
 
 _LIBRARY = '__attribute__((constructor)) void ran(void) { FILE *f = fopen("%s", "a"); if (f) fclose(f); }'
 
 _TRIED = ("log f", "dump bgp", "can't open logfile")
-_UNKNOWN = ("log-extended", "log-syslog")
+_UNKNOWN = ("log-extended",)
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -78,6 +82,38 @@ def test_no_reproducer_changes_a_byte_outside_the_twin(tmp_path: Path, user: str
     tried = {name for name, rows in running.items() if any(row.startswith(_TRIED) for row in rows)}
     assert {name for name, rows in running.items() if "router bgp 65000" not in rows} == set()
     assert tried == (set() if filtered == "filtered" else {one.name for one in ATTACKS if _writes(one)})
+
+
+@pytest.mark.slow
+def test_hostile_names_of_ports_vrfs_and_hosts_are_names() -> None:
+    needed()
+    devices = [
+        Device(
+            name=name,
+            platform="nvue",
+            interfaces=tuple(
+                Interface(name=port, addresses=(f"10.1.{number}.{side}/31",)) for number, port in enumerate(PORTS)
+            ),
+        )
+        for side, name in enumerate(("../a", "b; id"))
+    ]
+    devices += [
+        Device(
+            name=f"vrf{number}",
+            platform="nvue",
+            interfaces=(Interface(name="swp1", addresses=("10.2.0.1/31",), vrf=vrf),),
+        )
+        for number, vrf in enumerate(VRFS)
+    ]
+    links = [Link(a=End("../a", port), b=End("b; id", port)) for port in PORTS]
+    port = HostPort(name="a#b", addresses=("10.3.0.1/31",), speed_mbps=400_000, lanes=8)
+    hosts = (Host(name="$(id)\n#", group="x", gpus=8, nic=UNKNOWN, ports=(port,)),)
+    fabric = Fabric(name="names", mode="lossless", devices=tuple(devices), links=tuple(links), hosts=hosts)
+    crossed, dead, alive = box.call(twin_attacked.named, fabric)
+    assert crossed == dict.fromkeys(PORTS, True)
+    assert dead.keys() == {f"vrf{number}" for number, vrf in enumerate(VRFS) if vrf not in ("$(id)", "-")}
+    assert all("cannot be the name of a VRF" in why for why in dead.values())
+    assert alive == dict.fromkeys({device.name for device in devices} - dead.keys(), "10.0.0.1")
 
 
 def _writes(attack: Attack) -> bool:

@@ -23,6 +23,8 @@ _FAILED = "% Configuration failed."
 """How a daemon refuses lines that it takes together (FRR, lib/northbound_cli.c, nb_cli_apply_changes_internal)."""
 _NOT_LET_IN = "vtysh_pam:"
 """How vtysh says that it ends without having read anything, and with 0 (FRR, vtysh/vtysh_user.c)."""
+_VRF = re.compile(r"[^/\s\0]{1,35}")
+"""What FRR takes as the name of a VRF that is a namespace: that of a file (lib/vrf.h, VRF_NAMSIZ)."""
 _START_S = 60
 _OWN: Final[Mapping[str, str]] = {"zebra": "no zebra nexthop kernel enable\n"}
 """With what a daemon starts before it reads frr.conf.
@@ -94,6 +96,9 @@ class Daemons:
         ]
         if not self._boot.vrfs:
             return "exec " + shlex.join(map(str, words))
+        for vrf in self._boot.vrfs:
+            if vrf in (".", "..") or not _VRF.fullmatch(vrf):
+                raise Failed(f"{daemon}: {vrf!r} cannot be the name of a VRF")
         own = home / "netns"
         lines = [f"mkdir -p {own}"]
         for vrf, space in sorted(self._boot.vrfs.items()):

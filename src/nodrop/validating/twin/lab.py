@@ -76,13 +76,13 @@ class Lab:
         _ip([f"netns add {space}" for space in of.values()])
         _ip(self._cables())
         sysctls = dict(settings(self.fabric))
-        lines: dict[Space, list[str]] = {space: ["link set lo up"] for space in of}
+        lines: dict[Space, list[str]] = {space: ["link set dev lo up"] for space in of}
         for space, addresses in made.loopbacks:
             lines[space] += [f"address add {one} dev lo" for one in addresses]
         for nic in made.nics:
             lines[nic.space] += list(_settle(nic))
             self._up[nic.space, nic.name] = up = self._works(nic)
-            lines[nic.space] += [f"link set {nic.name} up"] if up else []
+            lines[nic.space] += [f"link set dev {nic.name} up"] if up else []
 
         def ready(space: Space) -> None:
             rows = sysctls.get(space.node, _HOST)
@@ -107,7 +107,7 @@ class Lab:
             far = far.replace("peer ", f"peer{size} ", 1)
             yield f"link add name {a.name} netns {of[a.space]}{near} type veth {far}"
             if b is None:
-                yield f"link set void{number} up"
+                yield f"link set dev void{number} up"
 
     def boot(self, name: str) -> None:
         """Start the daemons of a device with its frr.conf; they are `dead` if they do not start."""
@@ -141,7 +141,7 @@ class Lab:
             up = self._works(nic)
             if up != self._up[nic.space, nic.name]:
                 self._up[nic.space, nic.name] = up
-                _ip([f"link set {nic.name} {'up' if up else 'down'}"], self.plan.spaces[nic.space])
+                _ip([f"link set dev {nic.name} {'up' if up else 'down'}"], self.plan.spaces[nic.space])
 
     def _works(self, nic: Nic) -> bool:
         """Whether an interface is to be up: of a bundle, that is while enough of its cables work at both ends."""
@@ -234,9 +234,9 @@ def _settle(nic: Nic) -> Iterator[str]:
     """Yield what gives an interface what it has; a bridge is made, too."""
     if nic.leg.startswith("VLAN ") and not nic.ends:
         yield f"link add name {nic.name} type bridge forward_delay 0"
-        yield f"link set {nic.name} mtu {nic.mtu_bytes}" if nic.mtu_bytes else f"link set {nic.name} down"
+        yield f"link set dev {nic.name} mtu {nic.mtu_bytes}" if nic.mtu_bytes else f"link set dev {nic.name} down"
     if nic.bridge:
-        yield f"link set {nic.name} master {nic.bridge}"
+        yield f"link set dev {nic.name} master {nic.bridge}"
     for address in nic.addresses:
         yield f"address add {address} dev {nic.name}"
 

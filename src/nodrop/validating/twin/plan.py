@@ -17,8 +17,10 @@ from nodrop.fabric.fabric import Device, End, Fabric, Host, Link
 from nodrop.fabric.states import Unknown, surely_off, those_known
 from nodrop.platforms.running import runs
 
-_NAME = re.compile(r"[^\s/]{1,15}")
-"""What Linux takes as the name of an interface (net/core/dev.c, dev_valid_name; IFNAMSIZ is 16)."""
+_NAME = re.compile(r"(?!(?:if|void)\d)[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,14}", re.ASCII)
+"""Names that interfaces have in the kernel as in the fabric: of those that Linux takes (net/core/dev.c, dev_valid_name;
+IFNAMSIZ is 16) the ones without quotes and comments of `ip -batch`, which are not the plan's own either.
+"""
 _LEAST_MTU, _MOST_MTU = 1280, 65535
 """Bytes: what IPv6 needs (RFC 8200, section 5), and the most that veth takes."""
 
@@ -143,7 +145,7 @@ class _Planner:
 
     def _name(self, node: str, name: str) -> str:
         """What the kernel is to call an interface."""
-        if _NAME.fullmatch(name) and name not in (".", "..", "all", "default"):
+        if _NAME.fullmatch(name) and name not in ("all", "default", "lo"):
             return name
         names = self.made.names[node]
         return names.setdefault(name, f"if{len(names)}")
