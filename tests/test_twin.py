@@ -13,6 +13,7 @@ from nodrop.fabric.values import changed
 from nodrop.routing.observation import Check, Observation
 from nodrop.validating import computed
 from nodrop.validating.twin import Options, observe
+from nodrop.validating.twin.starting import start
 from twins import needed
 
 CHECKS: tuple[Check, ...] = ("configuration", "links", "sessions", "addresses", "routes")
@@ -151,6 +152,17 @@ def test_a_line_that_frr_refuses_stands_where_it_stands_and_its_words_are_frrs_o
     assert text.decode().splitlines()[refused.place.span.line - 1].strip() == refused.text
     assert refused.place.file == "frr.conf"
     assert twin.seen["configuration"] == {**own.seen["configuration"], ("leaf1",): "in part"}
+
+
+def test_a_line_with_effects_outside_routing_is_no_fault_and_a_note_with_its_place() -> None:
+    fabric = build(shipped("two-by-two"))
+    started = start(written(fabric, {"leaf1/frr.conf": ("log syslog informational", "log file /etc/ld.so.preload")}))
+    said = "not given to daemons, its effect is outside routing:"
+    assert [*started.left_out] == [
+        f"{said} `log file /etc/ld.so.preload` (leaf1 frr.conf:3)",
+        f"{said} `log syslog informational` (leaf2 frr.conf:3, spine1 frr.conf:3, spine2 frr.conf:3)",
+    ]
+    assert started.boots["leaf1"].text.split("\n")[2] == "!"
 
 
 def asn(fabric: Fabric, device: str) -> int:

@@ -37,6 +37,7 @@ trees = st.recursive(
     plain,
     lambda inner: (
         st.lists(inner).map(tuple)
+        | st.frozensets(st.integers(0, 9), max_size=1)
         | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner)
         | st.builds(Pair, inner, inner)
     ),
@@ -107,6 +108,7 @@ HOSTILE = {
     "too many values": b'["plain", [1, 2]]',
     "values that are lists": b'["plain", [[1]]]',
     "a length that is none": b'["tuples", [-1], ["plain", []]]',
+    "a set of what has no hash": b'["frozensets", [1], ["maps", [0], ["plain", []], ["plain", []]]]',
     "a length that is a text": b'["tuples", ["1"], ["plain", [1]]]',
     "a length beyond everything": b'["tuples", [18446744073709551615], ["same", ["plain", [1]]]]',
     "many lengths": b'["tuples", [200000000], ["same", ["plain", [1]]]]',

@@ -103,7 +103,12 @@ def observe(
     if not taken.whole:
         part = of_the_whole(part, taken, own, whole)
     seconds = time.monotonic() - begun
-    told = (f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s", *what.told, *part.told)
+    told = (
+        f"FRR {version} ran on {len(what.boots)} devices for {seconds:.0f} s",
+        *what.told,
+        *part.told,
+        *what.left_out,
+    )
     return Observation(
         by=BY,
         seen=part.seen,

@@ -26,6 +26,8 @@ class Start:
     """Devices that start nothing, and why."""
     told: tuple[str, ...]
     """Where what starts is not what the device itself would start."""
+    left_out: tuple[str, ...]
+    """Notes on lines that daemons are not given."""
 
 
 def start(reading: Reading) -> Start:
@@ -44,8 +46,13 @@ def start(reading: Reading) -> Start:
         trimmed = leave_out(conf.text)
         left[device.name] = trimmed.lines
         boots[device.name] = Boot(text=trimmed.text, daemons=daemons(reading, device), profile=own.profile)
-    told = (*_told(reading, confs), *_left_out(confs, left))
-    return Start(boots=boots, confs=confs, without=without, told=told)
+    return Start(
+        boots=boots,
+        confs=confs,
+        without=without,
+        told=tuple(_told(reading, confs)),
+        left_out=tuple(_left_out(confs, left)),
+    )
 
 
 def daemons(reading: Reading, device: Device) -> tuple[str, ...]:
