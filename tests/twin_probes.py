@@ -11,6 +11,7 @@ import resource
 import socket
 import struct
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -141,7 +142,11 @@ def _files(canary: str) -> list[Callable[[], object]]:
             return file.name
 
     def old_root() -> object:
-        return {"old", "boot", "mnt"} & {one.name for one in Path("/").iterdir()} or ""
+        """Name what is in the root beside the system's folders and those on the way to Python and its modules."""
+        system = {"bin", "sbin", "usr", "etc", "run", "tmp", "var", "proc", "dev"}
+        own = {Path(one).parts[1] for one in (*sys.path, sys.base_prefix) if len(Path(one).parts) > 1}
+        names = {one.name for one in Path("/").iterdir() if not one.name.startswith("lib")}
+        return sorted(names - system - own) or ""
 
     return [one for one in locals().values() if callable(one)]
 
@@ -157,6 +162,10 @@ def core_pattern() -> object:
 
 def modprobe_path() -> object:
     return _opened("/proc/sys/kernel/modprobe", os.O_WRONLY)
+
+
+def settings() -> object:
+    return "" if os.statvfs("/proc/sys/kernel").f_flag & os.ST_RDONLY else "may be written to by who they belong to"
 
 
 def sysrq() -> object:
@@ -286,7 +295,17 @@ def environment() -> object:
 
 
 _KERNEL: Final = (
-    *(core_pattern, modprobe_path, sysrq, memory_settings, kernel_memory, device_nodes, block_devices, system_files),
+    *(
+        core_pattern,
+        modprobe_path,
+        settings,
+        sysrq,
+        memory_settings,
+        kernel_memory,
+        device_nodes,
+        block_devices,
+        system_files,
+    ),
     *(remount, unmount, new_users, namespaces_of_first_process, trace_first_process, file_handles, modules),
     *(time_of_day, limits, core_files, out_of_memory_score, privileges, host_user, environment),
 )
@@ -318,8 +337,11 @@ def _others(caller: int, name: str, key: int) -> list[Callable[[], object]]:
         return [one for _, one in socket.if_nameindex() if one != "lo"] or ""
 
     def session_keys() -> object:
-        lines = Path("/proc/keys").read_text() if Path("/proc/keys").exists() else ""
-        return "key of the caller" if name in lines else ""
+        """Read the caller's key; an ordinary user sees that there is one."""
+        lines = Path("/proc/keys").read_text().splitlines() if Path("/proc/keys").exists() else []
+        numbers = [int(line.split()[0], 16) for line in lines if name in line]
+        _, control = _KEY_CALLS.get(platform.machine(), (0, 0))
+        return [one for one in numbers if _LIBC.syscall(control, 11, one, ctypes.create_string_buffer(9), 9) > 0] or ""
 
     return [kill_caller, abstract_socket, path_sockets, shared_memory, processes, interfaces, session_keys]
 
