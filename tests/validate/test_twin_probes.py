@@ -32,12 +32,14 @@ def test_nothing_of_the_host_is_in_reach(tmp_path: Path, user: str) -> None:
     assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
+@pytest.mark.slow
 def test_processes_and_memory_are_limited() -> None:
     assert 0 < box.call(twin_probes.forks, 300, processes=100) < 100
     assert box.call(twin_probes.memory, 2 * MEMORY_BYTES) is False
     assert box.call(twin_probes.memory, 1 << 30) is True
 
 
+@pytest.mark.slow
 def test_files_are_limited() -> None:
     had = box.call(twin_probes.disk, 4 << 30)
     assert 0 < had <= FILES_BYTES
