@@ -252,3 +252,64 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+OF_A_FILE = {"data", "document", "root", "tree", "tables", "node"}
+"""What platforms call parameters that hold what a file says."""
+SHIPPED = {
+    "hardware/__init__.py": 2,
+    "platforms/__init__.py": 1,
+    "platforms/nvue/edit_steps.py": 1,
+    "platforms/nvue/schema.py": 1,
+    "platforms/rows.py": 1,
+    "platforms/sonic/gcu.py": 1,
+    "platforms/sonic/schema.py": 1,
+    "validating/twin/neighbors.py": 1,
+}
+"""Modules that read a file of nodrop itself, or the output of a program, and how often."""
+
+
+def parses(node: ast.AST) -> bool:
+    return any(
+        (isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == "parse")
+        or (isinstance(each, ast.Attribute) and ast.unparse(each) == "document.data")
+        for each in ast.walk(node)
+    )
+
+
+def test_a_parser_returns_an_object() -> None:
+    """What a file holds has no type until it is checked: then mypy refuses to index it or to call its methods."""
+    from typing import get_type_hints
+
+    from nodrop.formats import json, yaml
+    from nodrop.platforms import settings
+    from nodrop.platforms.nvue import tree
+    from nodrop.platforms.sonic import document
+
+    assert get_type_hints(json.parse)["return"] is object
+    assert get_type_hints(yaml.Document.__init__)["data"] is object
+    assert document.Tables == settings.Tree == tree.Node == dict[str, object]
+
+
+def test_nobody_takes_the_check_off_what_a_file_holds() -> None:
+    found: dict[str, int] = {}
+    for path in MODULES:
+        for node in ast.walk(parsed(path)):
+            cast = isinstance(node, ast.Call) and ast.unparse(node.func) == "cast" and parses(node.args[1])
+            stated = isinstance(node, ast.AnnAssign) and "Any" in ast.unparse(node.annotation)
+            if cast or (stated and node.value is not None and parses(node.value)):
+                found[path.as_posix()] = found.get(path.as_posix(), 0) + 1
+    assert found == SHIPPED
+
+
+def test_platforms_take_what_a_file_holds_as_an_object() -> None:
+    wrong = [
+        f"{path}:{one.lineno}: {one.arg}: Any"
+        for path in MODULES
+        if path.parts[0] == "platforms"
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.arguments)
+        for one in (*node.posonlyargs, *node.args, *node.kwonlyargs)
+        if one.arg in OF_A_FILE and one.annotation is not None and "Any" in ast.unparse(one.annotation)
+    ]
+    assert not wrong, wrong

@@ -52,7 +52,7 @@ _HINTS = {
 }
 
 
-def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> Any:
+def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> object:
     """The value that `raw` spells; raises InputProblems with the place where it is not JSON, or nested over 64 levels.
 
     Of equal keys in one object the last counts; `duplicate_keys` finds them.
@@ -60,7 +60,7 @@ def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> Any:
     return parse_counting(raw, path, max_bytes=max_bytes)[0]
 
 
-def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tuple[Any, int]:
+def parse_counting(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tuple[object, int]:
     """What `parse` gives, and how many keys its objects have together."""
     refuse_oversize(len(raw), path, max_bytes)
     try:

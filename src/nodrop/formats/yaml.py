@@ -74,7 +74,7 @@ _SYNTAX: tuple[tuple[str, str, str, str, bool], ...] = (
 class Document:
     """The `data` of a document, and its places, which stay what they were when a caller changes the data."""
 
-    def __init__(self, data: Any, path: str, read: "_Reader") -> None:
+    def __init__(self, data: object, path: str, read: "_Reader") -> None:
         """`read` has the text, and has read it or will when a place is asked for."""
         self.data = data
         self.path = path

@@ -6,7 +6,7 @@ Nothing here is guessed: a number without a source is left out, and what needs i
 import difflib
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -22,7 +22,7 @@ _M = TypeVar("_M", bound=BaseModel)
 
 def _load(kind: type[_M], folder: str, name: str) -> _M:
     document = parse(_text(folder, name), f"{name}.yaml")
-    return kind.model_validate({"name": name, **document.data})
+    return kind.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
 
 
 @cache
@@ -73,7 +73,10 @@ def nic(model: str) -> Nic:
 def media() -> dict[str, Medium]:
     """Return the kinds of cable and transceiver known, by name."""
     document = parse((_HERE / "media.yaml").read_bytes(), "media.yaml")
-    return {name: Medium.model_validate({"name": name, **facts}) for name, facts in document.data.items()}
+    return {
+        name: Medium.model_validate({"name": name, **facts})
+        for name, facts in cast("dict[str, Any]", document.data).items()
+    }
 
 
 def medium(name: str | None | Unknown) -> Medium | None:

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.subject import parse as parsed
 from nodrop.fabric.subject import sort_key, text
 from nodrop.formats.places import read_limited, shown
+from nodrop.formats.shapes import mapping
 from nodrop.formats.yaml import Document, parse
 from nodrop.lint.finding import Finding
 from nodrop.lint.suppressions import Ran
@@ -190,9 +190,9 @@ class _Loader:
         self.problems: list[Problem] = []
 
     def entries(self) -> dict[Key, Entry]:
-        data = self.document.data
+        data = mapping(self.document.data)
         expected = "the keys version and findings, as `nodrop baseline` writes them"
-        if not isinstance(data, dict) or not {"version", "findings"} <= data.keys():
+        if not {"version", "findings"} <= data.keys():
             self._stop((), "no baseline", expected)
         if extra := sorted(map(str, data.keys() - {"version", "findings"})):
             self._stop((extra[0],), f"the key {shown(extra[0])}", expected)
@@ -207,7 +207,7 @@ class _Loader:
             raise InputProblems(self.problems)
         return found
 
-    def _mapping(self, at: tuple[str, ...], value: Any) -> Iterable[tuple[str, Any]]:
+    def _mapping(self, at: tuple[str, ...], value: object) -> Iterable[tuple[str, object]]:
         if value is None or value == {}:
             return ()
         if not isinstance(value, dict):
@@ -215,7 +215,7 @@ class _Loader:
             return ()
         return value.items()
 
-    def _marks(self, at: tuple[str, ...], value: Any) -> Iterator[tuple[Key, int]]:
+    def _marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[Key, int]]:
         for one in value if isinstance(value, list) else [value]:
             found = _MARK.fullmatch(one) if isinstance(one, str) else None
             if found is None:

@@ -14,6 +14,7 @@ from nodrop import analyses, platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.types import Record, Type, join, nearest, type_of
 from nodrop.formats.places import decode
+from nodrop.formats.shapes import mapping
 from nodrop.formats.yaml import parse
 from nodrop.lint import expression
 from nodrop.lint.checker import accepts
@@ -110,7 +111,8 @@ class _Loader:
             options=options,
             changes=tuple(self.changes(names, surely)),
             as_siblings=tuple(self.as_siblings(names)),
-            siblings_first=next((key for key in self.document.data if key in ("as_siblings", "set")), "") != "set",
+            siblings_first=next((key for key in mapping(self.document.data) if key in ("as_siblings", "set")), "")
+            != "set",
             fix_safe=file.fix_safety == "safe",
             intent_fix=file.intent_fix,
             unseen=self.unseen(),

@@ -3,11 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+from nodrop.formats.shapes import make_mapping, mapping, mapping_at
 from nodrop.platforms.secrets import REVEALING
 
-Tree = dict[str, Any]
+Tree = dict[str, object]
 Path = tuple[str, ...]
 Kind = Literal["added", "removed", "changed"]
 _WORDS = 3
@@ -103,14 +104,14 @@ class Opened:
         return made
 
 
-def _between(old: Tree, new: Tree, at: Path, depth: int) -> Iterator[Difference]:
+def _between(old: Mapping[str, object], new: Mapping[str, object], at: Path, depth: int) -> Iterator[Difference]:
     """Yield differences; of what comes or goes above or at `depth`, what is right below it."""
     for key in sorted(old.keys() | new.keys()):
         path, was, now = (*at, key), old.get(key), new.get(key)
         alone = key not in old or key not in new
         tables = all(isinstance(one[key], dict) for one in (old, new) if key in one)
         if tables and (was or now) and (not alone or len(at) <= depth):
-            yield from _between(was or {}, now or {}, path, depth) if was != now else ()
+            yield from _between(mapping(was), mapping(now), path, depth) if was != now else ()
         elif alone:
             yield Difference(path, "removed" if key in old else "added")
         elif was != now:
@@ -143,7 +144,7 @@ def _copy(tree: Tree) -> Tree:
     return {key: _copy(inside) if isinstance(inside, dict) else inside for key, inside in tree.items()}
 
 
-def _take(tree: Tree, new: Tree, path: Path) -> None:
+def _take(tree: Tree, new: Mapping[str, object], path: Path) -> None:
     """Set in a tree what another has at a path, or take it away with what is empty then."""
     key, *below = path
     if not below:
@@ -152,7 +153,7 @@ def _take(tree: Tree, new: Tree, path: Path) -> None:
         else:
             tree.pop(key, None)
         return
-    inside = tree.setdefault(key, {})
-    _take(inside, new.get(key, {}), tuple(below))
+    inside = make_mapping(tree, key)
+    _take(inside, mapping_at(new, key), tuple(below))
     if not inside and key not in new:
         del tree[key]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from nodrop.errors import InputProblems
 from nodrop.fabric.fabric import Extra
@@ -112,13 +111,15 @@ def leaves(bundle: Mapping[str, bytes]) -> Iterator[Extra]:
             yield from _settings(part["set"], ())
 
 
-def _settings(tree: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[Extra]:
+def _settings(tree: Mapping[str, object], above: tuple[str, ...]) -> Iterator[Extra]:
     for key, value in tree.items():
         path = (*above, str(key))
         if isinstance(value, dict) and value:
             yield from _settings(value, path)
-        elif isinstance(value, str) or value in ({}, None):
+        elif isinstance(value, str):
             yield Extra(path=path, value=value or None)
+        elif value in ({}, None):
+            yield Extra(path=path, value=None)
 
 
 def lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nodrop.fabric.change import Edit
+from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.platforms import file_of
 from nodrop.platforms.editing import sources
 from nodrop.platforms.nvue.edit_draft import Draft
@@ -66,11 +67,9 @@ def _lay(found: Node, node: Node, parent: str) -> None:
 def _broken_out(root: Node) -> Mapping[str, object]:
     """What each port is broken out into; nothing of ports that are not."""
     found: dict[str, object] = {}
-    for port, node in root.get("interface", {}).items():
-        for key in _BREAKOUT:
-            node = node.get(key) if isinstance(node, dict) else None
-        if node is not None:
-            found[port] = node
+    for port, node in mapping_at(root, "interface").items():
+        if (broken := value_at(node, *_BREAKOUT)) is not None:
+            found[port] = broken
     return found
 
 
@@ -101,4 +100,4 @@ def _made(before: Node, after: Node, at: Path, gone: Mapping[Path, None]) -> Ite
             if was != value or key not in before or here in gone:
                 yield here, THERE
         elif was != value:
-            yield here, value
+            yield here, str(value)

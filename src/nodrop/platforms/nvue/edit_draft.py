@@ -1,7 +1,5 @@
 """What a given file is to say instead of what it says, setting by setting, in the words of its dialect."""
 
-from typing import Any
-
 from nodrop.fabric.reading import DeviceReading
 from nodrop.platforms.nvue.edit_operations import THERE, Operation, operations
 from nodrop.platforms.nvue.names import keys
@@ -57,7 +55,7 @@ class Draft:
             self.set(*path, to=to)
 
 
-def has(node: Any, path: Path, parent: str = "") -> bool:
+def has(node: object, path: Path, parent: str = "") -> bool:
     """Whether a tree has a path of single keys."""
     if not path:
         return True

@@ -56,15 +56,17 @@ def _judged(step: Step, operation: Operation, device: Device, release: str) -> S
         if "there" in effect and step.op == "add":
             continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
-        named = [name for key in operation.steps[1] for name in keys("interface", key)]
-        affected = every if effect.get("ports") == "all" else named if "ports" in effect else [effect["service"]]
+        named = [name for step in operation.steps[1:2] for key in step for name in keys("interface", key)]
+        affected = (
+            every if effect.get("ports") == "all" else (named or every) if "ports" in effect else [effect["service"]]
+        )
         return Step(
             op=step.op,
             path=step.path,
             value=step.value,
             disruption=effect["disruption"],
             reason=effect["reason"],
-            affected=tuple(affected),
+            affected=tuple(ports if "ports" in effect else [effect["service"]]),
         )
     return step
 

@@ -6,11 +6,12 @@ that are broken out in the same revision); 5.19, Switch Port Attributes (the way
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodrop.fabric.reading import Place
 from nodrop.fabric.states import Unknown
 from nodrop.formats.places import on_one_line, shown
+from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import switch
 from nodrop.hardware.naming import NvuePort, nvue_port
 from nodrop.hardware.ports import PortGroup, Split
@@ -175,9 +176,8 @@ def _check_ways(config: Config, ports: Ports, model: Switch) -> None:
         config.remark("port-lost-to-breakout", (), ("interface", row.key), ports=row.name, reason=row.why)
 
 
-def _has_breakout(node: Any) -> bool:
-    link = node.get("link") if isinstance(node, dict) else None
-    return isinstance(link, dict) and "breakout" in link
+def _has_breakout(node: object) -> bool:
+    return "breakout" in mapping_at(node, "link")
 
 
 def _against(group: PortGroup, panel: int, breakout: Breakout, way: Split | None) -> str:

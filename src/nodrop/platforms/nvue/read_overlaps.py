@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodrop.formats.places import on_one_line
+from nodrop.formats.shapes import mapping, mapping_at, value_at
 from nodrop.platforms.nvue.names import NAMED, NUMBERED, keys
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.tree import Node, Path
@@ -42,25 +43,22 @@ def _lists(root: Node) -> Iterator[tuple[Path, str, Node]]:
     """Yield the mappings with a key that stands for several, each with its path and what it is of."""
     yield from _with_lists(root.get("interface"), ("interface",))
     yield from _within(root.get("qos"), ("qos",))
-    vrfs = root.get("vrf")
-    for vrf in vrfs if isinstance(vrfs, dict) else ():
+    for vrf in mapping_at(root, "vrf"):
         path = ("vrf", vrf, "router", "bgp", "neighbor")
-        node: Any = root
-        for key in path:
-            node = node.get(key) if isinstance(node, dict) else None
-        yield from _with_lists(node, path)
+        yield from _with_lists(value_at(root, *path), path)
 
 
-def _within(node: Any, path: Path) -> Iterator[tuple[Path, str, Node]]:
+def _within(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
     yield from _with_lists(node, path)
-    for key, inside in node.items() if isinstance(node, dict) else ():
+    for key, inside in mapping(node).items():
         yield from _within(inside, (*path, key))
 
 
-def _with_lists(node: Any, path: Path) -> Iterator[tuple[Path, str, Node]]:
+def _with_lists(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
     parent = path[-1]
-    listed = isinstance(node, dict) and (parent in NAMED or parent in NUMBERED)
-    if listed and any("-" in key or "," in key for key in node):
+    if not isinstance(node, dict) or (parent not in NAMED and parent not in NUMBERED):
+        return
+    if any("-" in key or "," in key for key in node):
         yield path, parent, node
 
 
@@ -73,7 +71,7 @@ def _pairs(parent: str, node: Node) -> Iterator[tuple[list[str], str, str]]:
             continue
         for one in keys(parent, key):
             for before in of.setdefault(one, []):
-                if len(common) < MAX_PAIRS and not inside.keys().isdisjoint(node[before]):
+                if len(common) < MAX_PAIRS and not inside.keys().isdisjoint(mapping(node[before])):
                     common.setdefault((before, key), []).append(one)
             of[one].append(key)
     for (first, later), names in common.items():

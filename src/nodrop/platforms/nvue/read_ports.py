@@ -115,8 +115,9 @@ class Ports:
             both = dict(below)
             for word, value in above.items():
                 old = both.pop(word, None)
-                deeper = isinstance(old, dict) and isinstance(value, dict)
-                both[word] = self._laid_over(old, value) if deeper else value
+                if isinstance(old, dict) and isinstance(value, dict):
+                    value = self._laid_over(old, value)
+                both[word] = value
             known = self._merged[key] = both, below, above
         return known[0]
 

@@ -6,8 +6,8 @@ account).
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from nodrop.formats.shapes import mapping, mapping_at, value_at
 from nodrop.platforms.nvue.read_values import Config
 from nodrop.platforms.nvue.tree import Path
 from nodrop.platforms.secrets import exposure, remark
@@ -44,43 +44,32 @@ def remark_secrets(config: Config) -> None:
 
 def _found(config: Config) -> Iterator[tuple[Path, str, str]]:
     """Yield the path, what it is, and the text of each secret."""
-    root: dict[str, Any] = config.tree.root if config.tree else {}
+    root = config.tree.root if config.tree else {}
     for top in ("system", "service"):
         node = root.get(top)
         for name, words in SERVICES.items():
-            yield from _below(_inside(node, name), (top, name), words)
-    for vrf in _inside(root, "vrf"):
+            yield from _below(mapping_at(node, name), (top, name), words)
+    for vrf in mapping_at(root, "vrf"):
         for kind in _SESSIONS:
             path = ("vrf", vrf, "router", "bgp", kind)
-            for session, inside in _inside(root, *path).items():
+            for session, inside in mapping_at(root, *path).items():
                 yield from _told(
-                    _value(inside, "password"), (*path, session, "password"), "the password of a BGP session"
+                    value_at(inside, "password"), (*path, session, "password"), "the password of a BGP session"
                 )
 
 
-def _value(node: Any, key: str) -> Any:
-    return node.get(key) if isinstance(node, dict) else None
-
-
-def _inside(node: Any, *keys: str) -> dict[str, Any]:
-    """Return the mapping below some keys, an empty one where there is none."""
-    for key in keys:
-        node = _value(node, key)
-    return node if isinstance(node, dict) else {}
-
-
-def _below(node: Any, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
-    for key, inside in node.items() if isinstance(node, dict) else ():
+def _below(node: object, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
+    for key, inside in mapping(node).items():
         if key in words:
             yield from _told(inside, (*path, key), words[key])
         yield from _below(inside, (*path, key), words)
 
 
-def _told(value: Any, path: Path, what: str) -> Iterator[tuple[Path, str, str]]:
+def _told(value: object, path: Path, what: str) -> Iterator[tuple[Path, str, str]]:
     """Yield the value of a setting, or each of the words below it, which may stand on lines of their own."""
     if isinstance(value, str):
         yield path, what, value
     elif isinstance(value, dict):
-        yield from (((*path, text), what, text) for text in value)
+        yield from (((*path, text), what, text) for text in value if isinstance(text, str))
     elif isinstance(value, list):
         yield from ((path, what, text) for text in value if isinstance(text, str))

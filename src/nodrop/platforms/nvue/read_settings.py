@@ -134,7 +134,7 @@ def _notes(config: Config, root: Node, device: str, display: str | None) -> Iter
         yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
 
 
-def _unknown(node: Any, known: Any, above: Path) -> Iterator[tuple[Path, _Known]]:
+def _unknown(node: object, known: Any, above: Path) -> Iterator[tuple[Path, _Known]]:
     """Yield the path of each key that is not known, and the keys that are."""
     if not isinstance(known, Mapping) or not isinstance(node, dict):
         return

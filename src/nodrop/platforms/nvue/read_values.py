@@ -9,6 +9,7 @@ from nodrop.fabric.reading import Place, Remark
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.types import meant
 from nodrop.formats.places import on_one_line, shown
+from nodrop.formats.shapes import value_at
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.tree import Node, Path, Tree
 
@@ -92,11 +93,8 @@ class View:
 
     def below(self, *keys: str) -> "View":
         """Return the node below some keys; a text there counts as its only key."""
-        node: Any = self.node
-        for key in keys:
-            node = node.get(key) if type(node) is dict else None
-        if type(node) is not dict:
-            node = {node: {}} if type(node) is str else {}
+        found = value_at(self.node, *keys)
+        node: Node = found if isinstance(found, dict) else {found: {}} if isinstance(found, str) else {}
         return View(self.config, node, (*self.path, *keys))
 
     def items(self) -> "Iterator[tuple[str, View]]":

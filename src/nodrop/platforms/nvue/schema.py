@@ -71,7 +71,7 @@ Node = Words | Leaf
 @cache
 def schema() -> Words:
     """Return the first place of every path."""
-    root: Mapping[str, Any] = parse(FILE.read_bytes(), FILE.name).data
+    root: Any = parse(FILE.read_bytes(), FILE.name).data
     return _words((), root)
 
 

@@ -7,7 +7,7 @@ Switches of one design say most of it alike, and what was seen before costs one 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from nodrop.fabric.states import Unknown
 from nodrop.formats.places import on_one_line, shown
@@ -174,7 +174,7 @@ def _ends(span: Span) -> str:
     return f"{since} to {until}" if since and until else f"{since} and later" if since else f"{until} and earlier"
 
 
-def _remembered(place: Words, value: Any, path: Path) -> _Found:
+def _remembered(place: Words, value: object, path: Path) -> _Found:
     """Return what is found below a place that each file has but once."""
     for known, found in place.seen:
         if known == value:
@@ -186,7 +186,7 @@ def _remembered(place: Words, value: Any, path: Path) -> _Found:
     return dict(fresh)
 
 
-def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
+def _look(place: Words, value: object, path: Path, found: _Found) -> None:
     if type(value) is not dict:
         if not isinstance(value, str) or not value:
             return
@@ -218,7 +218,7 @@ def _look(place: Words, value: Any, path: Path, found: _Found) -> None:
                 _look(node, below, (*path, key), found)
 
 
-def _value(leaf: Leaf, value: Any, path: Path, found: _Found) -> None:
+def _value(leaf: Leaf, value: object, path: Path, found: _Found) -> None:
     if type(value) is dict:
         value = next(reversed(value), None)
     elif isinstance(value, list):

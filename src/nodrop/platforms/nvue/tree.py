@@ -7,7 +7,6 @@ written out. A leaf is a text, or a mapping with it as the only key, as `nv set`
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats import nvset
@@ -16,7 +15,7 @@ from nodrop.formats.yaml import Document, Double, parse
 from nodrop.platforms.nvue.names import keys
 
 Path = tuple[str, ...]
-Node = dict[str, Any]
+Node = dict[str, object]
 
 MAX_STEPS = 2_000_000
 """Keys laid over each other in one file, ranges written out."""
@@ -56,7 +55,7 @@ class Tree:
 
     def _merge(self) -> None:
         assert self._document is not None
-        parts: list[tuple[str, Any]] = []
+        parts: list[tuple[str, Node]] = []
         for prefix, verb, data in self._parts(self._document.data):
             if verb == "header":
                 self.header = data if isinstance(data, dict) else {}
@@ -73,7 +72,7 @@ class Tree:
             if verb == "unset":
                 self._lay(self.unset, data, "")
 
-    def _parts(self, data: Any) -> Iterator[tuple[tuple[int | str, ...], str, Any]]:
+    def _parts(self, data: object) -> Iterator[tuple[tuple[int | str, ...], str, object]]:
         entries = data if isinstance(data, list) else [data]
         for number, entry in enumerate(entries):
             place = (number,) if isinstance(data, list) else ()
@@ -231,13 +230,16 @@ def _below(node: Node, key: str) -> Node:
     return inside
 
 
-def _at(data: Any, path: Sequence[int | str]) -> Any:
+def _at(data: object, path: Sequence[int | str]) -> object:
     for step in path:
-        data = data[step]
+        if isinstance(data, list) and isinstance(step, int):
+            data = data[step]
+        else:
+            data = data.get(step) if isinstance(data, dict) else None
     return data
 
 
-def _raw_path(data: Any, path: Path, parent: str) -> Path:
+def _raw_path(data: object, path: Path, parent: str) -> Path:
     """Return the keys, as the document spells them, that lead down a path as far as they go."""
     if not path or not isinstance(data, dict):
         return ()

@@ -8,12 +8,12 @@ network card for every port up to the last, then one for each part of each port 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from nodrop.errors import NodropError
 from nodrop.fabric.change import Change
 from nodrop.fabric.fabric import Device, Management
 from nodrop.formats import nvset
+from nodrop.formats.shapes import value_at
 from nodrop.platforms import file_of
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.read_values import FILE
@@ -71,20 +71,13 @@ def _settings(device: Device, bundle: Mapping[str, bytes], told: list[str]) -> s
         else:
             raw = made.files[name]
             told.append("nothing is said of eth0, whose address containerlab gives")
-    root: Any = Tree(raw, name).root
-    if _below(root, "system", "aaa", "user"):
+    root = Tree(raw, name).root
+    if value_at(root, "system", "aaa", "user"):
         told.append("users and passwords are those of the settings, no longer the image's")
     if nvset.detect(raw):
         told.append(f"its nv commands are one {FILE}")
         return json.dumps([{"set": root}], indent=2, ensure_ascii=False) + "\n"
     return raw.decode()
-
-
-def _below(node: Any, *words: str) -> Any:
-    """Return what is set at a path; None where nothing is."""
-    for word in words:
-        node = node.get(word) if isinstance(node, dict) else None
-    return node
 
 
 def _widths(names: Iterable[str]) -> dict[int, int]:

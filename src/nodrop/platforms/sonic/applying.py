@@ -7,10 +7,10 @@ go, rows come, then fields go, change and come. What ports are shut for is done 
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from nodrop.fabric.change import Edit, Step
 from nodrop.formats.json import parse
+from nodrop.formats.shapes import make_mapping, mapping
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.gcu import facts
 from nodrop.platforms.sonic.patch import parts
@@ -28,7 +28,7 @@ def states(bundle: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str, Mappi
     """
     if FILE not in edit.files or edit.disruption == "refused":
         return
-    tables = parse(bundle[FILE], FILE)
+    tables = dict(mapping(parse(bundle[FILE], FILE)))
     groups = list(_groups(edit.steps))
     for at, (said, steps) in enumerate(groups):
         for step in steps:
@@ -55,11 +55,10 @@ def _groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]]:
         yield key[1], found[key]
 
 
-def _apply(tables: Any, step: Step) -> None:
+def _apply(tables: dict[str, object], step: Step) -> None:
     *above, last = parts(step.path)
-    for part in above:
-        tables = tables[part]
+    inside = make_mapping(tables, *above)
     if step.op == "remove":
-        tables.pop(last, None)
+        inside.pop(last, None)
     else:
-        tables[last] = step.value
+        inside[last] = step.value

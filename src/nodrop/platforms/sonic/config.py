@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from nodrop.fabric.reading import Place, Remark
 from nodrop.fabric.subject import Subject
 from nodrop.formats.json import Duplicate
 from nodrop.formats.places import shown
+from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import model_of_sku
 from nodrop.platforms.sonic.document import FILE as FILE
 from nodrop.platforms.sonic.document import Document, merged, place
@@ -25,7 +26,7 @@ MAX_REMARKS = 2000
 Row = Mapping[str, str]
 
 
-def covers(tables: Mapping[str, Any], table: str) -> bool:
+def covers(tables: Mapping[str, object], table: str) -> bool:
     """Whether tables can speak of one of them: they are a whole configuration, or have it."""
     return table in tables or tables.keys() >= WHOLE
 
@@ -36,7 +37,7 @@ class Config:
     def __init__(self, device: str, documents: Sequence[Document] = ()) -> None:
         self.device = device
         self.documents = documents
-        self.data: Mapping[str, Any] = merged(documents)
+        self.data: Mapping[str, object] = merged(documents)
         self.whole = self.data.keys() >= WHOLE
         self.remarks: list[Remark] = []
         self._remarked: set[tuple[Any, ...]] = set()
@@ -50,11 +51,10 @@ class Config:
         """Return a table's rows with every value as text; what has another shape is left out, with a remark."""
         if table not in self._rows:
             rows = self.data.get(table, {})
-            self._rows[table] = rows if _is_plain(rows) else dict(self._well_formed(table))
+            self._rows[table] = rows if _is_plain(rows) else dict(self._well_formed(table, rows))
         return self._rows[table]
 
-    def _well_formed(self, table: str) -> Iterator[tuple[str, dict[str, str]]]:
-        rows = self.data.get(table, {})
+    def _well_formed(self, table: str, rows: object) -> Iterator[tuple[str, dict[str, str]]]:
         if not isinstance(rows, dict):
             self.malformed((table,), rows, "an object of rows")
             return
@@ -70,7 +70,7 @@ class Config:
                 }
             yield key, row
 
-    def _text(self, table: str, key: str, field: str, value: Any) -> str | None:
+    def _text(self, table: str, key: str, field: str, value: object) -> str | None:
         if isinstance(value, str):
             return value
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -147,7 +147,7 @@ class Config:
             self.remark("dangling-reference", subject, keys, kind=table, name=name, field=keys[-1])
         return found
 
-    def malformed(self, keys: tuple[str, ...], found: Any, expected: str) -> None:
+    def malformed(self, keys: tuple[str, ...], found: object, expected: str) -> None:
         """Remark that a value is not what its field takes."""
         text = shown(found) if isinstance(found, str) else type_name(found)
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
@@ -195,11 +195,9 @@ def model_of(config: Config) -> str | None:
     return model_of_sku(hwsku, localhost.get("platform")) if hwsku else None
 
 
-def own_asic(data: Mapping[str, Any]) -> tuple[str, str]:
+def own_asic(data: Mapping[str, object]) -> tuple[str, str]:
     """Return the host and the ASIC that tables are of, as keys of a chassis spell them."""
-    metadata = data.get("DEVICE_METADATA")
-    row = metadata.get("localhost") if isinstance(metadata, dict) else None
-    said = row if isinstance(row, dict) else {}
+    said = mapping_at(data, "DEVICE_METADATA", "localhost")
     return str(said.get("hostname", "")), str(said.get("asic_name", "")).lower()
 
 
@@ -220,7 +218,7 @@ def bare(reference: str) -> str:
     return bracket[2] if bracket else reference
 
 
-def _is_plain(rows: Any) -> bool:
+def _is_plain(rows: object) -> TypeGuard[dict[str, dict[str, str]]]:
     """Whether a table is what nearly all are: an object of objects of text."""
     try:
         return type(rows) is dict and {type(value) for row in rows.values() for value in row.values()} <= {str}
@@ -228,7 +226,7 @@ def _is_plain(rows: Any) -> bool:
         return False
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
     """Return what a JSON value is, in words."""
     names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")

@@ -7,12 +7,12 @@ says, and stands in a log with the prompt around it; a dump of the database has 
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import Place
 from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
 from nodrop.formats.places import BOM
+from nodrop.formats.shapes import mapping_at
 
 FILE = "config_db.json"
 GOLDEN_FILE = "golden_config_db.json"
@@ -30,7 +30,7 @@ _ASIC = re.compile(r"asic[0-9]{1,3}")
 _OPENING = re.compile(rb"^\{", re.MULTILINE)
 _NOT_NEWLINE = re.compile(rb"[^\r\n]")
 
-Tables = dict[str, Any]
+Tables = dict[str, object]
 
 
 class Document:
@@ -57,8 +57,9 @@ class Document:
                 raise InputProblems([problem])
             inner = data[_HOST]
             self._base, data = (_HOST,), inner if isinstance(inner, dict) else {}
-        if isinstance(data.get(_RUNNING_FRR), str):
-            self.running_frr = data[_RUNNING_FRR]
+        running = data.get(_RUNNING_FRR)
+        if isinstance(running, str):
+            self.running_frr = running
             data = {table: rows for table, rows in data.items() if table != _RUNNING_FRR}
         self._dumped = any("|" in key for key in data)
         return _from_dump(data) if self._dumped else data
@@ -91,7 +92,7 @@ class Document:
             return ((*self._base, *keys),)
         table, *rest = keys
         if not rest:
-            first = next((row for row in self.tables.get(table, ())), "")
+            first = next(iter(mapping_at(self.tables, table)), "")
             return ((*self._base, f"{table}|{first}"), (*self._base, table))
         row = (*self._base, f"{table}|{rest[0]}")
         fields = [field for name in rest[1:] for field in (name, f"{name}@")]
@@ -109,7 +110,7 @@ class Document:
         return (b"\\" in raw and b"\\u" in raw) or not raw.isascii() or b"\x7f" in raw
 
 
-def merged(documents: Sequence[Document]) -> Mapping[str, Any]:
+def merged(documents: Sequence[Document]) -> Mapping[str, object]:
     """Return the tables of a device's files, laid over each other as SONiC does it."""
     if len(documents) == 1:
         return documents[0].tables
@@ -169,5 +170,5 @@ def _from_dump(data: Tables) -> Tables:
     return found
 
 
-def _over(under: Any, row: Any) -> Any:
+def _over(under: object, row: object) -> object:
     return {**under, **row} if isinstance(under, dict) and isinstance(row, dict) else row

@@ -4,8 +4,8 @@ import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
+from nodrop.formats.shapes import make_mapping, mapping, mapping_at
 from nodrop.platforms.sonic.config import bare
 from nodrop.platforms.sonic.spelling import ranges
 
@@ -20,11 +20,11 @@ _INDEXES = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 class Draft:
     """Tables that can be changed; `data` is what config_db.json is to hold."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self.data: dict[str, Any] = copy.deepcopy(dict(data))
+    def __init__(self, data: Mapping[str, object]) -> None:
+        self.data: dict[str, object] = copy.deepcopy(dict(data))
         self._brackets = any("[" in str(value) and bare(str(value)) != value for value in _references(data))
 
-    def rows(self, table: str) -> dict[str, dict[str, Any]]:
+    def rows(self, table: str) -> dict[str, dict[str, object]]:
         """Return the rows of a table that have fields at all; nothing where there is no such table."""
         rows = self.data.get(table)
         return {key: row for key, row in rows.items() if isinstance(row, dict)} if isinstance(rows, dict) else {}
@@ -36,13 +36,13 @@ class Draft:
             return None
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
-    def update(self, table: str, key: str, fields: Fields) -> None:
+    def update(self, table: str, key: str, fields: Mapping[str, object]) -> None:
         """Set or take out fields of a row, which is added if any field is set."""
         row = self.rows(table).get(key)
         if row is None:
             if all(value is None for value in fields.values()):
                 return
-            row = self.data.setdefault(table, {}).setdefault(key, {})
+            row = make_mapping(self.data, table, key)
         for field, value in fields.items():
             if value is None:
                 row.pop(field, None)
@@ -51,11 +51,11 @@ class Draft:
 
     def add(self, table: str, key: str) -> None:
         """Add a row without fields, if it is not there."""
-        self.data.setdefault(table, {}).setdefault(key, {})
+        make_mapping(self.data, table, key)
 
     def remove(self, table: str, key: str) -> None:
         """Take out a row, and its table with the last one, for a table without rows does not exist on a switch."""
-        rows = self.data.get(table, {})
+        rows = make_mapping(self.data, table)
         rows.pop(key, None)
         if not rows:
             self.data.pop(table, None)
@@ -65,7 +65,7 @@ class Draft:
         brackets = bare(like) != like if like else self._brackets
         return f"[{table}|{name}]" if brackets and name != "NULL" else name
 
-    def cells(self, table: str) -> Iterator[tuple[str, Cell, dict[str, Any]]]:
+    def cells(self, table: str) -> Iterator[tuple[str, Cell, dict[str, object]]]:
         """Yield key, cell and row of a table by ports, every cell of every row that is keyed by ports and a range."""
         for key, row in self.rows(table).items():
             for cell in cells_of(key):
@@ -77,14 +77,14 @@ class Draft:
         A row that is left without fields stays, for it says that there is such a queue, unless it need not.
         """
         seen: set[Cell] = set()
-        rows: dict[str, Any] = {}
-        for key, row in self.data.get(table, {}).items():
+        rows: dict[str, object] = {}
+        for key, row in mapping_at(self.data, table).items():
             cells = cells_of(key) if isinstance(row, dict) else ()
             seen.update(cells)
             if not any(cell in wanted for cell in cells):
                 rows[key] = row
                 continue
-            rows.update(_split(key, cells, row, wanted))
+            rows.update(_split(key, cells, mapping(row), wanted))
         rows.update(_new_rows({cell: fields for cell, fields in wanted.items() if cell not in seen}))
         if not keep_empty:
             rows = {key: row for key, row in rows.items() if row}
@@ -97,14 +97,14 @@ class Draft:
         """Take cells out of a table; what is left of their rows stays."""
         if not gone:
             return
-        rows: dict[str, Any] = {}
-        for key, row in self.data.get(table, {}).items():
+        rows: dict[str, object] = {}
+        for key, row in mapping_at(self.data, table).items():
             cells = cells_of(key)
             left = [cell for cell in cells if cell not in gone]
             if len(left) == len(cells):
                 rows[key] = row
             else:
-                rows |= {part: dict(row) for part in _keys(left, key)}
+                rows |= {part: dict(mapping(row)) for part in _keys(left, key)}
         if rows:
             self.data[table] = rows
         else:
@@ -125,8 +125,8 @@ def cells_of(key: str) -> tuple[Cell, ...]:
 
 
 def _split(
-    key: str, cells: Sequence[Cell], row: Mapping[str, Any], wanted: Mapping[Cell, Fields]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+    key: str, cells: Sequence[Cell], row: Mapping[str, object], wanted: Mapping[Cell, Fields]
+) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the rows that a row becomes, those that stay as they were first."""
     groups: dict[tuple[tuple[str, str | None], ...], list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: cell in wanted):
@@ -152,9 +152,10 @@ def _keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
             yield from ((f"{name}|{span}" for span in ranges(indexes_of_all)) if indexes_of_all else (name,))
 
 
-def _new_rows(wanted: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _new_rows(wanted: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield rows for cells that no row covers; neighboring queues of a port that say the same share one."""
     groups: dict[tuple[str, tuple[tuple[str, str | None], ...]], list[Cell]] = {}
+    stated: dict[str, object]
     for cell, fields in wanted.items():
         groups.setdefault((cell[0], tuple(sorted(fields.items()))), []).append(cell)
     for (_, fields_of_group), cells in groups.items():
@@ -162,8 +163,7 @@ def _new_rows(wanted: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict[str, An
         yield from ((key, dict(stated)) for key in _keys(cells, ""))
 
 
-def _references(data: Mapping[str, Any]) -> Iterator[object]:
+def _references(data: Mapping[str, object]) -> Iterator[object]:
     for table in ("PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE", "BUFFER_PROFILE"):
-        rows = data.get(table)
-        for row in rows.values() if isinstance(rows, dict) else ():
-            yield from row.values() if isinstance(row, dict) else ()
+        for row in mapping_at(data, table).values():
+            yield from mapping(row).values()

@@ -18,6 +18,7 @@ from nodrop.fabric.subject import Subject, matches
 from nodrop.fabric.values import changed
 from nodrop.formats.json import parse
 from nodrop.formats.json_edit import rewrite
+from nodrop.formats.shapes import mapping, mapping_at, value_at
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.platforms.editing import Found, Means, State, alongside, both_ways, same, sources
 from nodrop.platforms.frr_changes import CHANGES, changes
@@ -69,12 +70,12 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
     files = {file: raw for file, raw in state.bundle.items() if raw != bundle.get(file)}
     if not files:
         return Edit(by_hand=by_hand)
-    old_data, new_data = parse(bundle[FILE], FILE), parse(state.bundle[FILE], FILE)
+    old_data, new_data = mapping(parse(bundle[FILE], FILE)), mapping(parse(state.bundle[FILE], FILE))
     edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.told(wanted, by_hand)))
     return _with_steps(edit, _judged(old_data, new_data, state.first.device))
 
 
-def _judged(old: Mapping[str, Any], new: Mapping[str, Any], device: Device) -> Iterator[tuple[Step, ...]]:
+def _judged(old: Mapping[str, object], new: Mapping[str, object], device: Device) -> Iterator[tuple[Step, ...]]:
     """Yield the steps of each patch, in turn, from a device's configuration to another, as the updater takes them."""
     was, will = list(invalid(old)), list(invalid(new))
     now = old
@@ -102,8 +103,8 @@ def between(old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "
     """
     if FILE not in old or FILE not in new:
         return None
-    before, after = parse(old[FILE], FILE), parse(new[FILE], FILE)
-    if any(_at(before, path) != _at(after, path) for path in _FIXED) or _lanes(before) != _lanes(after):
+    before, after = mapping(parse(old[FILE], FILE)), mapping(parse(new[FILE], FILE))
+    if any(value_at(before, *path) != value_at(after, *path) for path in _FIXED) or _lanes(before) != _lanes(after):
         return None
     tables = _with_steps(Edit(), _judged(before, after, read(name, sources(old)).device))
     return _with_routing(replace(tables, files={FILE: new[FILE]} if tables.steps else {}), old, new)
@@ -118,21 +119,14 @@ def _with_routing(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, byte
     return replace(tables, files={**tables.files, FRR_FILE: new[FRR_FILE]}, forms={**tables.forms, CHANGES: lines})
 
 
-def _at(tables: Any, path: Sequence[str]) -> Any:
-    for part in path:
-        tables = tables.get(part) if isinstance(tables, Mapping) else None
-    return tables
-
-
-def _lanes(tables: Any) -> Mapping[str, Any]:
-    ports = _at(tables, ("PORT",))
-    return {port: _at(row, ("lanes",)) for port, row in ports.items()} if isinstance(ports, Mapping) else {}
+def _lanes(tables: object) -> Mapping[str, object]:
+    return {port: value_at(row, "lanes") for port, row in mapping_at(tables, "PORT").items()}
 
 
 def _drawn(bundle: Mapping[str, bytes], reading: DeviceReading, new: Device) -> Iterator[Mapping[str, bytes]]:
     if FILE not in bundle:
         raise ValueError(f"there is no {FILE}")
-    draft = Draft(parse(bundle[FILE], FILE))
+    draft = Draft(mapping(parse(bundle[FILE], FILE)))
     change_rows(draft, reading.device, new)
     change_qos(draft, reading.device, new, reading.derived)
     routing = change_frr(bundle.get(FRR_FILE), reading.device, new)

@@ -195,7 +195,7 @@ def text(value: object) -> str | None:
     return None if value is None or isinstance(value, Unknown) else str(value)
 
 
-def name_in(row: Mapping[str, Any], field: str) -> str | None:
+def name_in(row: Mapping[str, object], field: str) -> str | None:
     """Return the name that a field of a row refers to, None where it has none."""
     value = row.get(field)
     return bare(value) if isinstance(value, str) else None

@@ -225,7 +225,7 @@ def _by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
     return found
 
 
-def _listed(row: Mapping[str, Any]) -> list[str]:
+def _listed(row: Mapping[str, object]) -> list[str]:
     return [bare(part) for part in str(row.get("profile_list", "")).split(",") if part]
 
 

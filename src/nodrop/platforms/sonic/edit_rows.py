@@ -1,11 +1,12 @@
 """Everything of a device that is not QoS, brought into the tables of the config_db.json that it has."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import Unknown
+from nodrop.formats.shapes import make_mapping
 from nodrop.platforms.editing import same
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_profiles import text
@@ -91,7 +92,7 @@ def _switch(draft: Draft, old: Device, new: Device) -> None:
     if not same(old.hash_fields, new.hash_fields) and not isinstance(new.hash_fields, Unknown):
         hashed = [field.upper().replace("-", "_") for field in new.hash_fields or ()]
         if hashed:
-            draft.data.setdefault("SWITCH_HASH", {}).setdefault("GLOBAL", {})["ecmp_hash"] = hashed
+            make_mapping(draft.data, "SWITCH_HASH", "GLOBAL")["ecmp_hash"] = hashed
         else:
             draft.update("SWITCH_HASH", "GLOBAL", {"ecmp_hash": None})
     if not same(old.gnmi_port, new.gnmi_port) and not isinstance(new.gnmi_port, Unknown):
@@ -196,7 +197,7 @@ def _management(draft: Draft, old: Device, new: Device) -> None:
     if after is None or after.interface != before.interface:
         return
     table = "MGMT_INTERFACE"
-    rows: Mapping[str, Any] = draft.rows(table)
+    rows = draft.rows(table)
     gateways = [key for key, row in rows.items() if "gwaddr" in row] or [
         key for key in rows if key.startswith(f"{after.interface}|")
     ][:1]

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 from nodrop.fabric.change import Disruption, Step
 from nodrop.fabric.states import Unknown
+from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.formats.yaml import parse
-from nodrop.platforms.sonic.patch import parts
+from nodrop.platforms.sonic.patch import Tables, parts
 from nodrop.platforms.sonic.schema import schema
 from nodrop.platforms.sonic.schema_check import WITHOUT_MODEL
 
@@ -38,8 +39,8 @@ def chip_of(hwsku: str, release: str) -> str | None:
 
 def judged(
     steps: Iterable[Step],
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
+    old: Tables,
+    new: Tables,
     version: Any,
     *,
     was: Iterable[str] = (),
@@ -55,7 +56,7 @@ def judged(
     stated = "" if version is None or isinstance(version, Unknown) else str(version)
     releases = [stated] if stated in known else known
     given = list(steps)
-    gone = [_value(old, step.path) for step in given if step.op == "remove"]
+    gone = [value_at(old, *parts(step.path)) for step in given if step.op == "remove"]
     ends = list(will)
     judge = _Judge(old, new, gone, list(was), ends)
     made = list(_judged(given, judge, releases))
@@ -74,12 +75,12 @@ def _judged(given: Iterable[Step], judge: "_Judge", releases: Sequence[str]) -> 
             yield judge.effect(step)
 
 
-def _typed(steps: Sequence[Step], old: Mapping[str, Any], releases: Sequence[str]) -> Iterator[Step]:
+def _typed(steps: Sequence[Step], old: Tables, releases: Sequence[str]) -> Iterator[Step]:
     """Yield the steps, those in rows of which one is refused with the command that makes them instead, if one does."""
     rows: dict[tuple[str, str], list[Step]] = {}
     for step in steps:
         table, row, *_ = (*parts(step.path), "")
-        if row in old.get(table, {}) and _settable(step, releases):
+        if row in mapping_at(old, table) and _settable(step, releases):
             rows.setdefault((table, row), []).append(step)
     typed: dict[str, Step] = {}
     for (table, row), own in rows.items():
@@ -105,9 +106,9 @@ def _settable(step: Step, releases: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    old: Mapping[str, Any]
-    new: Mapping[str, Any]
-    gone: Sequence[Any]
+    old: Tables
+    new: Tables
+    gone: Sequence[object]
     """What the patch takes out: the updater makes a move of it where the same is put in elsewhere."""
     begins: Sequence[str]
     """What makes the old configuration one that the updater does not begin with."""
@@ -137,7 +138,7 @@ class _Judge:
         end = f"; instead: {instead}" if instead else ""
         if len(parts(step.path)) == 2 and not moved and any("rows" in rule for rule in rules):
             return ""
-        hwsku = str(self.old.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))
+        hwsku = str(value_at(self.old, "DEVICE_METADATA", "localhost", "hwsku") or "")
         chip = chip_of(hwsku, release)
         if chip is None:
             return f"the updater of {release} guards {table} and does not know the HWSKU {hwsku or '(none)'}{end}"
@@ -175,8 +176,7 @@ class _Judge:
         return step
 
     def _port(self, step: Step, port: str, field: str) -> Step:
-        row = self.old.get(_PORTS, {}).get(port, {})
-        if row.get("admin_status") != "up":
+        if value_at(self.old, _PORTS, port, "admin_status") != "up":
             disruption: Disruption = "none"
             reason = "the port comes up" if field == "admin_status" else ""
         else:
@@ -193,15 +193,17 @@ class _Judge:
         table, *rest = parts(step.path)
         if table not in facts()["shut_for"]:
             return ()
-        keys = rest[:1] or [*self.old.get(table, {}), *self.new.get(table, {})]
+        keys = rest[:1] or [*mapping_at(self.old, table), *mapping_at(self.new, table)]
         ports = dict.fromkeys(key.partition("|")[0] for key in keys)
-        states = [tables.get(_PORTS, {}) for tables in (self.old, self.new)]
-        return tuple(port for port in ports if all(rows.get(port, {}).get("admin_status") == "up" for rows in states))
+        states = self.old, self.new
+        return tuple(
+            port for port in ports if all(value_at(one, _PORTS, port, "admin_status") == "up" for one in states)
+        )
 
     def _watchdog(self, step: Step) -> str:
         _, port, field, *_ = (*parts(step.path), "", "")
-        watched = step.op == "replace" and field == "pfcwd_sw_enable" and _value(self.old, step.path)
-        if watched and port in self.new.get("PFC_WD", {}):
+        watched = step.op == "replace" and field == "pfcwd_sw_enable" and value_at(self.old, *parts(step.path))
+        if watched and port in mapping_at(self.new, "PFC_WD"):
             return f"; a watchdog that runs keeps its priorities until PFC_WD|{port} is taken out and put in again"
         return ""
 
@@ -234,10 +236,3 @@ def _fits(rule: Mapping[str, Any], path: str, name: str) -> bool:
     if name and (not below or below[-1] != name):
         whole = f"{whole}/{name}" if whole else name
     return whole in rule["names"]
-
-
-def _value(tables: Mapping[str, Any], path: str) -> Any:
-    found: Any = tables
-    for part in parts(path):
-        found = found[part]
-    return found

@@ -1,10 +1,11 @@
 """The difference of two config_db.json as a patch (RFC 6902), in an order in which it can be applied."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nodrop.fabric.change import Step
 
+Tables = Mapping[str, object]
+"""Tables by name, or rows, or fields, of any shape."""
 NAMED_BY_OTHERS = (
     "DEVICE_METADATA", "VERSIONS", "BUFFER_POOL", "BUFFER_PROFILE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "LOSSLESS_TRAFFIC_PATTERN", "DSCP_TO_TC_MAP", "DOT1P_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP",
@@ -14,7 +15,7 @@ NAMED_BY_OTHERS = (
 """Tables whose rows others name: what is new in them comes first, and what goes from them last."""
 
 
-def operations(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Step]:
+def operations(old: Tables, new: Tables) -> Iterator[Step]:
     """Yield what makes `new` of `old`: rows that others name first, rows that go before those that take their place.
 
     A table without rows is none: a switch does not have it, and the updater takes no patch that leaves one behind.
@@ -43,7 +44,9 @@ def operations(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Step]
     yield from reversed(last)
 
 
-def _in_row(at: tuple[str, ...], before: Mapping[str, Any], row: Any, after: Mapping[str, Any]) -> Iterator[Step]:
+def _in_row(
+    at: tuple[str, ...], before: Mapping[str, object], row: object, after: Mapping[str, object]
+) -> Iterator[Step]:
     was = before.get(at[-1])
     if was == row:
         return
@@ -55,7 +58,7 @@ def _in_row(at: tuple[str, ...], before: Mapping[str, Any], row: Any, after: Map
             yield _change((*at, field), was, row)
 
 
-def _change(at: tuple[str, ...], before: Mapping[str, Any], after: Mapping[str, Any]) -> Step:
+def _change(at: tuple[str, ...], before: Tables, after: Tables) -> Step:
     path = "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in at)
     if at[-1] not in after:
         return Step(op="remove", path=path)

@@ -5,10 +5,10 @@ sonic-bgp-common); `key_encrypt` is the HLD of TACACS+ passkey encryption.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nodrop.fabric.reading import Place
 from nodrop.formats.places import Span
+from nodrop.formats.shapes import mapping
 from nodrop.platforms.secrets import Exposure, exposure, of_frr, remark
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.frr_text import FrrText
@@ -73,8 +73,8 @@ def without(config: Config, table: str, facts: Mapping[str, str]) -> Mapping[str
     return found
 
 
-def _texts(rows: Any, table: str) -> Iterator[str]:
-    for key, row in rows.items() if isinstance(rows, dict) else ():
+def _texts(rows: object, table: str) -> Iterator[str]:
+    for key, row in mapping(rows).items():
         if table == COMMUNITIES:
             yield key
         elif isinstance(row, dict):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from nodrop.formats.yaml import parse
 from nodrop.platforms.sonic.schema_conditions import Condition, condition_of, named_by_itself
@@ -200,8 +200,7 @@ def release_of(version: object) -> str | None:
 
 @cache
 def _document() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = parse(FILE.read_bytes(), FILE.name).data
-    return data
+    return cast("Mapping[str, Any]", parse(FILE.read_bytes(), FILE.name).data)
 
 
 def _split(text: str) -> tuple[tuple[str | None, str | None], str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
+from nodrop.formats.shapes import mapping_at, value_at
 from nodrop.platforms.sonic.config import Config, covers
 from nodrop.platforms.sonic.read_secrets import without
 from nodrop.platforms.sonic.schema import Schema, release_of, schema
@@ -39,7 +40,7 @@ def check(config: Config) -> None:
                 said.add(fault.path)
 
 
-def invalid(data: Mapping[str, Any]) -> Iterator[str]:
+def invalid(data: Mapping[str, object]) -> Iterator[str]:
     """Yield the kinds of faults that the YANG models of its release refuse a configuration for.
 
     Tables without a model are passed over.
@@ -47,18 +48,14 @@ def invalid(data: Mapping[str, Any]) -> Iterator[str]:
     return (fault.kind for fault in _faults(data) if fault.kind not in _OF_NO_MODEL)
 
 
-def _faults(data: Mapping[str, Any]) -> Iterator[Fault]:
-    versions = data.get("VERSIONS")
-    database = versions.get("DATABASE") if isinstance(versions, dict) else None
-    stated = database.get("VERSION") if isinstance(database, dict) else None
-    return _checker(release_of(stated)).faults(data)
+def _faults(data: Mapping[str, object]) -> Iterator[Fault]:
+    return _checker(release_of(value_at(data, "VERSIONS", "DATABASE", "VERSION"))).faults(data)
 
 
 def _subject(config: Config, path: Path) -> tuple[str, ...]:
     """Return the port that a row is for; nothing, which is the device, for any other row."""
     port = path[1].partition("|")[0] if len(path) > 1 else ""
-    ports = config.data.get("PORT")
-    return (port,) if port and isinstance(ports, dict) and port in ports else ()
+    return (port,) if port and port in mapping_at(config.data, "PORT") else ()
 
 
 @cache
@@ -72,7 +69,7 @@ class _Checker:
         self._judge = Judge(of_release)
         self._seen: dict[str, list[tuple[Any, Verdict]]] = {}
 
-    def faults(self, data: Mapping[str, Any]) -> Iterator[Fault]:
+    def faults(self, data: Mapping[str, object]) -> Iterator[Fault]:
         """Yield what is wrong with a configuration; a part of one says nothing of the tables that it lacks."""
         for name, rows in data.items():
             table = self._schema.table(name)
@@ -89,7 +86,7 @@ class _Checker:
                     if all(covers(data, other) for other in condition.tables):
                         yield from self._broken(data, name, condition, keys)
 
-    def _verdict(self, name: str, rows: Mapping[str, Any]) -> Verdict:
+    def _verdict(self, name: str, rows: Mapping[str, object]) -> Verdict:
         seen = self._seen.setdefault(name, [])
         for known, verdict in seen:
             if known == rows:
@@ -108,13 +105,13 @@ class _Checker:
         kind = "unknown-table" if self._schema.aborts else "ignored-table"
         return Fault(kind, (name,), {"table": shown(name), "release": self._schema.named, "hint": hint})
 
-    def _broken(self, data: Mapping[str, Any], name: str, condition: Condition, keys: list[str]) -> Iterator[Fault]:
+    def _broken(self, data: Mapping[str, object], name: str, condition: Condition, keys: list[str]) -> Iterator[Fault]:
         """Yield the rows of which a condition on other tables does not hold; one that looks at no field, but once."""
         table = self._schema.table(name)
         assert table is not None
         tables = {each: rows for each in condition.tables if isinstance(rows := data.get(each), dict)}
         for key in keys if condition.names else keys[:1]:
-            row, values = table.row(key), data[name][key]
+            row, values = table.row(key), mapping_at(data, name, key)
             assert row is not None
             whole = row.whole(key, values)
             holds = condition.holds(whole, tables)
@@ -125,7 +122,7 @@ class _Checker:
                 yield unmet(condition, (name, key), whole, tables)
 
 
-def _dangling(data: Mapping[str, Any], targets: Targets, named: set[str], verdict: Verdict) -> Iterator[Fault]:
+def _dangling(data: Mapping[str, object], targets: Targets, named: set[str], verdict: Verdict) -> Iterator[Fault]:
     """Yield the places whose names no table of `targets` has."""
     left = named
     for table, part in targets:
@@ -144,7 +141,7 @@ def _dangling(data: Mapping[str, Any], targets: Targets, named: set[str], verdic
             yield Fault("dangling-reference", path, {"kind": kind, "name": name, "field": said})
 
 
-def _parts(rows: Mapping[str, Any], table: str, part: str) -> set[str]:
+def _parts(rows: Mapping[str, object], table: str, part: str) -> set[str]:
     """Return what the rows of a table have as one part of their key, or in one field."""
     of_any = schema(None).table(table)
     found: set[str] = set()

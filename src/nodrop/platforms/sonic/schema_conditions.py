@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Rows = Mapping[str, Mapping[str, Any]]
-Data = Mapping[str, Rows]
+from nodrop.formats.shapes import mapping_at
+
+Data = Mapping[str, object]
+"""Tables by name, of any shape."""
 Value = Any
-_Evaluate = Callable[[Mapping[str, Any], Data], Value]
+_Evaluate = Callable[[Mapping[str, object], Data], Value]
 
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -43,7 +45,7 @@ class Condition:
     """Fields of the row that it looks at."""
     tables: frozenset[str]
     """Tables that it looks at."""
-    holds: Callable[[Mapping[str, Any], Data], bool]
+    holds: Callable[[Mapping[str, object], Data], bool]
 
 
 def condition_of(text: str) -> Condition:
@@ -55,7 +57,7 @@ def condition_of(text: str) -> Condition:
     tables: set[str] = set()
     evaluate = _compiled(ast.parse(said, mode="eval").body, names, tables)
 
-    def holds(row: Mapping[str, Any], data: Data) -> bool:
+    def holds(row: Mapping[str, object], data: Data) -> bool:
         return _is_true(evaluate(row, data))
 
     return Condition(
@@ -99,7 +101,7 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             return lambda row, data: _row_of(data, table, key_of(row, data)).get(name)
         case ast.Attribute(value=ast.Name(id=table), attr=key):
             tables.add(table)
-            return lambda _row, data: key in data.get(table, {})
+            return lambda _row, data: key in mapping_at(data, table)
         case ast.Subscript(value=ast.Name(id=table), slice=ast.Name(id=own)):
             tables.add(table)
             key_of = _own(own, names)
@@ -137,14 +139,13 @@ def _own(name: str, names: set[str]) -> _Evaluate:
     return lambda row, _data: row.get(name, row.get(hyphened))
 
 
-def _row_of(data: Data, table: str, key: Value) -> Mapping[str, Any]:
-    row = data.get(table, {}).get(str(key))
-    return row if isinstance(row, Mapping) else {}
+def _row_of(data: Data, table: str, key: Value) -> Mapping[str, object]:
+    return mapping_at(data, table, str(key))
 
 
 def _has(data: Data, table: str, key: Value) -> bool:
     """Whether a table has a row of this key, or whose key ends with it."""
-    rows = data.get(table, {})
+    rows = mapping_at(data, table)
     return key in rows or any(each.endswith(f"|{key}") for each in rows)
 
 

@@ -3,16 +3,18 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
+from nodrop.formats.shapes import value_at
 from nodrop.platforms.sonic.config import bare, type_name
 from nodrop.platforms.sonic.schema import Row, Schema, Table
 from nodrop.platforms.sonic.schema_conditions import Condition
 from nodrop.platforms.sonic.schema_types import Field, Kind
 
 Path = tuple[str, ...]
+Values = Mapping[str, object]
+"""The fields of a row."""
 Targets = tuple[tuple[str, str | None], ...]
 
 _ALIKE = 0.75
@@ -59,7 +61,7 @@ class Judge:
         """Take the schema of a release."""
         self._schema = schema
 
-    def table(self, table: Table, rows: Mapping[str, Any]) -> Verdict:
+    def table(self, table: Table, rows: Mapping[str, object]) -> Verdict:
         """Return the verdict on a table."""
         verdict = Verdict()
         counts: dict[str, int] = {}
@@ -69,16 +71,17 @@ class Judge:
                 facts = {"found": "no key of this table", "expected": table.shapes}
                 verdict.faults.append(fault("malformed-value", (table.name, key), facts))
             elif isinstance(values, dict):
-                self._row(table, row, key, rows, verdict)
+                self._row(table, row, key, values, rows, verdict)
                 counts[row.name] = counts.get(row.name, 0) + 1
                 if counts[row.name] == (row.most or 0) + 1 and row.most is not None:
                     facts = {"found": "one row more", "expected": f"at most {row.most}"}
                     verdict.faults.append(fault("value-out-of-range", (table.name, key), facts))
         return verdict
 
-    def _row(self, table: Table, row: Row, key: str, rows: Mapping[str, Any], verdict: Verdict) -> None:
-        path, values = (table.name, key), rows[key]
-        fields = row.fields
+    def _row(
+        self, table: Table, row: Row, key: str, values: Values, rows: Mapping[str, object], verdict: Verdict
+    ) -> None:
+        path, fields = (table.name, key), row.fields
         for name, text in zip(row.parts, key.split("|"), strict=False):
             part = text.strip()
             if (stated := fields.get(name)) is not None:
@@ -97,11 +100,11 @@ class Judge:
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _value(stated, value, (*path, name), verdict)
         if row.conditions or row.required:
-            self._conditions(row, key, path, rows, verdict)
+            self._conditions(row, path, values, rows, verdict)
 
-    def _conditions(self, row: Row, key: str, path: Path, rows: Mapping[str, Any], verdict: Verdict) -> None:
+    def _conditions(self, row: Row, path: Path, values: Values, rows: Mapping[str, object], verdict: Verdict) -> None:
         """Judge what has to be there, and what has to hold between fields; leave what looks at other tables."""
-        values, table = rows[key], path[0]
+        table, key = path[0], path[1]
         whole, optional = None, set()
         for condition in row.conditions:
             subject = condition.subject
@@ -135,11 +138,11 @@ def missing(schema: Schema, path: Path, name: str) -> Fault:
     return fault("missing-field", path, {"field": name, "release": schema.named})
 
 
-def unmet(condition: Condition, path: Path, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Fault:
+def unmet(condition: Condition, path: Path, row: Mapping[str, object], tables: Mapping[str, object]) -> Fault:
     """Return the fault of a row of which a condition does not hold."""
     found = [f"{name} is {_said(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)]
     for table, key, name in dict.fromkeys(_ELSEWHERE.findall(condition.text)):
-        value = (tables.get(table, {}).get(key) or {}).get(name)
+        value = value_at(tables, table, key, name)
         found.append(f"{table}/{key}/{name} is {_said(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
     return fault("broken-condition", place, {"found": ", ".join(found), "expected": condition.text})

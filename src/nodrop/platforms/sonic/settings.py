@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from nodrop.formats.json import parse
 from nodrop.platforms.settings import Path, Tree
@@ -22,7 +21,7 @@ def settings(name: str, raw: bytes) -> Tree | None:
     """
     if not name.endswith(".json"):
         return None
-    tables: Any = parse(raw, name)
+    tables = parse(raw, name)
     return {table: rows for table, rows in tables.items() if rows != {}} if isinstance(tables, dict) else None
 
 
@@ -57,7 +56,7 @@ def laid(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]
     return {FILE: spelt(b"", tables), **files}, {FILE: tables}
 
 
-def _as_held(value: Any) -> Any:
+def _as_held(value: object) -> object:
     """Return rows as the database holds them: every value is a text, or a list of texts."""
     if isinstance(value, str):
         return value

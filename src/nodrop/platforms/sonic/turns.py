@@ -7,13 +7,13 @@ for each port is sorted in a second or two, however many ports there are.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 from nodrop.platforms.sonic.gcu import facts
-from nodrop.platforms.sonic.patch import NAMED_BY_OTHERS
+from nodrop.platforms.sonic.patch import NAMED_BY_OTHERS, Tables
 
 _PORTS = "PORT"
-Tables = Mapping[str, Any]
+_Row = Mapping[str, object]
+_Rows = Mapping[str, Mapping[str, _Row]]
 
 
 def turns(old: Tables, new: Tables) -> Iterator[Tables]:
@@ -23,20 +23,21 @@ def turns(old: Tables, new: Tables) -> Iterator[Tables]:
     one after the other; and what nothing names any more goes last. So does what goes from one row and comes in another:
     in one patch the updater makes a move of the two (jsonpatch, `make_patch`), which it takes for no guarded table.
     """
-    if all(isinstance(row, Mapping) for tables in (old, new) for rows in tables.values() for row in _listed(rows)):
+    before, after = _of_rows(old), _of_rows(new)
+    if before is not None and after is not None:
         shut = facts()["shut_for"]
-        changed = dict.fromkeys(_port(key) for table in shut for key in _changed(old, new, table))
-        ports = [port for port in changed if old.get(_PORTS, {}).get(port, {}).get("admin_status") == "up"]
-        kept = list(_kept(old, new))
+        changed = dict.fromkeys(_port(key) for table in shut for key in _changed(before, after, table))
+        ports = [port for port in changed if before.get(_PORTS, {}).get(port, {}).get("admin_status") == "up"]
+        kept = list(_kept(before, after))
         if len(ports) > 1 or kept:
             for count in range(len(ports) + 1):
-                yield _between(old, new, ports[count:], kept)
+                yield _between(before, after, ports[count:], kept)
     yield new
 
 
-def _between(old: Tables, new: Tables, waiting: Collection[str], kept: Sequence[Sequence[str]]) -> Tables:
+def _between(old: _Rows, new: _Rows, waiting: Collection[str], kept: Sequence[Sequence[str]]) -> Tables:
     """Return the configuration in which some ports still wait, and what is kept for the end is there."""
-    made: dict[str, Any] = {}
+    made: dict[str, dict[str, _Row]] = {}
     for table in {**old, **new}:
         before, after = old.get(table, {}), new.get(table, {})
         made[table] = {**before, **after} if table in NAMED_BY_OTHERS else dict(after)
@@ -49,7 +50,7 @@ def _between(old: Tables, new: Tables, waiting: Collection[str], kept: Sequence[
     return {table: rows for table, rows in made.items() if rows}
 
 
-def _kept(old: Tables, new: Tables) -> Iterator[Sequence[str]]:
+def _kept(old: _Rows, new: _Rows) -> Iterator[Sequence[str]]:
     """Yield the rows of guarded tables and the fields of ports that go while the same comes in another row."""
     for table in dict.fromkeys(rule["table"] for rule in facts()["guarded"]):
         before, after = old.get(table, {}), new.get(table, {})
@@ -57,19 +58,24 @@ def _kept(old: Tables, new: Tables) -> Iterator[Sequence[str]]:
         yield from ((table, key) for key, row in before.items() if key not in after and row in come)
     before, after = old.get(_PORTS, {}), new.get(_PORTS, {})
     for field in facts()["supported_only"]:
-        come = [row[field] for key, row in after.items() if field in row and field not in before.get(key, {})]
+        put = [row[field] for key, row in after.items() if field in row and field not in before.get(key, {})]
         gone = [key for key, row in before.items() if field in row and field not in after.get(key, {})]
-        yield from ((_PORTS, key, field) for key in gone if before[key][field] in come)
+        yield from ((_PORTS, key, field) for key in gone if before[key][field] in put)
 
 
-def _changed(old: Tables, new: Tables, table: str) -> Iterator[str]:
+def _changed(old: _Rows, new: _Rows, table: str) -> Iterator[str]:
     before, after = old.get(table, {}), new.get(table, {})
     return (key for key in {**before, **after} if before.get(key) != after.get(key))
 
 
-def _listed(rows: Any) -> Collection[Any]:
-    """Return the rows of a table, or what stands in their place."""
-    return rows.values() if isinstance(rows, Mapping) else [rows]
+def _of_rows(tables: Tables) -> _Rows | None:
+    """Return tables that all consist of rows, and all rows of fields; None if one does not."""
+    found: dict[str, Mapping[str, _Row]] = {}
+    for table, rows in tables.items():
+        if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
+            return None
+        found[table] = rows
+    return found
 
 
 def _port(key: str) -> str:

@@ -10,7 +10,6 @@ vslib/LaneMap.cpp). The image neither renders FRR's configuration from tables no
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nodrop.fabric.fabric import Device
 from nodrop.formats.json import parse
@@ -69,7 +68,7 @@ _Row = tuple[str, str, str, str, str]
 _HEADER: _Row = ("# name", "lanes", "alias", "index", "speed")
 
 
-def _rows(tables: Mapping[str, Any], told: list[str]) -> Iterator[_Row]:
+def _rows(tables: Mapping[str, object], told: list[str]) -> Iterator[_Row]:
     """Yield the ports that a container can have, in the order of the table."""
     table = tables.get("PORT")
     used: set[str] = set()
@@ -93,7 +92,7 @@ def _word(text: str) -> str:
     return "_".join(text.split()) or "-"
 
 
-def _text(documents: list[Document], bundle: Mapping[str, bytes], tables: Mapping[str, Any], told: list[str]) -> str:
+def _text(documents: list[Document], bundle: Mapping[str, bytes], tables: Mapping[str, object], told: list[str]) -> str:
     """Return the tables as one file, the very text of it where there is one that has nothing else."""
     if len(documents) == 1 and (raw := bundle[documents[0].name]) == documents[0].raw:
         if parse(raw, FILE) == tables:

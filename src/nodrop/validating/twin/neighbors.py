@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from nodrop.formats.json import parse
 from nodrop.routing.prefixes import Address, address, prefix
@@ -57,7 +57,7 @@ def found(space: str) -> list[Neighbor]:
     """The neighbors that a namespace has found."""
     words = [*entering(space), "ip", "-json", "neighbor"]
     said = subprocess.run(words, capture_output=True, check=True).stdout
-    rows: list[dict[str, Any]] = parse(said, "ip neighbor") if said.strip() else []
+    rows = cast("list[dict[str, Any]]", parse(said, "ip neighbor")) if said.strip() else []
     return [
         Neighbor(row["dev"], str(address(row["dst"])), row["lladdr"], "PERMANENT" in row["state"])
         for row in rows
