@@ -57,9 +57,7 @@ def _judged(step: Step, operation: Operation, device: Device, release: str) -> S
             continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
         named = [name for step in operation.steps[1:2] for key in step for name in keys("interface", key)]
-        affected = (
-            every if effect.get("ports") == "all" else (named or every) if "ports" in effect else [effect["service"]]
-        )
+        ports = every if effect.get("ports") == "all" else named or every
         return Step(
             op=step.op,
             path=step.path,
