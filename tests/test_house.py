@@ -35,7 +35,7 @@ LAYERS = (
     {"hardware"},
     {"fabric"},
     {"cache", "formats", "publish", "parallel", "units"},
-    {"errors", "resources"},
+    {"errors", "limits", "resources"},
 )
 """From the top: a module imports from its own layer and those below. The package root ties the verbs together."""
 

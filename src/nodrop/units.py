@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 
+from nodrop.limits import MAX_DIGITS
+
 NUMBER = r"[0-9]{1,6}(\.[0-9]{1,6})?"
 INTEGER = r"[0-9]{1,18}"
 SPEED = r"[0-9]{1,6}(\.[0-9]{1,6})?[MGT]"
@@ -29,6 +31,14 @@ class Misread(ValueError):
     def __init__(self, expected: str, found: str = "", hint: str = "") -> None:
         self.expected, self.found, self.hint = expected, found, hint
         super().__init__(f"{found}; expected {expected}" if found else f"expected {expected}")
+
+
+def whole_number(text: str, most: int | None = None) -> int | None:
+    """Return the number that ASCII digits spell; None for other text, more than MAX_DIGITS digits, or above `most`."""
+    if not (len(text) <= MAX_DIGITS and text.isascii() and text.isdecimal()):
+        return None
+    number = int(text)
+    return None if most is not None and number > most else number
 
 
 def integer(text: str) -> int:

@@ -7,10 +7,10 @@ one link only are left out, and so is a loopback's own that the switch's unnumbe
 """
 
 from collections.abc import Iterator
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
+from nodrop.fabric.addresses import address_of
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown, those_known
@@ -150,7 +150,5 @@ def _plain(addresses: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _spelt(text: str) -> str:
-    try:
-        return str(ip_address(text))
-    except ValueError:
-        return text
+    found = address_of(text)
+    return text if found is None else str(found)

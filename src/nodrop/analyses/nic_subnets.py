@@ -1,11 +1,11 @@
 """NICs of one host that have addresses in one subnet."""
 
-import ipaddress
 from collections.abc import Iterator
 from functools import lru_cache
 
 from nodrop.analyses import Hit
 from nodrop.analyses._hosts import cabled
+from nodrop.fabric.addresses import interface_of
 from nodrop.fabric.fabric import Host
 from nodrop.fabric.index import Index
 from nodrop.fabric.subject import FABRIC
@@ -57,8 +57,7 @@ def _subnets(host: Host) -> dict[str, list[str]]:
 @lru_cache(maxsize=4096)
 def _subnet(address: str) -> str | None:
     """The subnet of an address; None where it is none, or one of a single address or of each link's own."""
-    try:
-        network = ipaddress.ip_interface(address).network
-    except ValueError:
+    one = interface_of(address)
+    if one is None or one.network.is_link_local or one.network.num_addresses == 1:
         return None
-    return None if network.is_link_local or network.num_addresses == 1 else str(network)
+    return str(one.network)

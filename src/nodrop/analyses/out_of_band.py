@@ -6,10 +6,11 @@ management is where it belongs.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
+from ipaddress import IPv4Network, IPv6Network
 from socket import inet_aton
 
 from nodrop.analyses import Hit, Unsettled
+from nodrop.fabric.addresses import address_of, interface_of, network_of
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import StaticRoute
@@ -77,18 +78,15 @@ class _Subnets:
                 return next(
                     (nets[number & mask] for mask, nets in self._by_mask.items() if number & mask in nets), None
                 )
-            inside = ip_interface(text).ip
         except (OSError, ValueError):
             return None
-        return next((str(network) for network in self._networks if inside in network), None)
+        inside = address_of(text)
+        return next((str(network) for network in self._networks if inside is not None and inside in network), None)
 
     def overlapping(self, prefix: str) -> str | None:
         """The subnet that shares addresses with a prefix; a default route does not count, for it means the rest."""
-        try:
-            network = ip_network(prefix, strict=False)
-        except ValueError:
-            return None
-        if network.prefixlen == 0:
+        network = network_of(prefix)
+        if network is None or network.prefixlen == 0:
             return None
         return next((str(one) for one in self._networks if _overlap(one, network)), None)
 
@@ -100,11 +98,8 @@ def _overlap(one: Network, other: Network) -> bool:
 
 
 def _subnet(text: str) -> Network | None:
-    try:
-        network = ip_interface(text).network
-    except ValueError:
-        return None
-    return network if network.prefixlen < network.max_prefixlen else None
+    one = interface_of(text)
+    return one.network if one is not None and one.network.prefixlen < one.network.max_prefixlen else None
 
 
 def _found(device: Device, subnets: _Subnets) -> Iterator[tuple[Subject, Subject, str, str]]:

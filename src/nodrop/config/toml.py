@@ -67,7 +67,7 @@ def table(raw: bytes, path: str) -> Table | None:
     text = decode(raw, path)
     try:
         tool = tomllib.loads(text.replace("\r\n", "\n")).get("tool")
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of more digits than Python converts
         said = str(error)
         where = _WHERE.search(said)
         line, column = (int(where[1]), int(where[2])) if where else (None, None)

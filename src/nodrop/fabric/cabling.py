@@ -4,12 +4,12 @@ Evidence for a link, best first: stated cables, two ends in one /31 or /30 (IPv6
 A port that no source names has an UNKNOWN side: it is neither a host's nor the fabric's.
 """
 
-import ipaddress
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from socket import AF_INET, inet_pton
 
 from nodrop.fabric import neighbors
+from nodrop.fabric.addresses import interface_of
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Device, End, Interface, Link, Side
 from nodrop.fabric.reading import DeviceReading, Remark
@@ -114,8 +114,8 @@ def _network_of_two(text: str) -> object:
         if bits is not None:  # a site has a million, and `ipaddress` takes twenty times as long
             return bits, int.from_bytes(inet_pton(AF_INET, text[:-3])) >> bits
         if text.endswith(_OF_TWO_IPV6):
-            network = ipaddress.ip_interface(text).network
-            return network if network.version == 6 and not network.is_link_local else None
+            one = interface_of(text)
+            return one.network if one is not None and one.version == 6 and not one.network.is_link_local else None
     except (OSError, ValueError):
         pass
     return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from nodrop.fabric.buffers import BufferProfile
 from nodrop.fabric.fabric import Fabric, TrafficClass
-from nodrop.fabric.qos import QosProfile, Queue
+from nodrop.fabric.qos import Map, QosProfile, Queue
 from nodrop.fabric.states import known
 
 UNLIMITED_THRESHOLD = 7
@@ -20,22 +20,27 @@ BULK = ("rdma", "storage", "inband")
 """Purposes of classes that send much."""
 
 
+def target(table: Map, index: int) -> int | None:
+    """Return what a map has for an index; None if it has nothing, as for an index that a switch does not have."""
+    return table[index] if 0 <= index < len(table) else None
+
+
 def tc_of_dscp(qos: QosProfile | None, dscp: int) -> int:
     """Return the traffic class of a DSCP on a port that trusts it."""
     table = None if qos is None else known(qos.dscp_to_tc, "interface.qos.dscp_to_tc")
-    return (table[dscp] or 0) if table else 0
+    return (target(table, dscp) or 0) if table else 0
 
 
 def queue_of_tc(qos: QosProfile | None, tc: int) -> int:
     """Return the egress queue of a traffic class."""
     table = None if qos is None else known(qos.tc_to_queue, "interface.qos.tc_to_queue")
-    return (table[tc] or 0) if table else 0
+    return (target(table, tc) or 0) if table else 0
 
 
 def group_of_tc(qos: QosProfile | None, tc: int) -> int:
     """Return the ingress priority group of a traffic class."""
     table = None if qos is None else known(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group")
-    return (table[tc] or 0) if table else 0
+    return (target(table, tc) or 0) if table else 0
 
 
 def pausing_priorities(qos: QosProfile, group: int) -> tuple[int, ...]:
@@ -44,7 +49,7 @@ def pausing_priorities(qos: QosProfile, group: int) -> tuple[int, ...]:
     sent = known(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     if table is None:
         return (group,) if group in sent else ()
-    return tuple(priority for priority in sent if table[priority] == group)
+    return tuple(priority for priority in sent if target(table, priority) == group)
 
 
 def is_lossless(qos: QosProfile | None, tc: int) -> bool:

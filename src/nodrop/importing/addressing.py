@@ -1,11 +1,12 @@
 """Pools of addresses: those that policies name, else the least that hold what switches have by the plan's rule."""
 
 from collections.abc import Iterable, Iterator
-from ipaddress import IPv4Network, ip_network
-from itertools import pairwise
+from ipaddress import IPv4Network
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 from nodrop.design.addressing import slots_of
+from nodrop.fabric.addresses import network_of
 from nodrop.fabric.fabric import Device, Management, Port
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import those_known
@@ -28,6 +29,8 @@ from nodrop.importing.tiers import likely_model
 _BLOCK = 2**64
 _TIER_SHARES = 4
 _FAMILIES = (4, 6)
+_PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"))
+"""Addresses for private networks (RFC 1918)."""
 _OOB, _LINKS_IPV6 = "192.168.100.0/24", "fd00:1::/48"
 
 
@@ -92,10 +95,11 @@ def _texts(value: Any) -> list[str]:
 
 
 def _free(taken: Iterable[str]) -> Iterator[str]:
-    """Yield pools as they may be, that overlap none that is taken."""
-    there = [one for text in taken if (one := ip_network(text)).version == 4]
-    every = IPv4Network("10.0.0.0/8").subnets(new_prefix=ROUND[4])
-    return (str(one) for one in every if not any(one.overlaps(other) for other in there))
+    """Yield pools as they may be, without end: first those that overlap none that is taken."""
+    there = [one for text in taken if isinstance(one := network_of(text), IPv4Network)]
+    every = [one for space in _PRIVATE for one in space.subnets(new_prefix=ROUND[4])]
+    yield from (str(one) for one in every if not any(one.overlaps(other) for other in there))
+    yield from repeat(str(every[0]))
 
 
 class _Most(NamedTuple):
@@ -146,10 +150,9 @@ def _named_pools(sight: Sight) -> Iterator[tuple[Network, int]]:
             for rule in names.rules:
                 if rule.action == "permit" and rule.ge is not None and (rule.prefix, rule.ge) not in seen:
                     seen.add((rule.prefix, rule.ge))
-                    try:
-                        yield ip_network(rule.prefix), rule.ge
-                    except ValueError:
-                        continue
+                    network = network_of(rule.prefix, host_bits=False)
+                    if network is not None:
+                        yield network, rule.ge
 
 
 def _own(device: Device, version: int) -> Address | None:
@@ -211,12 +214,9 @@ def _slots(sight: Sight, cables: Cables) -> int | None:
     for box in sight.leaves:
         for route in those_known(box.device.static_routes):
             if route.next_hop == "blackhole" and ":" not in route.prefix:
-                try:
-                    size = ip_network(route.prefix).num_addresses
-                except ValueError:
-                    continue
-                if size >= 2:
-                    return size // 2
+                network = network_of(route.prefix, host_bits=False)
+                if network is not None and network.num_addresses >= 2:
+                    return network.num_addresses // 2
     for fabric in (True, False):
         starts: dict[int, set[int]] = {}
         for one in _offsets(sight, cables, 4, fabric=fabric):
@@ -257,10 +257,12 @@ def _links(sight: Sight, cables: Cables, version: int, slots: int | None) -> Net
 
 def _endpoints(sight: Sight, named: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
-        (box.id, ip_network(route.prefix, strict=False))
+        (box.id, network)
         for box in sight.leaves
         for route in those_known(box.device.static_routes)
-        if route.next_hop == "blackhole" and (":" in route.prefix) == (version == 6)
+        if route.next_hop == "blackhole"
+        and (network := network_of(route.prefix)) is not None
+        and network.version == version
     ]
     firsts = [int(block.network_address) for _, block in blocks]
     for pool, longer in named:

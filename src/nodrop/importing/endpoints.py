@@ -16,7 +16,7 @@ from nodrop.importing.sight import SPEED_MBPS, Cables, Sight, faces, usual
 from nodrop.importing.uplinks import UNSAID, cable
 from nodrop.intent.schema import Endpoints
 from nodrop.report.names import listing
-from nodrop.units import show_speed
+from nodrop.units import show_speed, whole_number
 
 _HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]*?[-_.]?)0*([0-9]{1,6})$")
 """A host's name: `gpu3`, `to_server01`, `su-02-node-07`."""
@@ -230,12 +230,11 @@ def _stated_groups(sight: Sight, cables: Cables) -> list[Group]:
 
 
 def _number(host: Host) -> int:
+    own = whole_number(host.name.removeprefix(host.group))
+    if own is not None:
+        return own
     found = re.search("[0-9]+$", host.name)
-    return (
-        int(host.name.removeprefix(host.group))
-        if host.name.removeprefix(host.group).isdecimal()
-        else (int(found[0]) if found else 1)
-    )
+    return (whole_number(found[0]) if found else None) or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

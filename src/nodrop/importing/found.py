@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from nodrop.units import show_ids
+from nodrop.units import show_ids, whole_number
 
 Keys = tuple[str, ...]
 Tree = dict[str, Any]
@@ -72,11 +72,12 @@ def within(keys: Any, at: Keys) -> Any:
 def numbers(found: Iterable[int]) -> Any:
     """Return numbers as an intent has them: `1-16`, `[1-4, 7]`, or the only one."""
     spans = show_ids(found).split(", ")
-    return [int(one) if one.isdecimal() else one for one in spans] if len(spans) > 1 else _one(spans[0])
+    return list(map(_one, spans)) if len(spans) > 1 else _one(spans[0])
 
 
 def _one(text: str) -> Any:
-    return int(text) if text.isdecimal() else text
+    found = whole_number(text)
+    return text if found is None else found
 
 
 def stated(**facts: Any) -> Tree:

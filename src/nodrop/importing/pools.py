@@ -1,7 +1,9 @@
 """Pools of addresses as people write them: networks around addresses, wide enough, and no longer than needed."""
 
 from collections.abc import Iterable
-from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network, ip_interface
+from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
+
+from nodrop.fabric.addresses import interface_of
 
 Network = IPv4Network | IPv6Network
 Address = IPv4Interface | IPv6Interface
@@ -13,11 +15,8 @@ def addresses_of(texts: Iterable[str], version: int) -> list[Address]:
     """Return the addresses of a version, 4 or 6, among texts; none of those that a link has by itself."""
     found = []
     for text in texts:
-        try:
-            one = ip_interface(text)
-        except ValueError:
-            continue
-        if one.version == version and not one.ip.is_link_local:
+        one = interface_of(text)
+        if one is not None and one.version == version and not one.ip.is_link_local:
             found.append(one)
     return found
 

@@ -1,11 +1,11 @@
 """What holds for all switches and hosts: watchdogs, buffers, trimming, NICs, services, drained switches."""
 
 from collections.abc import Iterable, Iterator
-from ipaddress import ip_address
 from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
 from nodrop.design.class_faults import ROCE_OVERHEAD_BYTES
+from nodrop.fabric.addresses import address_of
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.fabric.fabric import Device, Host, Interface, Side, Trimming
 from nodrop.fabric.qos import PfcWatchdog, QosProfile, WatchdogConditions
@@ -242,9 +242,9 @@ def services(sight: Sight) -> Found:
 
     def listed(name: str) -> list[str] | None:
         most = usual(every(name)) or ()
-        if names := [one for one in most if not _is_address(one)]:
+        if names := [one for one in most if not address_of(one)]:
             left.append(f"{name}: {', '.join(names)}; an intent has addresses")
-        return [one for one in most if _is_address(one)] or None
+        return [one for one in most if address_of(one)] or None
 
     snmp = stated(location=usual(every("snmp_location")), contact=usual(every("snmp_contact")))
     collectors = usual(one for one in every("otlp_collectors") if one)
@@ -258,14 +258,6 @@ def services(sight: Sight) -> Found:
     found: Tree = {"services": keys} if keys else {}
     drained = {one.name: {"drained": True} for one in devices if _drained(one)}
     return Found(keys=found | ({"devices": drained} if drained else {}), left=tuple(left))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _drained(device: Device) -> bool:

@@ -3,14 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from ipaddress import ip_address, ip_interface
 from itertools import count
 from typing import NamedTuple, TypeVar
 
 from nodrop import platforms
+from nodrop.fabric.addresses import address_of, interface_of
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Port, Side
 from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import natural
@@ -140,14 +139,14 @@ class Cables:
     def beyond(self, name: str) -> frozenset[str]:
         """Return the ports of a switch over which it has BGP sessions with what was not read."""
         device = self._boxes[name].device
-        neighbors = [ip_address(one) for one in _addresses(device)]
+        neighbors = [near for text in _addresses(device) if (near := address_of(text)) is not None]
         channels = those_known(device.port_channels)
         addresses = [(one.name, those_known(one.addresses)) for one in device.interfaces]
         addresses += [(one.name, one.addresses) for one in channels]
         found = {
             name
             for name, texts in addresses
-            if any(near in ip_interface(text).network for text in texts for near in neighbors)
+            if any(near in one.network for text in texts if (one := interface_of(text)) for near in neighbors)
         }
         found |= {member for one in channels if one.name in found for member in one.members}
         ports = {one.name for one in device.interfaces} & (found | self.spoken(name))
@@ -164,10 +163,7 @@ class Cables:
 
 def _addresses(device: Device) -> Iterator[str]:
     """Yield the addresses of a switch's BGP neighbors."""
-    for one in those_known(device.neighbors):
-        with suppress(ValueError):
-            if one.address and ip_address(one.address):
-                yield one.address
+    return (one.address for one in those_known(device.neighbors) if one.address and address_of(one.address))
 
 
 def faces(port: Interface, side: Side) -> bool:

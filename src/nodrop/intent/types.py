@@ -15,7 +15,7 @@ from pydantic_core import CoreSchema, core_schema
 from nodrop import units
 from nodrop.fabric.fabric import HASH_FIELDS
 from nodrop.formats.places import on_one_line
-from nodrop.units import Misread
+from nodrop.units import Misread, whole_number
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 MAX_ASN = 4294967294
@@ -193,9 +193,9 @@ def _address(text: str) -> str:
 
 def _collector(text: str) -> tuple[str, int]:
     address, _, port = text.rpartition(":")
-    number = int(port[:6]) if port.isascii() and port.isdecimal() else 0
-    if address.startswith("[") == (":" in address) and 1 <= number <= 65535:
-        return _address(address.strip("[]")), int(port)
+    number = whole_number(port, 65535)
+    if address.startswith("[") == (":" in address) and number:
+        return _address(address.strip("[]")), number
     raise Misread("an address and a port, such as 192.0.2.30:4317 or [2001:db8::30]:4317")
 
 

@@ -75,8 +75,8 @@ def _files(artifact: Any) -> Any:
         if not isinstance(files, dict):
             raise ValueError(f"{platform} without files; expected a mapping of files")
         for name, edits in files.items():
-            whole = isinstance(edits, str) or (isinstance(edits, list) and all(map(_is_edit, edits)))
-            if not whole:
+            alone = isinstance(edits, str) and platform in platforms.names() and platform not in platforms.written()
+            if not alone and not (isinstance(edits, list) and all(map(_is_edit, edits))):
                 raise ValueError(f"another change of {name}; expected text, or a list of {{replace: text, with: text}}")
     return artifact
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
 from nodrop.fabric.values import changed
 from nodrop.formats.frr import Statement
+from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.platforms.frr_policies import PREFIXES, Policies
-from nodrop.platforms.frr_words import NotUnderstood, is_address, number, understood
+from nodrop.platforms.frr_words import address, is_address, number, prefix
 
 Family = Literal["ipv4", "ipv6"]
 _SOURCES: dict[str, Literal["connected", "static", "kernel"]] = {
@@ -146,7 +147,7 @@ class Process:
         if said[0] == "neighbor":
             self._neighbor(statement, said[1:], negated=not on, family="ipv4")
         elif said[:2] == ("bgp", "router-id") and len(words) == 3:
-            self._said["router_id"] = words[2]
+            self._said["router_id"] = address(words[2])
         elif said[:2] == ("timers", "bgp"):
             self._hold_s = number(said[3]) if on and len(said) > 3 else None
         elif said in _FLAGS:
@@ -168,7 +169,7 @@ class Process:
         elif words[:2] == ("no", "neighbor"):
             self._neighbor(statement, words[2:], negated=True, family=family)
         elif words[0] == "network" and len(words) == 2:
-            self._networks.append(words[1])
+            self._networks.append(prefix(words[1]))
         elif words[0] == "maximum-paths" and len(words) == 2:
             self._said["maximum_paths" if family == "ipv4" else "maximum_paths_ipv6"] = number(words[1])
         elif words[0] == "redistribute" and words[1:2] and words[1] in _SOURCES:
@@ -190,6 +191,8 @@ class Process:
         if len(words) < 2:
             raise NotUnderstood
         key, rest = words[0], words[1:]
+        if is_address(key):
+            address(key)
         if rest == ("peer-group",) and not negated:
             self._groups.setdefault(key, {})
             return
@@ -223,7 +226,7 @@ class Process:
                 self._member_of[key] = group
                 return {}
             case ("remote-as", asn) if not negated:
-                return {"remote_asn": asn if asn in _ASN_WORDS else number(asn)}
+                return {"remote_asn": asn if asn in _ASN_WORDS else number(asn, 1)}
             case ("description", *text) if text and not negated:
                 return {"description": " ".join(text)}
             case ("shutdown", *_):
@@ -237,18 +240,20 @@ class Process:
             case ("allowas-in",) if not negated:
                 return {"allowas_in": 3}
             case ("allowas-in", times) if not negated:
-                return {"allowas_in": number(times)}
+                return {"allowas_in": number(times, 1, _MOST_OWN)}
             case ("next-hop-self",):
                 return {"next_hop_self": not negated}
             case ("update-source", source) if not negated:
                 return {"update_source": source}
             case ("ebgp-multihop", *hops) if not negated and len(hops) < 2:
-                return {"ebgp_multihop": number(hops[0]) if hops else _MOST_HOPS}
+                return {"ebgp_multihop": number(hops[0], 1, _MOST_HOPS) if hops else _MOST_HOPS}
         if not _without_effect(rest, negated):
             raise NotUnderstood
         return {}
 
 
+_MOST_OWN = 10
+"""How often a path may have the own AS number by `allowas-in` (bgpd/bgp_vty.c)."""
 _MOST_HOPS = 255
 """`ebgp-multihop` without a number (bgpd/bgpd.h, MAXTTL)."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from nodrop.fabric.subject import Subject
 from nodrop.formats.frr import Statement, parse, walk
 from nodrop.formats.places import Span
+from nodrop.units import whole_number
 
 
 def where(text: str) -> Callable[[Subject], Span | None]:
@@ -105,7 +106,7 @@ def _in_process(statements: list[_Found], part: list[str]) -> Iterator[Statement
         every = [found for found in statements if found[1].starts(*words) or found[1].starts("no", *words)]
         every = [found for found in every if field != "networks" or len(found[1].words) == 2]
         said = [one for _, one in sorted(every, key=lambda found: _in_ipv6(found) == last)]
-        yield from said[int(key) :] if key.isascii() and key.isdecimal() else ()
+        yield from said[number:] if (number := whole_number(key)) is not None else ()
         yield from said
     elif field in _POLICIES:
         yield from _in_policies(statements, field, part[1:])
@@ -142,9 +143,9 @@ def _in_policies(statements: list[_Found], kind: str, part: list[str]) -> Iterat
         inside = [one for outer, one in statements if outer and outer[-1] in own and outer[-1].words[-1] == rule]
         lines = [one for one in inside if one.words[0] == word]
         position = (*part, "")[4]
-        yield from lines[int(position) :] if position.isascii() and position.isdecimal() else lines
+        yield from lines[whole_number(position) or 0 :]
     elif kind == "community_lists":
-        yield from own[int(rule) :] if rule.isascii() and rule.isdecimal() else ()
+        yield from own[number:] if (number := whole_number(rule)) is not None else ()
     yield from (one for one in own if rule and rule in one.words)
     yield from own
     yield from (one for _, one in every)

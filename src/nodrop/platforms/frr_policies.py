@@ -19,14 +19,19 @@ from nodrop.fabric.routing import (
     RouteMapRule,
 )
 from nodrop.formats.frr import Statement
+from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.platforms.frr_limits import GOES, MATCHES, SETS
-from nodrop.platforms.frr_words import NotUnderstood, action, number
+from nodrop.platforms.frr_words import action, number
+from nodrop.platforms.frr_words import prefix as prefix_in
 
 PREFIXES = {"ip": "prefix list", "ipv4": "prefix list", "ipv6": "IPv6 prefix list"}
 """What a list of an address family's prefixes is called where it is missing."""
 _STEP = 5
 _FIRST_EXPANDED = 100
 """The first number of a community list whose lines are expressions."""
+_ANY = "any"
+_MAX_LENGTH = 128
+"""Of a prefix of IPv6, the longer ones."""
 
 
 class Policies:
@@ -85,13 +90,15 @@ class Policies:
         if len(rest) not in (2, 4, 6):
             raise NotUnderstood
         said, prefix, *bounds = rest
-        limits = dict(zip(bounds[::2], map(number, bounds[1::2]), strict=True))
+        limits = {
+            word: number(length, most=_MAX_LENGTH) for word, length in zip(bounds[::2], bounds[1::2], strict=True)
+        }
         if set(limits) - {"ge", "le"}:
             raise NotUnderstood
         rules = self._prefix_lists.setdefault((family, name), {})
         sequence = sequence or max(rules, default=0) // _STEP * _STEP + _STEP
         rules[sequence] = PrefixRule(
-            sequence=sequence, action=action(said), prefix=prefix, ge=limits.get("ge"), le=limits.get("le")
+            sequence=sequence, action=action(said), prefix=_matched(prefix), ge=limits.get("ge"), le=limits.get("le")
         )
 
     def community_list(self, statement: Statement) -> None:
@@ -131,29 +138,13 @@ class Policies:
         sequence, what = number(place), action(said)
         found: dict[str, dict[str, str]] = {"match": {}, "set": {}}
         for child in statement.children:
-            kind, _, rest = child.text.partition(" ")
-            if kind == "description":
-                continue
-            if kind in GOES or kind == "continue":
-                goes = self._goes(child)
-                if what == "deny" and "on-match" in goes:  # bgpd refuses it: a route that is denied goes nowhere
-                    self._others.append(child)
-                else:
-                    found["set"] |= goes
-                continue
-            known = {"match": MATCHES, "set": SETS}.get(kind, ())
-            attribute = next((one for one in known if rest.startswith(f"{one} ")), None)
-            if attribute is None:
-                self._others.append(child)
-                attribute, _, value = (rest if kind in found else child.text).partition(" ")
-                kind = kind if kind in found else "set"
-            else:
-                value = rest[len(attribute) + 1 :]
-                if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
-                    self._others.append(child)
-                self._refer_to_list(child, attribute, value)
-            found[kind].pop(attribute, None)
-            found[kind][attribute] = value
+            left: list[Statement] = []
+            understood(child, lambda one: self._in_entry(one, what, found), left)
+            for one in left:
+                kind, _, rest = one.text.partition(" ")
+                attribute, _, value = (rest if kind in found else one.text).partition(" ")
+                _put(found[kind if kind in found else "set"], attribute, value)
+            self._others += left
         rules = self._route_maps.setdefault(name, {})
         before = rules.get(sequence)
         if before is not None:
@@ -162,6 +153,28 @@ class Policies:
         rules[sequence] = RouteMapRule(
             sequence=sequence, action=what, matches=tuple(found["match"].items()), sets=tuple(found["set"].items())
         )
+
+    def _in_entry(self, statement: Statement, what: Action, found: dict[str, dict[str, str]]) -> None:
+        """Read a command of an entry into what it matches and sets."""
+        kind, _, rest = statement.text.partition(" ")
+        if kind == "description":
+            return
+        if kind in GOES or kind == "continue":
+            goes = self._goes(statement)
+            if what == "deny" and "on-match" in goes:  # bgpd refuses it: a route that is denied goes nowhere
+                self._others.append(statement)
+            else:
+                found["set"] |= goes
+            return
+        known = {"match": MATCHES, "set": SETS}[kind]
+        attribute = next(iter([one for one in known if rest.startswith(f"{one} ")]), None)
+        if attribute is None:
+            raise NotUnderstood
+        value = rest[len(attribute) + 1 :]
+        if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
+            self._others.append(statement)
+        self._refer_to_list(statement, attribute, value)
+        _put(found[kind], attribute, value)
 
     def _refer_to_list(self, match: Statement, attribute: str, value: str) -> None:
         """Keep that a command of a route map names a list, if it does."""
@@ -200,6 +213,17 @@ def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[
 def _next(rules: Iterable[int]) -> int:
     """Return the number of a line without one."""
     return max(rules, default=0) // _STEP * _STEP + _STEP
+
+
+def _put(said: dict[str, str], attribute: str, value: str) -> None:
+    """Set what is said of an attribute, behind what was said before."""
+    said.pop(attribute, None)
+    said[attribute] = value
+
+
+def _matched(word: str) -> str:
+    """Return what a rule of a prefix list matches: a prefix or `any`; NotUnderstood for any other word."""
+    return word if word == _ANY else prefix_in(word)
 
 
 def _in_order(rules: dict[int, Any]) -> tuple[Any, ...]:

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from nodrop.fabric.routing import Bgp, StaticRoute
 from nodrop.fabric.subject import natural
 from nodrop.formats.frr import Statement, parse
+from nodrop.formats.lines import NotUnderstood, understood
+from nodrop.limits import MAX_DSCP
 from nodrop.platforms.frr_bgp import Process
 from nodrop.platforms.frr_policies import Policies
-from nodrop.platforms.frr_words import NotUnderstood, number, understood
+from nodrop.platforms.frr_words import number
+from nodrop.platforms.frr_words import prefix as prefix_in
 
 IGNORED = (
     "hostname",
@@ -105,7 +108,7 @@ class _Reader:
         elif words[:2] == ("router", "bgp"):
             self._process(words[2:]).read(statement.children)
         elif words[:2] == ("bgp", "session-dscp") and len(words) == 3:
-            self._session_dscp = number(words[2])
+            self._session_dscp = number(words[2], most=MAX_DSCP)
         elif words == ("bgp", "graceful-shutdown"):
             self._drained = True
         elif words[0] == "interface":
@@ -132,22 +135,22 @@ class _Reader:
         if vrf not in self._processes:
             traditional = self._profile == TRADITIONAL
             bgp = Bgp(
-                asn=number(asn),
+                asn=number(asn, 1),
                 vrf=vrf,
                 requires_policy=traditional and not self._old,
                 import_check=not (traditional and self._old),
             )
             self._processes[vrf] = Process(bgp, self._policies, self._result.not_understood)
-        if self._processes[vrf].asn != number(asn):
+        if self._processes[vrf].asn != number(asn, 1):
             raise NotUnderstood
         return self._processes[vrf]
 
     def _route(self, words: tuple[str, ...], vrf: str | None) -> None:
         match words:
             case ("ip" | "ipv6", "route", prefix, next_hop):
-                self._routes.append(StaticRoute(prefix=prefix, next_hop=next_hop, vrf=vrf))
+                self._routes.append(StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=vrf))
             case ("ip" | "ipv6", "route", prefix, next_hop, "vrf", own):
-                self._routes.append(StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own))
+                self._routes.append(StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=own))
             case _:
                 raise NotUnderstood
 

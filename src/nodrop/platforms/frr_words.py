@@ -1,20 +1,33 @@
-"""Words of FRR's commands, and how a command that is not one of those that are read is set aside."""
+"""Words of FRR's commands as values; NotUnderstood for a word that FRR does not take."""
 
-from collections.abc import Callable
 from typing import Literal
 
-from nodrop.formats.frr import Statement
+from nodrop.fabric.addresses import is_prefix
+from nodrop.formats.lines import NotUnderstood
+from nodrop.limits import MAX_32_BITS
+from nodrop.units import whole_number
 
 
-class NotUnderstood(Exception):
-    """A command is not one of those that are read."""
-
-
-def number(word: str) -> int:
+def number(word: str, least: int = 0, most: int = MAX_32_BITS) -> int:
     """Return what a word says in decimal; NotUnderstood where it is no number that FRR takes."""
-    if not (word.isascii() and word.isdecimal() and len(word) <= 10):
+    found = whole_number(word, most)
+    if found is None or found < least:
         raise NotUnderstood
-    return int(word)
+    return found
+
+
+def prefix(word: str) -> str:
+    """Return a word that is a prefix, or an address alone; NotUnderstood for any other."""
+    if not is_prefix(word):
+        raise NotUnderstood
+    return word
+
+
+def address(word: str) -> str:
+    """Return a word that is an address; NotUnderstood for any other."""
+    if "/" in word or not is_prefix(word):
+        raise NotUnderstood
+    return word
 
 
 def action(word: str) -> Literal["permit", "deny"]:
@@ -29,11 +42,3 @@ def action(word: str) -> Literal["permit", "deny"]:
 def is_address(key: str) -> bool:
     """Whether FRR takes a neighbor's name for an address rather than an interface."""
     return ":" in key or (key.replace(".", "").isdecimal() and key.isascii())
-
-
-def understood(statement: Statement, reader: Callable[[Statement], None], others: list[Statement]) -> None:
-    """Read a command, or add it to those that are not understood."""
-    try:
-        reader(statement)
-    except NotUnderstood:
-        others.append(statement)

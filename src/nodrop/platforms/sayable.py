@@ -7,12 +7,12 @@ paths of `Unsupported` go by attributes and by the names of rows, from the devic
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from ipaddress import ip_address
 from operator import attrgetter
 from types import NoneType
 from typing import Any
 
 from nodrop.errors import Unsupported
+from nodrop.fabric.addresses import address_of
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.states import Unknown, known
@@ -140,10 +140,8 @@ def check_without_overlays(device: Device) -> None:
 def check_addresses(servers: Sequence[str], *path: object) -> None:
     """Raise Unsupported where a server has a name, which cannot be looked up before there is a name server."""
     for position, server in enumerate(servers):
-        try:
-            ip_address(server)
-        except ValueError:
-            raise refuse((*path, position), f"{server} is not an address") from None
+        if address_of(server) is None:
+            raise refuse((*path, position), f"{server} is not an address")
 
 
 def quotable(text: str) -> str | None:

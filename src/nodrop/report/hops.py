@@ -10,6 +10,7 @@ from nodrop.fabric.effects import (
     pausing_priorities,
     queue,
     queue_of_tc,
+    target,
     tc_of_dscp,
 )
 from nodrop.fabric.fabric import Interface
@@ -188,7 +189,7 @@ def _obeys(qos: QosProfile | None, number: int) -> list[int]:
         return []
     table = known(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
     own = known(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
-    return [one for one in own if (one if table is None else table[one]) == number]
+    return [one for one in own if (one if table is None else target(table, one)) == number]
 
 
 def _watchdog(qos: QosProfile | None) -> int | None:
@@ -198,7 +199,7 @@ def _watchdog(qos: QosProfile | None) -> int | None:
 
 def _rewritten(qos: QosProfile | None, tc: int | str) -> int | None:
     table = None if qos is None or isinstance(tc, str) else known(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
-    return None if table is None or isinstance(tc, str) else table[tc]
+    return None if table is None or isinstance(tc, str) else target(table, tc)
 
 
 def text(shown: Facts) -> str:

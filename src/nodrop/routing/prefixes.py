@@ -5,6 +5,8 @@ from functools import cache, lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Literal, NamedTuple
 
+from nodrop.units import whole_number
+
 Family = Literal["ipv4", "ipv6"]
 FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 BITS = {"ipv4": 32, "ipv6": 128}
@@ -93,7 +95,7 @@ def prefix(text: str) -> Prefix | None:
         return None
     _, slash, length = text.partition("/")
     most = BITS[found.family]
-    if slash and not (length.isascii() and length.isdecimal() and int(length) <= most):
+    bits = whole_number(length, most) if slash else most
+    if bits is None:
         return None
-    bits = int(length) if slash else most
     return Prefix(found.family, cut(found.family, found.number, bits), bits)

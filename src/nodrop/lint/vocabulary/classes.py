@@ -80,7 +80,7 @@ def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: Qo
     if table is None or (isinstance(trimming, Trimming) and trimming.dscp == "from-tc"):
         return ""
     dscps = sorted({dscp for one in fabric.classes if one.purpose not in ("default", "unknown") for dscp in one.dscp})
-    sent = [(dscp, table[effects.tc_of_dscp(qos, dscp)]) for dscp in dscps]
+    sent = [(dscp, effects.target(table, effects.tc_of_dscp(qos, dscp))) for dscp in dscps]
     return ", ".join(f"{dscp} to {new}" for dscp, new in sent if new is not None and new != dscp)
 
 

@@ -1,6 +1,7 @@
 """Words about profiles: in what thresholds, timers and shares lie outside the bands of a vendor or a site."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from nodrop import units
 from nodrop.fabric import effects
@@ -120,8 +121,9 @@ def _told(found: Iterable[str], profile: Profile, source: str) -> str:
 def _bytes(count: int) -> str:
     """Bytes exactly: in powers of ten where four digits do, else of two, else to the byte."""
     shown = units.show_bytes(count)
-    if units.size_bytes(shown.replace(" ", "")) == count:
-        return shown
+    with suppress(units.Misread):  # four digits of a large number may be no size: 1e+11 MB
+        if units.size_bytes(shown.replace(" ", "")) == count:
+            return shown
     found = next(((size, unit) for size, unit in ((2**20, "MiB"), (2**10, "KiB")) if count % size == 0), None)
     return f"{count // found[0]} {found[1]}" if found else f"{count} bytes"
 

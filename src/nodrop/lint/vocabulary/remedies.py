@@ -113,7 +113,7 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
     if qos is None or isinstance(qos.priority_groups, Unknown):
         return UNKNOWN
     table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
-    groups = [{table[one] if table else one for one in priorities} for priorities in _kept(fabric, qos)]
+    groups = [{effects.target(table, one) if table else one for one in priorities} for priorities in _kept(fabric, qos)]
     idle = groups[1] - groups[0]
     return tuple(one for one in qos.priority_groups if one.index not in idle or not one.lossless)
 

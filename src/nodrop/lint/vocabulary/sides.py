@@ -49,7 +49,7 @@ def _misplaced(qos: QosProfile) -> Iterator[tuple[int, str]]:
 def _group_of_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the priority group for which a port pauses that priority: the mapped one, else that of its number."""
     table = known(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
-    return priority if table is None else table[priority]
+    return priority if table is None else effects.target(table, priority)
 
 
 def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
@@ -61,7 +61,7 @@ def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
 def _queue_of_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the queue that a pause of that priority stops: the mapped one, without a map that of its number."""
     table = known(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
-    return priority if table is None else table[priority]
+    return priority if table is None else effects.target(table, priority)
 
 
 @word("function")

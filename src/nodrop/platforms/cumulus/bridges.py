@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.fabric.reading import Place
+from nodrop.formats.places import shown
+from nodrop.limits import MAX_VLAN
 from nodrop.platforms.translating import Translation
+from nodrop.units import whole_number
 
 _LIST = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?")
 _SVI = re.compile(r"vlan([0-9]{1,4})")
@@ -91,11 +94,15 @@ def _vlan(name: str, bridge: str, stanza: Stanza, found: Translation) -> None:
     named = _SVI.fullmatch(name)
     over = stanza.word("vlan-raw-device") == bridge
     stated = stanza.word("vlan-id") if over else number if below == bridge else named[1] if named else ""
-    if not stated.isdecimal() or len(stated) > 4:
+    if not stated:
         return
-    own = f"interface vlan{int(stated)}"
+    vlan = whole_number(stated, MAX_VLAN)
+    if vlan is None:
+        found.ignore(stanza.place, f"VLAN {shown(stated)} of iface {name}")
+        return
+    own = f"interface vlan{vlan}"
     found.add(f"{own} type svi", stanza.place, f"iface {name}")
-    found.add(f"{own} vlan {int(stated)}", stanza.place, f"iface {name}")
+    found.add(f"{own} vlan {vlan}", stanza.place, f"iface {name}")
     for key, command in _OF_VLAN.items():
         for words, place in stanza.settings.get(key, ()):
             for word in words[:1]:

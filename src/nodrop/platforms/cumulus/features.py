@@ -6,13 +6,16 @@ Buffer and Queue Management, RDMA over Converged Ethernet (traffic.conf, datapat
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from nodrop.fabric.reading import Place
 from nodrop.fabric.types import nearest
+from nodrop.formats.lines import NotUnderstood, understood
 from nodrop.formats.places import shown
 from nodrop.platforms.cumulus.keys import Setting, settings
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, word_of
+from nodrop.units import whole_number
 
 GLOBAL = "default-global"
 FEATURES = ("qos_features.conf", "traffic.conf")
@@ -106,8 +109,14 @@ class Features:
                 continue
             if file == FEATURES[1]:
                 self._before_5 = self._before_5 or setting
-            if not (self._switchd if file == SWITCHD else self._setting)(setting) and file not in (*INFRA, SWITCHD):
-                self._unknown(setting)
+            unread: list[Setting] = []
+            understood(setting, partial(self._take, file), unread)
+            for one in unread:
+                self._unknown(one)
+
+    def _take(self, file: str, setting: Setting) -> None:
+        if not (self._switchd if file == SWITCHD else self._setting)(setting) and file not in (*INFRA, SWITCHD):
+            raise NotUnderstood
 
     def finish(self) -> None:
         """Add what groups of settings mean together."""
@@ -223,7 +232,7 @@ class Features:
             case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if found := _COS.fullmatch(cos):
                 key = "dscp" if field == "dscp" else "pcp"
                 known = self._listed.setdefault((profile, key), (setting, {}))[1]
-                values = {int(item): setting for item in setting.items if item.isdecimal()}
+                values = {number: setting for item in setting.items if (number := whole_number(item)) is not None}
                 self._overlap(setting, {value: known[value] for value in values if value in known})
                 known |= values
                 if setting.items:
@@ -333,7 +342,7 @@ class Features:
         lossless = self._lossless_pool.get("ingress")
         for (way, pool), setting in self._percents.items():
             percent = setting.value.partition(".")[0]
-            if way == "ingress" and pool in ("0", lossless) and percent.isdecimal() and int(percent) > 0:
+            if way == "ingress" and pool in ("0", lossless) and whole_number(percent):
                 name = "default-lossless" if pool == lossless else "default-lossy"
                 self._add(f"qos traffic-pool {name} memory-percent {percent}", setting)
 
@@ -360,6 +369,5 @@ def ports_of(text: str) -> tuple[str, ...]:
 
 def _alpha(setting: Setting) -> str:
     value = setting.value.lower()
-    if value.isdecimal() and int(value) < len(ALPHAS):
-        return f"alpha_{ALPHAS[int(value)]}"
-    return word_of(value)
+    number = whole_number(value, len(ALPHAS) - 1)
+    return word_of(value) if number is None else f"alpha_{ALPHAS[number]}"

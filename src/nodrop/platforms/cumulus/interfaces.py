@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
-from ipaddress import ip_interface
+from functools import partial
 
+from nodrop.fabric.addresses import interface_of
 from nodrop.fabric.reading import Place
+from nodrop.formats.lines import understood
 from nodrop.formats.places import shown
 from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.cumulus import bridges
 from nodrop.platforms.cumulus.bridges import Stanza
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows, word_of
+from nodrop.units import whole_number
 
 INTERFACES = "interfaces"
 PORTS = "ports.conf"
@@ -70,8 +72,11 @@ class Interfaces:
             if words[0] in _STANZAS:
                 current = self._stanza(words, place)
             elif current and not stray:
+                unread: list[str] = []
                 for name in current:
-                    self._attribute(name, words, place)
+                    understood(name, partial(self._attribute, words, place), unread)
+                if unread:
+                    self._found.ignore(place, f"line {shown(line)}")
             elif not lost:
                 self._found.ignore(place, f"line {shown(line)}")
             current = () if stray and words[0] not in _STANZAS else current
@@ -85,9 +90,8 @@ class Interfaces:
     def _with_prefix(self, name: str, address: str) -> str:
         """Return an address with the prefix of the stanza's netmask, where it has one (interfaces(5))."""
         masks = [words[0] for words, _ in self._stanzas[name].settings.get("netmask", ()) if words]
-        with suppress(ValueError):
-            return str(ip_interface(f"{address}/{masks[0]}")) if masks else address
-        return address
+        found = interface_of(f"{address}/{masks[0]}") if masks else None
+        return address if found is None else str(found)
 
     def _stanza(self, words: Sequence[str], place: Place) -> tuple[str, ...]:
         if words[0] != "iface" or len(words) < 2:
@@ -102,7 +106,7 @@ class Interfaces:
             self._found.add("interface eth0 ip address dhcp", place, "iface eth0")
         return found
 
-    def _attribute(self, name: str, words: Sequence[str], place: Place) -> None:
+    def _attribute(self, words: Sequence[str], place: Place, name: str) -> None:
         key, value = words[0].replace("_", "-"), words[1] if len(words) > 1 else ""
         own = f"interface {name}"
         said = f"{key} of {name}"
@@ -131,7 +135,8 @@ class Interfaces:
         elif key == "alias":
             self._found.add(f"{own} description '{' '.join(words[1:]).replace(chr(39), '')}'", place, said)
         elif key == "link-speed":
-            speed = f"{int(value) // 1000}G" if value.isdecimal() and int(value) >= 1000 else word_of(value)
+            mbps = whole_number(value) or 0
+            speed = f"{mbps // 1000}G" if mbps >= 1000 else word_of(value)
             self._found.add(f"{own} link speed {speed}", place, said)
         elif key == "link-autoneg":
             self._found.add(f"{own} link auto-negotiate {'on' if value in ('yes', 'on') else 'off'}", place, said)

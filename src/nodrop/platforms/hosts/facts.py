@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nodrop.formats.places import Span
+from nodrop.units import whole_number
 
 
 class Fact(NamedTuple):
@@ -62,7 +63,7 @@ def switches(text: str) -> tuple[int, ...] | None:
 
 def number(text: str) -> int | None:
     """Return a whole number of at most nine digits; None where it is none."""
-    return int(text) if len(text) <= 9 and text.isascii() and text.isdecimal() else None
+    return whole_number(text, 10**9 - 1)
 
 
 def byte(text: str) -> int | None:

@@ -3,13 +3,13 @@
 What is written follows the statements about hosts in the fabric; what is not known is left out.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from nodrop import hardware
+from nodrop.fabric.addresses import interface_of
 from nodrop.fabric.fabric import Fabric, Host, Interface
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import Unknown
@@ -142,8 +142,9 @@ def _cables(index: Index, hosts: list[Host]) -> list[tuple[int | None, int | Non
 
 def _family(hosts: list[Host]) -> str:
     """Return the address family of the hosts' ports, as NCCL calls it; IPv4 where they have both, or none is stated."""
-    addresses = [ipaddress.ip_interface(text) for host in hosts for port in host.ports for text in port.addresses]
-    return "AF_INET6" if addresses and all(one.version == 6 for one in addresses) else "AF_INET"
+    texts = [text for host in hosts for port in host.ports for text in port.addresses]
+    versions = {one.version for text in texts if (one := interface_of(text)) is not None}
+    return "AF_INET6" if versions == {6} else "AF_INET"
 
 
 def _priority(fabric: Fabric, purpose: str) -> int | None:

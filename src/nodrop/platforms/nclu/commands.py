@@ -6,19 +6,22 @@ Cumulus Linux 5, NCLU to NVUE Common Commands.
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from nodrop.fabric.reading import Place
 from nodrop.fabric.types import meant
+from nodrop.formats.lines import understood
 from nodrop.formats.places import shown
 from nodrop.platforms.secrets import covered, of_nclu
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows, word_of
+from nodrop.units import whole_number
 
 FILE = "nclu.txt"
 
 _PROMPT = re.compile(r"[\w.-]+@([\w.-]+):?[\w.:~/-]*[$#][ \t]*(?:sudo[ \t]+)?")
 _WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
-_RANGE = re.compile(r"([A-Za-z]+[0-9]*?s?)([0-9]+)-(?:[A-Za-z]+[0-9]*?s?)?([0-9]+)")
+_RANGE = re.compile(r"([A-Za-z]+[0-9]*?s?)([0-9]{1,9})-(?:[A-Za-z]+[0-9]*?s?)?([0-9]{1,9})")
 _FECS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
 _ROCE = (
     "congestion-control {0} traffic-class 0 ecn disable",
@@ -77,7 +80,7 @@ def translated(text: str) -> Translation:
             if not line.startswith(("#", "!", "...")) and words[:1] != ["sudo"]:
                 reader.stray.append((Place(FILE, span), line))
             continue
-        reader.take(words[1:], Place(FILE, span))
+        understood((Place(FILE, span), line), partial(reader.take, words[1:]), reader.stray)
     reader.finish()
     if len(hosts) == 1 and not any(line.command.startswith("nv set system hostname ") for line in found.lines):
         host, place = next(iter(hosts.items()))
@@ -98,9 +101,9 @@ class _Reader:
         self._tunnels: set[str] = set()
         self.stray: list[tuple[Place, str]] = []
 
-    def take(self, words: Sequence[str], place: Place) -> None:
-        """Take a command without its `net` over."""
-        said = covered(" ".join(("net", *words)))
+    def take(self, words: Sequence[str], at: tuple[Place, str]) -> None:
+        """Take over a command without its `net`, which stands at a place of the text."""
+        place, said = at[0], covered(" ".join(("net", *words)))
         match list(words):
             case ["add", *rest]:
                 if not rest or not self._add(rest, place, said):
@@ -226,8 +229,8 @@ class _Reader:
                 commands = [f"link mtu {word_of(number)}"]
             case ["alias", *text]:
                 commands = [f"description '{' '.join(text).replace(chr(39), '')}'"]
-            case ["link", "speed", speed] if speed.isdecimal():
-                commands = [f"link speed {int(speed) // 1000}G" if int(speed) >= 1000 else f"link speed {speed}M"]
+            case ["link", "speed", speed] if (mbps := whole_number(speed)) is not None:
+                commands = [f"link speed {mbps // 1000}G" if mbps >= 1000 else f"link speed {mbps}M"]
             case ["link", "speed", speed]:
                 commands = [f"link speed {word_of(speed)}"]
             case ["link", "autoneg", value]:

@@ -13,6 +13,7 @@ from nodrop.platforms.nvue.names import NUMBERED, keys
 from nodrop.platforms.nvue.spelling import numbers, port_key
 from nodrop.platforms.nvue.stages import quoted, yaml_key
 from nodrop.platforms.nvue.tree import without_prompts
+from nodrop.units import whole_number
 
 
 def spelt_key(parent: str, singles: Iterable[str]) -> str:
@@ -21,7 +22,9 @@ def spelt_key(parent: str, singles: Iterable[str]) -> str:
     if len(each) == 1:
         return each[0]
     if parent in NUMBERED:
-        return numbers(map(int, each))
+        found = [number for one in each if (number := whole_number(one)) is not None]
+        if len(found) == len(each):
+            return numbers(found)
     if all(nvue_port(name) for name in each):
         return port_key(each)
     return ",".join(each)

@@ -16,6 +16,7 @@ from nodrop.hardware.naming import nvue_port
 from nodrop.platforms.nvue import communities as known_communities
 from nodrop.platforms.nvue.names import RESERVED
 from nodrop.platforms.sayable import check_distinct, check_range, check_rows, on_one_line, refuse
+from nodrop.units import whole_number
 
 MATCHES = {
     "as-path": "as-path-list",
@@ -254,7 +255,8 @@ def _check_set(attribute: str, value: str, *path: object) -> None:
 
 
 def _check_number(value: str, least: int, *path: object) -> None:
-    if not value.isascii() or not value.isdecimal() or str(int(value)) != value or not least <= int(value) <= _LARGEST:
+    number = whole_number(value, _LARGEST)
+    if number is None or str(number) != value or number < least:
         raise refuse(path, f"{value!r} is not from {least} to {_LARGEST}")
 
 

@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from nodrop.units import whole_number
+
 MAX_NAMES = 8192
 """More names than any switch has ports, in one key."""
 
@@ -47,8 +49,8 @@ def names(key: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def numbers(key: str) -> tuple[int, ...]:
     """Return the numbers that a key stands for; none where it is no list of numbers, or of too many."""
-    if key.isascii() and key.isdecimal() and len(key) < 10:
-        return (int(key),)
+    if (number := whole_number(key)) is not None:
+        return (number,)
     if not _NUMBERS.fullmatch(key):
         return ()
     found: list[int] = []

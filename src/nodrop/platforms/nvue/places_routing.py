@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nodrop.platforms.nvue.read_routing import DEFAULT, FAMILIES, process
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
+from nodrop.units import whole_number
 
 ROUTING = ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes")
 """The parts of a device that are routing."""
@@ -127,4 +128,5 @@ def _neighbor_paths(top: View, own: Path, key: str, field: str, *inside: str) ->
 
 def at(position: str, rows: Sequence[Path]) -> Sequence[Path]:
     """Return the row at a position, if there is one."""
-    return rows[int(position) :][:1] if position.isascii() and position.isdecimal() and len(position) < 6 else ()
+    number = whole_number(position)
+    return rows[number : number + 1] if number is not None else ()

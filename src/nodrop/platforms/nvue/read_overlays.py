@@ -12,6 +12,7 @@ from nodrop.fabric.subject import natural
 from nodrop.platforms.nvue.read_ports import Ports
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.tree import Path
+from nodrop.units import whole_number
 
 OVERLAYS = frozenset({"@multi_chassis", "@tunnels"})
 """Parts of a device that are looked for here."""
@@ -69,8 +70,8 @@ def overlay_paths(ports: Ports, head: str, part: Path) -> Iterator[Path]:
     if field == "peer_link":
         yield from (("interface", name, "bond") for name in _peer_links(ports))
     elif field == "port_channels":
-        number = int(key) if key.isascii() and key.isdecimal() and len(key) < 6 else 0
-        yield from (("interface", name, "bond", "mlag", "id") for name in list(_shared(ports))[number:][:1])
+        number = whole_number(key) or 0
+        yield from (("interface", name, "bond", "mlag", "id") for name in list(_shared(ports))[number : number + 1])
     yield ("mlag",)
 
 

@@ -1,11 +1,11 @@
 """The switch ports of a file: each with what every key that covers it says, laid over each other in their order."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.fabric.addresses import is_prefix
 from nodrop.fabric.fabric import Interface, Port
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject, natural
@@ -25,7 +25,6 @@ MAX_PORTS = 20_000
 
 _UP_DOWN = {"up": True, "down": False}
 _FECS: Mapping[str, Any] = {"rs": "rs", "baser": "fc", "off": "none", "auto": "auto"}
-_ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?")
 _BY_DHCP = frozenset({"dhcp", "dhcp6"})
 _SPLITS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "disabled": 0, "loopback": 1}
 
@@ -227,7 +226,7 @@ def addresses(view: View) -> tuple[str, ...]:
 
 def is_address(text: str) -> bool:
     """Whether a text may be an address with or without a prefix length; `dhcp` is none."""
-    return bool(_ADDRESS.fullmatch(text))
+    return is_prefix(text)
 
 
 def vrf(view: View) -> str | None:

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from nodrop.fabric import policy_values
+from nodrop.fabric.addresses import is_prefix
 from nodrop.fabric.routing import (
     Action,
     AsPathList,
@@ -22,11 +23,13 @@ from nodrop.fabric.routing import (
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import natural
 from nodrop.fabric.values import changed
+from nodrop.formats.places import shown
 from nodrop.platforms.nvue import communities
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_unread import PROCESS, SESSION, unread
 from nodrop.platforms.nvue.read_values import Config, View, is_on
 from nodrop.platforms.nvue.tree import Path
+from nodrop.units import whole_number
 
 DEFAULT = "default"
 SOURCES: Mapping[str, Literal["connected", "static", "kernel"]] = {
@@ -105,7 +108,7 @@ class RoutingReader:
             asn=asn,
             vrf=None if vrf == DEFAULT else vrf,
             router_id=_router_id(node) or _router_id(shared),
-            networks=tuple(network for _, network in sorted(_networks(node))),
+            networks=tuple(network for _, network in sorted(self._networks(node))),
             redistributions=tuple(self._redistributions(node)),
             maximum_paths=family.below("multipaths").integer("ebgp", 1, 256),
             maximum_paths_ipv6=node.below(*FAMILIES[1], "multipaths").integer("ebgp", 1, 256),
@@ -143,9 +146,24 @@ class RoutingReader:
             StaticRoute(prefix=_prefix(prefix), next_hop=hop, vrf=None if vrf == DEFAULT else vrf)
             for vrf, inside in self._top.below("vrf").items()
             for prefix, route in inside.below("router", "static").items()
+            if self._is_prefix(route.path, _prefix(prefix))
             for hop in route.texts("via")
         ]
         return tuple(sorted(found, key=lambda route: (route.prefix, route.next_hop)))
+
+    def _is_prefix(self, path: Path, text: str) -> bool:
+        """Whether a text is a prefix, with a remark if it is none."""
+        found = is_prefix(text)
+        if not found:
+            self._config.malformed(path, shown(text), "a prefix, such as 10.1.0.0/24")
+        return found
+
+    def _networks(self, bgp: View) -> Iterator[tuple[bool, str]]:
+        """Yield (whether it is IPv6, prefix) of what is announced."""
+        for own in FAMILIES:
+            for text in bgp.below(*own).texts("network"):
+                if self._is_prefix((*bgp.path, *own, "network", text), text):
+                    yield ":" in text, text
 
     def _neighbors(self, bgp: View) -> Iterator[BgpNeighbor]:
         rows: dict[str, list[View]] = {}
@@ -228,8 +246,8 @@ class RoutingReader:
         """Return the rules of a policy by number."""
         found = []
         for spelt, node in self._policy.below(kind, name, "rule").items():
-            if spelt.isascii() and spelt.isdecimal() and len(spelt) < 6 and 1 <= int(spelt) <= _MAX_SEQUENCE:
-                found.append((int(spelt), node))
+            if sequence := whole_number(spelt, _MAX_SEQUENCE):
+                found.append((sequence, node))
             else:
                 self._config.malformed(node.path, f"'{spelt[:40]}'", f"a rule's number, 1 to {_MAX_SEQUENCE}")
         return sorted(found, key=lambda rule: rule[0])
@@ -309,11 +327,6 @@ class RoutingReader:
             if not policy_values.computable("set", kind, value):
                 self.unread.append((*node.path, word))
             yield kind, value
-
-
-def _networks(bgp: View) -> Iterator[tuple[bool, str]]:
-    """Yield (whether it is IPv6, prefix) of what is announced."""
-    yield from ((":" in one, one) for own in FAMILIES for one in bgp.below(*own).texts("network"))
 
 
 def _first(values: Iterator[Any]) -> Any:

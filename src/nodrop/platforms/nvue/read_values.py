@@ -12,6 +12,7 @@ from nodrop.formats.places import on_one_line, shown
 from nodrop.formats.shapes import value_at
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.tree import Node, Path, Tree
+from nodrop.units import whole_number
 
 FILE = "startup.yaml"
 MAX_REMARKS = 2000
@@ -153,8 +154,9 @@ class View:
             if text is None:
                 return None
             self._ends(key)
-        if text.isascii() and text.isdecimal() and len(text) < 19 and low <= int(text) <= high:
-            return int(text)
+        number = whole_number(text, high)
+        if number is not None and number >= low:
+            return number
         path = (*self.path, key)
         if _SUFFIXED.fullmatch(text):
             facts = {"path": said(path), "found": text, "unit": unit or "none"}

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from nodrop.units import whole_number
+
 Release = tuple[int, int]
 Chips = tuple[int, int]
 """The first and the last generation of Spectrum."""
@@ -187,7 +189,8 @@ def _number(found: re.Match[str]) -> Choice:
     low, high, unit = int(found["low"]), int(found["high"]), found["unit"]
 
     def takes(text: str) -> bool:
-        return text.isascii() and text.isdecimal() and len(text) < 19 and low <= int(text) <= high
+        number = whole_number(text, high)
+        return number is not None and number >= low
 
     of_unit = "" if unit == "number" else f" of {unit}"
     return Choice(ALWAYS, takes, f"a whole number{of_unit} from {low} to {high}", unit if of_unit else "none")

@@ -1,6 +1,6 @@
 """From a device to the statements about its routing: BGP, policies, static routes, the choice among equal paths."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.fabric.fabric import Device
@@ -13,6 +13,7 @@ from nodrop.platforms.nvue.communities import spelt
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import Dialect, dialect
 from nodrop.platforms.rendering import Quoted, template
+from nodrop.platforms.sayable import refuse
 
 
 def rendered(file: str, **names: Any) -> Quoted:
@@ -64,7 +65,7 @@ class _Routes:
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
         """Return (key, value) of what a rule matches, the family of prefixes last."""
-        found = [(MATCHES[attribute], value) for attribute, value in rule.matches]
+        found = [(_word(MATCHES, attribute, rule), value) for attribute, value in rule.matches]
         families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
         return found + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
 
@@ -75,7 +76,14 @@ class _Routes:
                 for community in value.split():
                     yield f"community {self.community(community)}", Quoted(), ""
             else:
-                yield SETS[attribute], Quoted(" = "), value
+                yield _word(SETS, attribute, rule), Quoted(" = "), value
+
+
+def _word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
+    """Return how NVUE spells what a rule matches or sets; raise Unsupported if it has no word for it."""
+    if attribute not in words:
+        raise refuse(("route_maps", "*", "rules", rule.sequence), f"NVUE has no word for {attribute}")
+    return words[attribute]
 
 
 def routing(device: Device) -> Iterator[str]:

@@ -2,15 +2,20 @@
 
 from collections.abc import Callable, Mapping
 
+from nodrop.fabric.addresses import is_prefix
 from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.fabric.states import UNKNOWN
+from nodrop.formats.lines import NotUnderstood, understood
+from nodrop.limits import MAX_VLAN
 from nodrop.platforms.onyx.commands import KINDS, Command, numbers
 from nodrop.platforms.onyx.gathered import ROCE_MODES, Link, Qos, Settings, TrafficPool
-from nodrop.platforms.onyx.read_values import NotUnderstood, Values
-from nodrop.units import Misread, speed_mbps
+from nodrop.platforms.onyx.read_values import Values
+from nodrop.units import Misread, speed_mbps, whole_number
 
 INFINITE_TH = 7
 NOTHING_TH = -8
+_DYNAMIC = ("dhcp", "autoconfig", "enable")
+"""What stands in the place of an address that another gives."""
 
 _TRUSTS = {"L2": "pcp", "L3": "dscp", "both": "both", "port": "port", "l2": "pcp", "l3": "dscp"}
 _FECS = {"rs-fec": "rs", "fc-fec": "fc", "no-fec": "none"}
@@ -33,13 +38,11 @@ _PORT_IGNORED = frozenset({
 
 def read(commands: tuple[Command, ...], values: Values) -> tuple[Settings, list[Command]]:
     """Return what the commands set, and those that were not understood."""
-    settings, others = Settings(), []
+    settings = Settings()
+    others: list[Command] = []
     reader = _Reader(settings, values)
     for command in commands:
-        try:
-            reader.take(command)
-        except NotUnderstood:
-            others.append(command)
+        understood(command, reader.take, others)
     return settings, others
 
 
@@ -93,7 +96,7 @@ class _Reader:
             self._pool(command)
         elif words[0] == "vlan" and len(words) > 1:
             if on and len(words) == 2:
-                settings.vlans |= {int(number) for number in numbers(words[1]) if number.isdecimal()}
+                settings.vlans |= self._vlan_numbers(command, words[1])
         elif words[0] == "hostname" and len(words) == 2:
             settings.hostname = words[1]
         else:
@@ -204,9 +207,11 @@ class _Reader:
         link = self._settings.link(name)
         if command.negated:
             link.addresses = [one for one in link.addresses if one != address]
-        elif "/" in address:
+        elif "/" in address and is_prefix(address):
             link.addresses.append(address)
             link.routed = True
+        elif address not in _DYNAMIC:
+            self._values.malformed(command, address, "an address and the length of its prefix, such as 10.0.0.1/31")
 
     def _vrf(self, command: Command, name: str) -> None:
         if command.words[1:2] == ("forwarding",) and len(command.words) > 2:
@@ -226,17 +231,25 @@ class _Reader:
             case _:
                 raise NotUnderstood
 
+    def _vlan_numbers(self, command: Command, text: str) -> set[int]:
+        """Return the VLANs that a list such as 10,20-29 names, with a remark for what is no VLAN."""
+        found = {number for word in numbers(text) if (number := whole_number(word, MAX_VLAN))}
+        if len(found) < max(len(numbers(text)), 1):
+            self._values.malformed(command, text, f"VLANs from 1 to {MAX_VLAN}")
+        return found
+
     def _switchport_vlan(self, command: Command, link: Link, words: tuple[str, ...]) -> None:
         words = words or command.words[2:]
-        if ("access" in words and "vlan" in words and words[-1].isdecimal()) or (
-            "native" in words and words[-1].isdecimal()
-        ):
-            link.access_vlan = int(words[-1]) if not command.negated else None
+        if ("access" in words and "vlan" in words and words[-1] != "vlan") or ("native" in words[:-1]):
+            if not command.negated:
+                link.access_vlan = self._values.integer(command, words[-1], 1, MAX_VLAN, "a VLAN")
+            else:
+                link.access_vlan = None
         elif "allowed-vlan" in words:
             if words[-1] in ("none", "all") or command.negated:
                 link.tagged_vlans = set(self._settings.vlans) if words[-1] == "all" else set()
                 return
-            found = {int(number) for number in numbers(words[-1]) if number.isdecimal()}
+            found = self._vlan_numbers(command, words[-1])
             link.tagged_vlans = link.tagged_vlans - found if "remove" in words else link.tagged_vlans | found
 
     def _port_pfc(self, command: Command, name: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from nodrop.fabric.reading import Place, Remark
 from nodrop.formats.places import shown
 from nodrop.platforms.onyx.commands import Command
+from nodrop.units import whole_number
 
 FILE = "running-config.txt"
 MAX_REMARKS = 2000
@@ -13,10 +14,6 @@ KIBIBYTE = 1024
 
 _SIZE = re.compile(r"([0-9]{1,12})(?:\.[0-9]+)?([KkMm]?)")
 _UNITS = {"": 1, "k": KIBIBYTE, "m": KIBIBYTE * KIBIBYTE}
-
-
-class NotUnderstood(Exception):
-    """A command is none of those that are read."""
 
 
 class Values:
@@ -39,8 +36,9 @@ class Values:
 
     def integer(self, command: Command, word: str, low: int, high: int, what: str = "a whole number") -> int | None:
         """Return a number; None, with a remark, where it is none or out of range."""
-        if word.isascii() and word.isdecimal() and len(word) < 19 and low <= int(word) <= high:
-            return int(word)
+        number = whole_number(word, high)
+        if number is not None and number >= low:
+            return number
         self.malformed(command, word, f"{what} from {low} to {high}")
         return None
 

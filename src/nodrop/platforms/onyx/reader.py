@@ -18,6 +18,7 @@ from nodrop.platforms.onyx.read_qos import QosReader
 from nodrop.platforms.onyx.read_secrets import secrets
 from nodrop.platforms.onyx.read_values import FILE, Values
 from nodrop.platforms.onyx.unknown import judge
+from nodrop.units import whole_number
 
 FILES = (FILE,)
 BESIDE = ()
@@ -333,8 +334,8 @@ def _vlans(settings: Settings) -> Iterator[Vlan]:
     members: dict[int, list[VlanMember]] = {number: [] for number in settings.vlans}
     for name in sorted(settings.links, key=natural):
         link = settings.links[name]
-        if name.startswith("Vlan") and name[4:].isdecimal():
-            members.setdefault(int(name[4:]), [])
+        if name.startswith("Vlan") and (number := whole_number(name.removeprefix("Vlan"))) is not None:
+            members.setdefault(number, [])
         if link.access_vlan is not None and not link.routed:
             members.setdefault(link.access_vlan, []).append(VlanMember(interface=name, tagged=False))
         for number in sorted(link.tagged_vlans - {link.access_vlan}) if link.mode in ("trunk", "hybrid") else ():

@@ -12,6 +12,7 @@ from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import model_of_sku
 from nodrop.platforms.sonic.document import FILE as FILE
 from nodrop.platforms.sonic.document import Document, merged, place
+from nodrop.units import whole_number
 
 WHOLE = frozenset({"DEVICE_METADATA", "PORT"})
 """Files with these tables are a whole configuration; any others are a part, silent about the tables that they lack."""
@@ -100,10 +101,12 @@ class Config:
         text = row.get(field)
         if text is None:
             return None
-        if not (text.isdecimal() and text.isascii() and len(text) < 19) and not _NUMBER.fullmatch(text):
+        number = whole_number(text)
+        if number is None and _NUMBER.fullmatch(text):
+            number = int(text)
+        if number is None:
             self.malformed((*keys, field), text, "a whole number")
-            return None
-        return int(text)
+        return number
 
     def word(self, keys: tuple[str, ...], row: Row, field: str, known: Mapping[str, Any]) -> Any:
         """Return what a field's word stands for, None where it is absent or unknown (with a remark)."""

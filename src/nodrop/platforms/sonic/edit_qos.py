@@ -23,6 +23,7 @@ from nodrop.platforms.sonic.edit_profiles import (
 )
 from nodrop.platforms.sonic.spelling import lossless_name
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, MAPS
+from nodrop.units import whole_number
 
 SWITCH = "global"
 """The row of PORT_QOS_MAP that holds for the whole switch."""
@@ -132,7 +133,8 @@ def _mask(draft: Draft, port: str, priorities: Any) -> None:
         return
     rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
     spelt = str(rows.get(port, {}).get("pfcwd_sw_enable", ""))
-    if tuple(sorted({int(part) for part in spelt.split(",") if part.strip().isdecimal()})) != priorities:
+    found = {number for part in spelt.split(",") if (number := whole_number(part.strip())) is not None}
+    if tuple(sorted(found)) != priorities:
         mask = ",".join(map(str, priorities)) or None
         draft.change_cells("PORT_QOS_MAP", {(port, None): {"pfcwd_sw_enable": mask}})
 

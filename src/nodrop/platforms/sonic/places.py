@@ -11,6 +11,7 @@ from nodrop.platforms.sonic.frr_text import given
 from nodrop.platforms.sonic.read_bgp import SESSIONS
 from nodrop.platforms.sonic.spelling import vlan_name
 from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, MAPS, POOL_SUFFIX, PORT_FIELDS, TRIMMING_FIELDS
+from nodrop.units import whole_number
 
 Path = tuple[str, ...]
 
@@ -203,7 +204,8 @@ class _Finder:
 
     def _bridging_paths(self, table: str, key: str, part: Path) -> Iterator[Path]:
         """Yield where a part of a port channel, named by its name, or of a VLAN, by its number, stands."""
-        name = vlan_name(int(key)) if table == "VLAN" and key.isascii() and key.isdecimal() else key
+        number = whole_number(key) if table == "VLAN" else None
+        name = key if number is None else vlan_name(number)
         members = [row for row in self._table(f"{table}_MEMBER") if row.startswith(f"{name}|")]
         if part[:1] == ("members",):
             at = "".join(part[1:2])
@@ -353,10 +355,11 @@ def _columns(what: str, part: Path) -> Iterator[str]:
 
 
 def _covers(first: str, last: str, index: str) -> bool:
-    numbers = [int(text) if text.isascii() and text.isdecimal() else -1 for text in (first, index, last)]
-    return 0 <= numbers[0] <= numbers[1] <= numbers[2]
+    low, number, high = map(whole_number, (first, index, last))
+    return low is not None and number is not None and high is not None and low <= number <= high
 
 
 def _at(position: str, rows: Sequence[str]) -> Sequence[str]:
     """Return the row at a position, if there is one."""
-    return rows[int(position) :][:1] if position.isascii() and position.isdecimal() else ()
+    number = whole_number(position)
+    return rows[number : number + 1] if number is not None else ()

@@ -59,7 +59,7 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
     modes = config.rows("VLAN_MEMBER")
     for name, port in _members(config, "VLAN_MEMBER", "VLAN"):
         keys = ("VLAN_MEMBER", f"{name}|{port}")
-        tagged = config.word(keys, modes[keys[1]], "tagging_mode", _TAGGED)
+        tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _TAGGED)
         members.setdefault(name, []).append(VlanMember(interface=port, tagged=tagged is not False))
     addresses = _addresses(config, "VLAN_INTERFACE")
     found = []
@@ -85,9 +85,12 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
 def _members(config: Config, table: str, of: str) -> Iterator[tuple[str, str]]:
     """Yield (what a member belongs to, member); one of what is not there is remarked."""
     for key in config.rows(table):
-        name, _, port = key.partition("|")
+        name, bar, port = key.partition("|")
         config.named((table, key), name, of, ())
-        yield name, port
+        if bar:
+            yield name, port
+        else:
+            config.malformed((table, key), key, f"a row of {of}, a bar and a port")
 
 
 def _addresses(config: Config, table: str) -> dict[str, tuple[str, ...]]:

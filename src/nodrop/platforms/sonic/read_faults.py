@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from nodrop.formats.places import shown
 from nodrop.hardware import asic, switch
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of
-from nodrop.units import show_speed
+from nodrop.units import show_speed, whole_number
 
 TAKEN: dict[str, frozenset[str]] = {
     "PFC_WD": frozenset({"action", "detection_time", "restoration_time", "pfc_stat_history"}),
@@ -34,6 +34,10 @@ _WITHOUT = {
 }
 LARGEST_THRESHOLD = 2**31 - 1
 """What orchagent reads by `stoi` (qosorch.cpp)."""
+_LARGEST_INDEX = 99
+"""More than any number of a queue or priority group."""
+_LARGEST_MBPS = 9_999_999
+"""More than any speed of a port."""
 _RANGED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
 
 
@@ -56,7 +60,7 @@ def remark_qos(config: Config) -> None:
     for name, row in config.rows("WRED_PROFILE").items():
         for field, text in row.items():
             is_number = field.endswith("_threshold") and text.isdecimal()
-            if is_number and (len(text) > 18 or int(text) > LARGEST_THRESHOLD):
+            if is_number and whole_number(text, LARGEST_THRESHOLD) is None:
                 facts = {"path": f"WRED_PROFILE/{name}/{field}", "found": text, "largest": str(LARGEST_THRESHOLD)}
                 config.remark("threshold-too-large", (), ("WRED_PROFILE", name, field), **facts)
     if config.rows("PFC_WD").get("GLOBAL", {}).get("BIG_RED_SWITCH") == "enable":
@@ -72,8 +76,9 @@ def _overlaps(config: Config, table: str) -> None:
     for key in config.rows(table):
         ports, span = _parts(key)
         first, dash, last = span.partition("-")
-        if dash and first.isdecimal() and last.isdecimal() and int(last) < 100:
-            for number in range(int(first), int(last) + 1):
+        low, high = whole_number(first), whole_number(last, _LARGEST_INDEX)
+        if dash and low is not None and high is not None:
+            for number in range(low, high + 1):
                 other = taken.setdefault((ports, str(number)), key)
                 if other != key:
                     facts = {"table": table, "key": key, "number": str(number), "other": other}
@@ -141,7 +146,8 @@ def _stale_profiles(config: Config) -> None:
 
 
 def _speed(text: str) -> str:
-    return show_speed(int(text)) if text.isdecimal() and len(text) < 8 else shown(text)
+    mbps = whole_number(text, _LARGEST_MBPS)
+    return shown(text) if mbps is None else show_speed(mbps)
 
 
 def _shared_lanes(config: Config) -> None:
@@ -207,4 +213,5 @@ def replaced(config: Config, port: str, index: int, stated: str | None, made: st
 
 def _has(span: str, index: int) -> bool:
     first, _, last = span.partition("-")
-    return first.isdecimal() and (last or first).isdecimal() and int(first) <= index <= int(last or first)
+    low, high = whole_number(first), whole_number(last or first)
+    return low is not None and high is not None and low <= index <= high

@@ -19,10 +19,11 @@ from nodrop.fabric.qos import (
 )
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
+from nodrop.formats.places import shown
 from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
 from nodrop.platforms.sonic.read_faults import rejected, remark_qos
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, MAPS
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, MAPS, TARGETS
 
 _T = TypeVar("_T")
 _INDEX = re.compile(r"[0-9]{1,3}")
@@ -195,8 +196,12 @@ class QosReader:
         targets: list[int | None] = [None] * size
         for index in row:
             target = self._config.integer(keys, row, index)
+            most = TARGETS[keys[0]]
             if not _INDEX.fullmatch(index) or int(index) >= size:
                 self._config.malformed((*keys, index), index, f"a key from 0 to {size - 1}")
+            elif target is not None and not 0 <= target <= most:
+                facts = {"path": "/".join((*keys, index)), "found": shown(row[index]), "expected": f"0 to {most}"}
+                self._config.remark("value-out-of-range", (), (*keys, index), **facts)
             elif target is not None:
                 targets[int(index)] = target
         return tuple(targets)

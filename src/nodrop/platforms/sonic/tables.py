@@ -1,6 +1,7 @@
 """SONiC's words for what the model says: one place for writer, reader and places."""
 
 from nodrop.fabric.qos import COLORS, Color
+from nodrop.limits import MAX_DSCP
 
 ROLE_OF_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "superspine"}
 """DEVICE_METADATA.type by tier: T0, T1 and T2 in SONiC's words."""
@@ -32,6 +33,17 @@ MAPS: dict[str, tuple[str, str, int]] = {
     "tc_to_dscp": ("TC_TO_DSCP_MAP", "tc_to_dscp_map", 16),
 }
 """QosProfile attribute: table of the map, field of PORT_QOS_MAP that binds it, size."""
+
+TARGETS = {
+    "DSCP_TO_TC_MAP": 15,
+    "DOT1P_TO_TC_MAP": 15,
+    "TC_TO_QUEUE_MAP": 15,
+    "TC_TO_PRIORITY_GROUP_MAP": 7,
+    "MAP_PFC_PRIORITY_TO_QUEUE": 15,
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": 7,
+    "TC_TO_DSCP_MAP": MAX_DSCP,
+}
+"""The largest value of each map: a traffic class, a queue, a priority group, a DSCP."""
 
 ALL_PRIORITIES = tuple(range(8))
 POOL_SUFFIX = "_pool"

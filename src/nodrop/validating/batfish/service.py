@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.fabric.fabric import End
+from nodrop.units import whole_number
 
 if TYPE_CHECKING:
     from pybatfish.client.session import Session
@@ -167,7 +168,7 @@ class Service:
                 f"what answers at {self._shown}:{self.port} is no Batfish of today: {said} ({old})"
             )
         api = str(found.get("api_version", "2.0"))
-        numbers = tuple(int(part) for part in api.split(".")[:2] if part.isdigit())
+        numbers = tuple(number for part in api.split(".")[:2] if (number := whole_number(part)) is not None)
         if numbers < API:
             wanted = ".".join(map(str, API))
             raise ServiceUnavailable(f"{self.name} is too old: it speaks API {api}, {wanted} or later is needed")
