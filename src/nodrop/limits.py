@@ -8,3 +8,16 @@ MAX_DSCP = 63
 """The largest DSCP (RFC 2474)."""
 MAX_32_BITS = 2**32 - 1
 """The largest AS number (RFC 6793), sequence number and metric."""
+
+MAX_REMARKS = 2000
+"""Faults of one switch's files that are listed; that there are more is said once."""
+MAX_PORTS = 8192
+"""Ports of one switch: far more than a chassis has, each broken out."""
+MAX_COMMANDS = 100_000
+"""Commands of one file (`net add`, `nv set`): ten times what a switch with 512 ports has."""
+MAX_PLACES = 200_000
+"""Single names that lists and ranges of commands are written out to, to find the place of a setting."""
+MAX_GUESSED = 100
+"""Characters of a word for which the nearest known word is looked for."""
+MAX_LINE = 65_536
+"""Characters of a line of a script once its variables have their values."""

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 from nodrop.fabric.fabric import Link
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import link
+from nodrop.limits import MAX_GUESSED
 
 KEYS = ("name", "index", "key", "sequence", "group", "prefix")
 """The attributes by which a row of the model may be named in a subject; the first that it has counts."""
@@ -200,6 +201,8 @@ def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
 
 def meant(word: str, known: Iterable[str], alike: float = 0.6) -> str:
     """A hint that names the known word nearest to `word`, however it is capitalised; nothing where none is near."""
+    if len(word) > MAX_GUESSED:
+        return ""
     words = sorted(known)
     same = [each for each in words if each.casefold() == word.casefold()]
     close = same or difflib.get_close_matches(word, words, n=1, cutoff=alike)

@@ -5,7 +5,7 @@ bgpd/bgp_clist.c, bgpd/bgp_filter.c). A route map's entry that is opened again g
 kind takes the place of the first (lib/routemap.c).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from nodrop.fabric import policy_values
@@ -45,6 +45,8 @@ class Policies:
         self._as_path_lists: dict[str, dict[int, tuple[Action, str]]] = {}
         self._route_maps: dict[str, dict[int, RouteMapRule]] = {}
         self._references: list[tuple[Statement, str, str]] = []
+        self._last: dict[tuple[str, str, str], int] = {}
+        """The largest number of a rule, by the kind, family and name of its list."""
 
     def refer(self, statement: Statement, kind: str, name: str) -> None:
         """Keep that a command names a list or map."""
@@ -80,6 +82,13 @@ class Policies:
             ),
         }
 
+    def _numbered(self, sequence: int | None, kind: str, name: str, family: str = "") -> int:
+        """Return the number of a rule of a list: the one that it states, else the next after the largest so far."""
+        last = self._last.get((kind, family, name), 0)
+        number_of_rule = sequence or last // _STEP * _STEP + _STEP
+        self._last[kind, family, name] = max(number_of_rule, last)
+        return number_of_rule
+
     def prefix_list(self, statement: Statement) -> None:
         """Read a line of a prefix list."""
         family, _, name, *rest = (*statement.words, "", "")
@@ -96,7 +105,7 @@ class Policies:
         if set(limits) - {"ge", "le"}:
             raise NotUnderstood
         rules = self._prefix_lists.setdefault((family, name), {})
-        sequence = sequence or max(rules, default=0) // _STEP * _STEP + _STEP
+        sequence = self._numbered(sequence, "prefix list", name, family)
         rules[sequence] = PrefixRule(
             sequence=sequence, action=action(said), prefix=_matched(prefix), ge=limits.get("ge"), le=limits.get("le")
         )
@@ -115,7 +124,7 @@ class Policies:
             self._expanded.add(name)
             communities = (" ".join(communities),)
         rules = self._community_lists.setdefault(name, {})
-        rules[_next(rules) if sequence is None else sequence] = said, communities
+        rules[self._numbered(sequence, "community list", name)] = said, communities
         own = CommunityList(name=name, rules=((said, communities),), expanded=style == "expanded")
         if not policy_values.listed(own):
             self._others.append(statement)
@@ -125,7 +134,7 @@ class Policies:
         name, sequence, said, words = _line_of_list(statement.words[3:])
         expression = " ".join(words)
         rules = self._as_path_lists.setdefault(name, {})
-        rules[_next(rules) if sequence is None else sequence] = said, expression
+        rules[self._numbered(sequence, "AS path list", name)] = said, expression
         if policy_values.path_expression(expression) is None:
             self._others.append(statement)
 
@@ -208,11 +217,6 @@ def _line_of_list(words: Sequence[str]) -> tuple[str, int | None, Action, tuple[
         case (name, said, *rest) if rest:
             return name, None, action(said), tuple(rest)
     raise NotUnderstood
-
-
-def _next(rules: Iterable[int]) -> int:
-    """Return the number of a line without one."""
-    return max(rules, default=0) // _STEP * _STEP + _STEP
 
 
 def _put(said: dict[str, str], attribute: str, value: str) -> None:

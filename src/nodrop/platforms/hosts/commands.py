@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from nodrop.formats.places import Span
+from nodrop.limits import MAX_LINE
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, line_span, number, switches
 
 _COMMAND = re.compile(
@@ -51,12 +52,20 @@ class _Script:
     def read(self, text: str) -> Parsed:
         for line, span in _whole_lines(text):
             self._assignments(line, span)
-            line = _USED.sub(lambda used: self._variables.get(used[1] or used[2], used[0]), line)
+            line = self._expanded(line)
             if (echoed := _ECHO.search(line.replace('"', "").replace("'", ""))) is not None:
                 self._echo(echoed[1], echoed[2], span)
             for piece in _SPLIT.split(line):
                 self._command(piece, span)
         return self._found
+
+    def _expanded(self, line: str) -> str:
+        """Return a line with the values of its variables; as it is written if that is longer than MAX_LINE."""
+        values = [self._variables.get(used[1] or used[2], used[0]) for used in _USED.finditer(line)]
+        if sum(map(len, values)) > MAX_LINE:
+            return line
+        following = iter(values)
+        return _USED.sub(lambda _: next(following), line)
 
     def _assignments(self, line: str, span: Span) -> None:
         for name, quoted in _ASSIGNED.findall(line):

@@ -12,6 +12,7 @@ from nodrop.fabric.reading import Place
 from nodrop.fabric.types import meant
 from nodrop.formats.lines import understood
 from nodrop.formats.places import shown
+from nodrop.platforms.nclu.deleting import left
 from nodrop.platforms.secrets import covered, of_nclu
 from nodrop.platforms.slips import slip
 from nodrop.platforms.translating import Translation, rows, word_of
@@ -99,6 +100,8 @@ class _Reader:
         """What is said of the bridge and its ports, its name left open: a port may be told before the bridge is."""
         self._bridges: set[str] = set()
         self._tunnels: set[str] = set()
+        self._gone: list[tuple[int, int, int, str]] = []
+        """Of each `net del`, how many lines there were of each kind before it, and what it takes back."""
         self.stray: list[tuple[Place, str]] = []
 
     def take(self, words: Sequence[str], at: tuple[Place, str]) -> None:
@@ -109,6 +112,7 @@ class _Reader:
                 if not rest or not self._add(rest, place, said):
                     self._unknown(rest, place, said)
             case ["del", "all"]:
+                self._gone.clear()
                 self._found.lines.clear()
                 self._found.frr.clear()
                 self._bridged.clear()
@@ -116,9 +120,7 @@ class _Reader:
                 self._asns.clear()
             case ["del", *rest]:
                 gone = covered(" ".join(("net", "add", *rest)))
-                self._found.lines[:] = [one for one in self._found.lines if not f"{one.said} ".startswith(f"{gone} ")]
-                self._bridged[:] = [one for one in self._bridged if not f"{one[2]} ".startswith(f"{gone} ")]
-                self._bgp[:] = [one for one in self._bgp if not f"{one[4]} ".startswith(f"{gone} ")]
+                self._gone.append((len(self._found.lines), len(self._bridged), len(self._bgp), gone))
                 if rest[:2] in (["bgp"], ["bgp", "autonomous-system"]):
                     self._asns.pop("", None)
                 elif rest[:2] == ["bgp", "vrf"] and rest[3:4] in ([], ["autonomous-system"]):
@@ -143,6 +145,7 @@ class _Reader:
 
     def finish(self) -> None:
         """Add what is told to FRR, and what was no command."""
+        self._delete()
         for place, line in self.stray:
             self._found.ignore(place, f"line {shown(covered(line))}")
         self._found.bridged = len(self._bridges) > 1
@@ -152,6 +155,15 @@ class _Reader:
         for vrf, (number, place) in self._asns.items():
             own = [one[1:] for one in self._bgp if one[0] == vrf]
             self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own)
+
+    def _delete(self) -> None:
+        """Take out what a later `net del` takes back."""
+        lines = [(before, gone) for before, _, _, gone in self._gone]
+        bridged = [(before, gone) for _, before, _, gone in self._gone]
+        bgp = [(before, gone) for _, _, before, gone in self._gone]
+        self._found.lines[:] = left(self._found.lines, lines, lambda one: one.said)
+        self._bridged[:] = left(self._bridged, bridged, lambda one: one[2])
+        self._bgp[:] = left(self._bgp, bgp, lambda one: one[4])
 
     def _process(self, head: str, place: Place, commands: Sequence[tuple[str, str, Place, str]]) -> None:
         self._found.frr.append((head, place))

@@ -10,12 +10,12 @@ from nodrop.fabric.subject import Subject
 from nodrop.fabric.types import meant
 from nodrop.formats.places import on_one_line, shown
 from nodrop.formats.shapes import value_at
+from nodrop.limits import MAX_REMARKS
 from nodrop.platforms.nvue.names import numbers
 from nodrop.platforms.nvue.tree import Node, Path, Tree
 from nodrop.units import whole_number
 
 FILE = "startup.yaml"
-MAX_REMARKS = 2000
 _OF_WORDS = ("unknown-setting",)
 """Remarks of a word of a path, whatever value it is given."""
 FLAGS: Mapping[str, bool] = {
@@ -54,6 +54,11 @@ class Config:
         """Remark that a value is not what its setting takes."""
         self.remark("malformed-value", (), path, path=said(path), found=found, expected=expected)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
+        return len(self.remarks) >= MAX_REMARKS
+
     def remark(self, kind: str, subject: Subject, path: Path, /, **facts: str) -> None:
         """Remember something wrong in the text at `path`, once; `subject` is below the device.
 
@@ -67,7 +72,7 @@ class Config:
 
     def _remember(self, kind: str, subject: Subject, path: Path, facts: dict[str, str], *, unset: bool = False) -> None:
         fault = (kind, path, *facts.values())
-        if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
+        if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(path, key=kind in _OF_WORDS, unset=unset)
             there = (kind, place, *(said for key, said in facts.items() if key != "path"))

@@ -12,6 +12,8 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.formats import nvset
 from nodrop.formats.places import Span, decode
 from nodrop.formats.yaml import Document, Double, parse
+from nodrop.limits import MAX_COMMANDS
+from nodrop.platforms.nvue.command_places import CommandPlaces
 from nodrop.platforms.nvue.names import keys
 
 Path = tuple[str, ...]
@@ -43,9 +45,13 @@ class Tree:
         self._sets: list[tuple[int | str, ...]] = []
         self._unsets: list[tuple[int | str, ...]] = []
         self._script: nvset.Script | None = None
+        self._places: dict[str, CommandPlaces] = {}
         if nvset.detect(raw):
             self._script = nvset.parse(self._text)
             self.others = self._script.others
+            if len(self._script.commands) > MAX_COMMANDS:
+                found = f"{len(self._script.commands):,} commands"
+                raise InputProblems([Problem(path=display, found=found, expected=f"at most {MAX_COMMANDS:,}")])
             for command in self._script.commands:
                 self._say(command)
         else:
@@ -149,7 +155,7 @@ class Tree:
         """
         if self._script is not None:
             least = len(path) if whole else 1
-            return _span_of(self._script.commands, path, least, key=key, verb="unset" if unset else "set")
+            return self._places_of("unset" if unset else "set").span(path, least, key=key)
         assert self._document is not None
         best: tuple[int | str, ...] = ()
         for prefix in reversed(self._unsets if unset else self._sets):
@@ -163,6 +169,11 @@ class Tree:
         if whole and isinstance(value, dict) and len(value) == 1 and {} in value.values():
             best = (*best, *value)
         return self._of_raw(best, key=key)
+
+    def _places_of(self, verb: str) -> CommandPlaces:
+        if verb not in self._places:
+            self._places[verb] = CommandPlaces(self._script.commands if self._script else (), verb)
+        return self._places[verb]
 
     @property
     def revisions(self) -> tuple[tuple[nvset.Command, ...], ...]:
@@ -250,26 +261,3 @@ def _raw_path(data: object, path: Path, parent: str) -> Path:
             if len(found) > len(best):
                 best = found
     return best
-
-
-def _span_of(
-    commands: Sequence[nvset.Command], path: Path, least: int, *, key: bool = False, verb: str = "set"
-) -> Span | None:
-    """Return the place of the value that the last command for a path gives, or of the path's last word there is.
-
-    None where no command has the first `least` words of the path.
-    """
-    best, span = least - 1, None
-    for command in reversed(commands):
-        if command.verb != verb or len(command.words) <= best:
-            continue
-        parent, depth = "", 0
-        for word, step in zip(command.words, path, strict=False):
-            if word != step and step not in keys(parent, word):
-                break
-            parent, depth = step, depth + 1
-        if depth > best:
-            best = depth
-            value = not key and depth == len(path) and depth + 1 == len(command.words)
-            span = command.spans[depth if value else depth - 1]
-    return span

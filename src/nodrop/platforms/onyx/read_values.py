@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 from nodrop.fabric.reading import Place, Remark
 from nodrop.formats.places import shown
+from nodrop.limits import MAX_REMARKS
 from nodrop.platforms.onyx.commands import Command
 from nodrop.units import whole_number
 
 FILE = "running-config.txt"
-MAX_REMARKS = 2000
 KIBIBYTE = 1024
 
 _SIZE = re.compile(r"([0-9]{1,12})(?:\.[0-9]+)?([KkMm]?)")

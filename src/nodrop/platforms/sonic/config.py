@@ -10,6 +10,7 @@ from nodrop.formats.json import Duplicate
 from nodrop.formats.places import shown
 from nodrop.formats.shapes import mapping_at
 from nodrop.hardware import model_of_sku
+from nodrop.limits import MAX_REMARKS
 from nodrop.platforms.sonic.document import FILE as FILE
 from nodrop.platforms.sonic.document import Document, merged, place
 from nodrop.units import whole_number
@@ -22,7 +23,6 @@ _RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 _PRIORITY = re.compile(r"[0-7]")
 _BRACKET = re.compile(r"\[([A-Z0-9_]+)\|([^\]]*)\]")
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-MAX_REMARKS = 2000
 
 Row = Mapping[str, str]
 
@@ -155,10 +155,15 @@ class Config:
         text = shown(found) if isinstance(found, str) else type_name(found)
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
+        return len(self.remarks) >= MAX_REMARKS
+
     def remark(self, kind: str, subject: Subject, keys: tuple[str, ...], /, **facts: str) -> None:
         """Remember something wrong in the text at `keys`, once; `subject` is below the device."""
         fault = (kind, keys, *facts.values())
-        if len(self.remarks) < MAX_REMARKS and fault not in self._remarked:
+        if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(keys)
             names = _names(keys[1]) if len(keys) > 1 else ()

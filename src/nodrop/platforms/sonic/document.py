@@ -13,6 +13,7 @@ from nodrop.fabric.reading import Place
 from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
 from nodrop.formats.places import BOM
 from nodrop.formats.shapes import mapping_at
+from nodrop.limits import MAX_PORTS
 
 FILE = "config_db.json"
 GOLDEN_FILE = "golden_config_db.json"
@@ -47,6 +48,8 @@ class Document:
         self._dumped = False
         self.running_frr: str | None = None
         self.tables: Tables = self._unwrapped(data)
+        if (ports := len(mapping_at(self.tables, "PORT"))) > MAX_PORTS:
+            raise InputProblems([Problem(path=display, found=f"{ports:,} ports", expected=f"at most {MAX_PORTS:,}")])
 
     def _unwrapped(self, data: Tables) -> Tables:
         if _HOST in data and data.keys() - {_HOST} == {one for one in data if _ASIC.fullmatch(one)}:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from nodrop.fabric.types import meant
 from nodrop.formats.places import shown
 from nodrop.formats.shapes import value_at
+from nodrop.limits import MAX_REMARKS
 from nodrop.platforms.sonic.config import bare, type_name
 from nodrop.platforms.sonic.schema import Row, Schema, Table
 from nodrop.platforms.sonic.schema_conditions import Condition
@@ -95,7 +96,8 @@ class Judge:
                 _value(names, name, (*path, name), verdict)
                 _value(inner, value, (*path, name), verdict)
             elif stated is None or name in row.parts:
-                facts = {"release": self._schema.named, "hint": self._hint(table.name, row, name)}
+                hint = self._hint(table.name, row, name) if len(verdict.faults) < MAX_REMARKS else ""
+                facts = {"release": self._schema.named, "hint": hint}
                 verdict.faults.append(fault("unknown-field", (*path, name), facts))
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _value(stated, value, (*path, name), verdict)

@@ -1,0 +1,60 @@
+"""Where commands set what a path says: an index of their words, so that each place costs one walk down the path."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nodrop.formats import nvset
+from nodrop.formats.places import Span
+from nodrop.limits import MAX_PLACES
+from nodrop.platforms.nvue.names import keys
+
+Path = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Word:
+    """A word after the words above it, the last command that has it, and the words after it."""
+
+    last: nvset.Command | None = None
+    after: dict[str, "_Word"] = field(default_factory=dict)
+
+
+class CommandPlaces:
+    """The places of commands of one verb; lists and ranges are written out, up to MAX_PLACES names."""
+
+    def __init__(self, commands: Sequence[nvset.Command], verb: str) -> None:
+        """Index the commands of a verb, `set` or `unset`."""
+        self._root = _Word()
+        self._left = MAX_PLACES
+        for command in commands:
+            if command.verb == verb:
+                self._add(command)
+
+    def _add(self, command: nvset.Command) -> None:
+        words, parent = [self._root], ""
+        for word in command.words:
+            singles = (word, *(one for one in keys(parent, word) if one != word))
+            if len(singles) > 1:
+                singles = singles[: self._left + 1]
+                self._left -= (len(singles) - 1) * len(words)
+                singles = singles if self._left >= 0 else singles[:1]
+            words = [above.after.setdefault(one, _Word()) for above in words for one in singles]
+            for each in words:
+                each.last = command
+            parent = word
+
+    def span(self, path: Path, least: int, *, key: bool = False) -> Span | None:
+        """Return the place of the value that the last command for a path gives, or of the path's last word there is.
+
+        None if no command has the first `least` words of the path.
+        """
+        word, depth = self._root, 0
+        for step in path:
+            if step not in word.after:
+                break
+            word, depth = word.after[step], depth + 1
+        if depth < max(least, 1) or word.last is None:
+            return None
+        command = word.last
+        value = not key and depth == len(path) and depth + 1 == len(command.words)
+        return command.spans[depth if value else depth - 1]
