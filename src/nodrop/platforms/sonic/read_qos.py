@@ -19,7 +19,6 @@ from nodrop.fabric.qos import (
 )
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
-from nodrop.formats.places import shown
 from nodrop.platforms.sonic.config import Config, Row, bare
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
 from nodrop.platforms.sonic.read_faults import rejected, remark_qos
@@ -199,10 +198,7 @@ class QosReader:
             most = TARGETS[keys[0]]
             if not _INDEX.fullmatch(index) or int(index) >= size:
                 self._config.malformed((*keys, index), index, f"a key from 0 to {size - 1}")
-            elif target is not None and not 0 <= target <= most:
-                facts = {"path": "/".join((*keys, index)), "found": shown(row[index]), "expected": f"0 to {most}"}
-                self._config.remark("value-out-of-range", (), (*keys, index), **facts)
-            elif target is not None:
+            elif target is not None and 0 <= target <= most:  # any other is a fault of the schema, which reports it
                 targets[int(index)] = target
         return tuple(targets)
 
