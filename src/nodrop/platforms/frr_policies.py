@@ -5,7 +5,7 @@ bgpd/bgp_clist.c, bgpd/bgp_filter.c). A route map's entry that is opened again g
 kind takes the place of the first (lib/routemap.c).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nodrop.fabric import policy_values
