@@ -148,8 +148,6 @@ def test_no_format_shows_what_lies_there(form: str, strictness: str, whole: Path
 READERS: dict[str, tuple[str, ...]] = {
     "lint": ("lint", "build"),
     "validate": ("validate", "build"),
-    "show": ("show", "build"),
-    "explain": ("explain", "--at", "leaf1/Ethernet0", "build"),
     "import": ("import", "build"),
     "fix": ("fix", "--diff", "--unsafe", "build"),
     "plan": ("plan", "whole", "build"),
@@ -157,7 +155,7 @@ READERS: dict[str, tuple[str, ...]] = {
     "baseline": ("baseline", "build"),
     "export batfish": ("export", "batfish", "build", "-o", "snapshot"),
     "export containerlab": ("export", "containerlab", "build", "-o", "lab"),
-    "path": ("path", "build", "leaf1", "leaf2"),
+    "path": ("path", "gpu1:nic1", "gpu2:nic1", "build"),
 }
 
 
@@ -223,8 +221,8 @@ def test_a_link_to_a_folder_elsewhere_is_not_entered_and_what_is_not_read_is_no_
     link("leaf1/elsewhere", "../../outside")
     link("leaf1/README", "../../outside/credentials")
     link("leaf1/gone", "../../outside/nothing")
-    done = nodrop("lint", ".", "-v")
-    assert done.code in (0, 1)
+    done = nodrop("lint", "leaf1", "-v")
+    assert done.code in (0, 1), done
     assert SECRET not in done.out
     lines = [line for line in (done.out + done.err).splitlines() if "a link that leads out of" in line]
     assert [name for name in ("elsewhere", "README", "gone") if any(f"leaf1/{name}" in line for line in lines)] == [
@@ -283,7 +281,9 @@ def test_outside_a_repository_a_user_may_name_a_link(
     assert "1 device" in nodrop("lint", named, "--platform", "sonic").out
     link("current/leaf1/config_db.json", "../../repo/x.json")
     if named.startswith("current"):
-        refused("lint", named, at="leaf1/config_db.json")
+        done = nodrop("lint", named)
+        assert done.code == 2
+        assert "leaf1/config_db.json: a link that leads out of current" in done.out
 
 
 def test_what_options_name_is_read_as_it_is_named(outside: Path) -> None:
@@ -366,6 +366,8 @@ def wrote_nothing(words: tuple[str, ...], target: str, named: str) -> None:
 @pytest.mark.parametrize("command", WRITE)
 def test_an_output_that_is_a_link_is_refused(command: str, kind: str) -> None:
     words, is_folder = WRITE[command]
+    if kind == "inside" and command in ("init in a folder", "init --rule"):
+        pytest.skip("the folder is one above what is written, and may lead elsewhere inside")
     leads = {"file": "../outside/empty" if is_folder else "../outside/victim", "nothing": "../outside/new"}
     Path("mine").mkdir()
     Path("mine.txt").write_text("mine")
@@ -406,7 +408,7 @@ def test_a_fix_changes_no_file_elsewhere(outside: Path) -> None:
     refused("fix", "--unsafe", "build", at="build/leaf1/config_db.json")
     link("build/leaf1/config_db.json", "../../real.json")
     before = Path("real.json").read_bytes()
-    done = nodrop("fix", "--unsafe", "build")
+    done = nodrop("fix", "--unsafe", "--edit-generated", "build")
     assert done.code == 2
     assert "build/leaf1/config_db.json: a link" in done.out + done.err
     assert Path("real.json").read_bytes() == before
@@ -432,7 +434,7 @@ def test_without_a_repository_it_is_the_working_directory_that_nothing_leads_out
 
 def test_a_link_of_the_user_s_above_the_repository_is_followed(whole: Path, outside: Path) -> None:
     link("../short", "repo")
-    os.symlink(outside, outside.parent / "elsewhere")
+    (outside.parent / "elsewhere").symlink_to(outside)
     shutil.copytree(whole / "build", "build")
     os.chdir("../short")
     for target in (outside.parent / "short" / "a.json", outside.parent / "elsewhere" / "b.json"):

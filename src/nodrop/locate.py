@@ -256,7 +256,7 @@ def load(source: Source) -> bytes:
         return source.held
     if source.path is None:
         raise InputProblems([Problem(path=source.display, found="not kept since it was read")])
-    raw = read_limited(source.path, source.display, _MAX_BYTES)
+    raw = read_limited(source.path, source.display, _MAX_BYTES, source.root)
     if blake2b(raw, digest_size=16).hexdigest() != source.digest:
         raise InputProblems([Problem(path=source.display, found="changed since it was read")])
     return raw

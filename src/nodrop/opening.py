@@ -32,7 +32,8 @@ def opened(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Ope
             problems.extend(error.problems)
             continue
         held = raw if text.path is None else None
-        found.append((Source(name=name, display=text.display, path=text.path, held=held, digest=digest(raw)), raw))
+        source = Source(name=name, display=text.display, path=text.path, held=held, digest=digest(raw), root=text.root)
+        found.append((source, raw))
     return found, problems
 
 

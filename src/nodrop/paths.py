@@ -8,21 +8,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nodrop.errors import Problem
-from nodrop.publish import recover
+from nodrop.formats.places import leads_out
+from nodrop.formats.root import LeadsOut, Root, around
+from nodrop.publish import interrupted
 
 
-def fault(text: str) -> Problem | None:
-    """Return why a path leads nowhere; what a build that was cut short has left there is mended first."""
+def fault(text: str, root: Root | None = None) -> Problem | None:
+    """Return why a path leads nowhere, or out of its root; that a build of it was interrupted is such a reason."""
     if not text:
         return Problem(path='""', found="an empty path", hint="`.` is the working directory")
     path = Path(text)
     try:
-        for folder in (path, path.parent):
-            if not os.path.lexists(folder):
-                recover(folder)
-        path.stat()
+        (root or around(text)).status(text)
+    except LeadsOut as error:
+        return leads_out(text, error)
     except FileNotFoundError:
-        return Problem(path=text, found="no such file or folder", hint=_alike(path))
+        hint = next(filter(None, map(interrupted, (path, path.parent))), None)
+        return Problem(path=text, found="no such file or folder", hint=hint or _alike(path))
     except (OSError, ValueError) as error:
         return Problem(path=text, found=reason(error))
     return None

@@ -187,7 +187,7 @@ def _with_sources(
 ) -> Iterator[DeviceReading]:
     for bundle, held, reading, indices in zip(run.bundles, digests, readings, used, strict=True):
         sources = [
-            Source(name=name, display=text.display, path=text.path, digest=digest)
+            Source(name=name, display=text.display, path=text.path, digest=digest, root=text.root)
             for (name, text), digest in zip(bundle.files, held, strict=True)
         ]
         yield replace(reading, sources=tuple(sources[index] for index in indices))

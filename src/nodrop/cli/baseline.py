@@ -45,7 +45,9 @@ def command(
     from nodrop.cli.output import calm_collector, tell
     from nodrop.judging import baselined
     from nodrop.lint.baseline import FILE, Baseline, load, spell
+    from nodrop.paths import reason
     from nodrop.publish.file import replace_file
+    from nodrop.publish.landing import resolved
     from nodrop.report.merged import merged
 
     calm_collector()
@@ -55,7 +57,11 @@ def command(
     settings = replace(
         stated.settings(replace(settings, both=routing)), whole=False, config=replace(config, baseline=None)
     )
-    before = load(path) if path.exists() else Baseline()
+    try:
+        there = Path(resolved(path))
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"cannot write {path}: {reason(error)}") from None
+    before = load(there, str(path)) if there.exists() else Baseline()
     inputs = stated.inputs(paths, settings)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
     found = merged([_judged(one, settings, routing=routing) for one in fabrics])
@@ -71,7 +77,7 @@ def command(
     try:
         replace_file(path, spell(made.baseline).encode())
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise click.ClickException(f"cannot write {path}: {reason(error)}") from None
     tell(f"{path}: {made}")
     return 0
 

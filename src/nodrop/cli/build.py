@@ -35,16 +35,26 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
     """
     from nodrop.cli.output import calm_collector
     from nodrop.judging import chosen_rules
-    from nodrop.publish import comparison, drafting
+    from nodrop.publish import comparison, drafting, matching
 
     calm_collector()
     chosen_rules(choices.settings)
     if check_only:
         against = comparison(Path(output), display=output)
         return _checked(against, output, _make(intents, output, choices, lambda _: against), choices)
-    with drafting(Path(output), display=output) as draft:
+    with drafting(Path(output), matching(_patterns()), display=output) as draft:
         made = _make(intents, output, choices, draft.part)
         return _published(draft, output, made, choices, write_anyway=write_anyway)
+
+
+def _patterns() -> list[str]:
+    """Return the names that builds give to files; of several intents, they are in a folder each."""
+    from nodrop import platforms, stated
+    from nodrop.platforms.hosts.spelling import WRITES as HOSTS
+    from nodrop.report.rack import WRITES as RACK
+
+    own = [stated.FILE, *RACK, *HOSTS, *(f"*/{name}" for name in platforms.writes())]
+    return [*own, *(f"*/{name}" for name in own)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from nodrop.fabric.reading import Reading
 from nodrop.inputs import PATCHES
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
-from nodrop.plan.patches import patches
-from nodrop.publish import digest, publish
+from nodrop.plan.patches import forms, patches
+from nodrop.publish import digest, matching, publish
 from nodrop.report import names
 
 _ABOUT = b"""\
@@ -76,4 +76,5 @@ def write(directory: str, made: Iterable[tuple[str, str, Mapping[str, bytes], Ma
         files |= {f"{folder}/{name}": text for name, text in given.items()}
         inputs |= {f"{folder}/{name}": digest(text) for name, text in had.items()}
     about = {PATCHES: _ABOUT} if files else {}
-    publish(Path(directory), about | files, inputs=inputs, display=directory, mark=PATCHES)
+    names = matching([PATCHES, *(f"{above}{form}" for form in forms() for above in ("*/", "*/*/", "*/*/*/"))])
+    publish(Path(directory), about | files, names, inputs=inputs, display=directory, mark=PATCHES, private=True)

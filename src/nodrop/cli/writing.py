@@ -1,9 +1,11 @@
 """What a command writes for somebody to keep: a file that is not there yet, a folder as a whole."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
+
+from nodrop.paths import reason
 
 
 def written_anew(target: Path, text: str, *, over: bool = False) -> None:
@@ -11,28 +13,30 @@ def written_anew(target: Path, text: str, *, over: bool = False) -> None:
 
     ClickException where it cannot be; a file that is there stays as it is.
     """
+    from nodrop.publish.file import write_new
+
     try:
-        if not target.parent.is_dir():
-            target.parent.mkdir(parents=True)
-        with target.open("w" if over else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise click.ClickException(f"{error.filename} is there already; it was not touched") from None
-    except OSError as error:
-        raise click.ClickException(f"cannot write {target}: {error.strerror}") from None
+        write_new(target, text.encode(), over=over)
+    except FileExistsError:
+        raise click.ClickException(f"{target} is there already; it was not touched") from None
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"cannot write {target}: {reason(error)}") from None
 
 
-def filled(directory: str, texts: Mapping[str, str], *, mark: str) -> None:
+def filled(directory: str, texts: Mapping[str, str], patterns: Iterable[str], *, mark: str) -> None:
     """Let a folder hold these texts, by name, and nothing else; only over what has a file called `mark`.
 
+    They may hold secrets, and are for their owner alone. `patterns` are of all names that such texts can have.
     InputProblems where it cannot be, as `nodrop.publish.publish` has it.
     """
-    from nodrop.publish import publish
+    from nodrop.publish import matching, publish
 
     publish(
         Path(directory),
         {name: text.encode() for name, text in texts.items()},
+        matching(patterns),
         inputs={},
         display=directory,
         mark=mark,
+        private=True,
     )

@@ -28,6 +28,12 @@ _HOST = Kind(
     image="ghcr.io/srl-labs/network-multitool",
     told=("hosts have their addresses, and the switches beside them as default gateways instead of Docker's",),
 )
+NAMES = (
+    "*.clab.yml",
+    "*.sh",
+    *(f"*/{name}" for name in ("config_db.json", "frr.conf", "*.ini", "*.yaml", "ports.conf")),
+)
+"""The names of the files of a lab, as patterns."""
 _PREFIX = "clab"
 _LONGEST_NAME = 60
 """Of a container that is found by its name (containerlab nodes/default_node.go)."""

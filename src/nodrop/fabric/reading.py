@@ -10,6 +10,7 @@ from nodrop.fabric.fabric import Device, End, Fabric
 from nodrop.fabric.nics import Nic
 from nodrop.fabric.subject import Subject
 from nodrop.formats.places import Span
+from nodrop.formats.root import Root
 
 How = Literal["stated", "default", "whole"]
 
@@ -85,6 +86,8 @@ class Source:
     path: Path | None = None
     held: bytes | None = None
     digest: str = ""
+    root: Root | None = field(default=None, compare=False)
+    """What the file lies in, so that it is opened again as it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.formats.root import LeadsOut, Root
 
 BOM = "\ufeff"
 _SHOWN_CHARACTERS = 40
@@ -106,9 +107,12 @@ def decode(raw: bytes, path: str) -> str:
         raise InputProblems([Problem(path=path, line=line, column=column, found=found, expected="UTF-8")]) from None
 
 
-def read_limited(path: Path, display: str, max_bytes: int) -> bytes:
-    """The bytes of a regular file of at most `max_bytes`; else raises InputProblems that name it `display`."""
-    with regular(path, display, max_bytes) as (file, size):
+def read_limited(path: Path, display: str, max_bytes: int, root: Root | None = None) -> bytes:
+    """The bytes of a regular file of at most `max_bytes`; else raises InputProblems that name it `display`.
+
+    With a `root`, no link leads out of it; without one, the file is opened as it is named.
+    """
+    with regular(path, display, max_bytes, root) as (file, size):
         raw = file.read(size + 1)
     if len(raw) > size:
         raise InputProblems([Problem(path=display, found="a file that grows while it is read")])
@@ -116,22 +120,34 @@ def read_limited(path: Path, display: str, max_bytes: int) -> bytes:
 
 
 @contextmanager
-def regular(path: Path, display: str, max_bytes: int | None = None) -> Iterator[tuple[BinaryIO, int]]:
+def regular(
+    path: Path, display: str, max_bytes: int | None = None, root: Root | None = None
+) -> Iterator[tuple[BinaryIO, int]]:
     """A regular file of at most `max_bytes`, open, and its size in bytes; else InputProblems that name it `display`.
 
-    The file is looked at before it is opened, so that a pipe or a device is never waited for, and again once it is
-    open, so that swapping it in between gains nothing.
+    With a `root`, no link leads out of it. What is named elsewhere is looked at before it is opened, so that no device
+    is opened at all. Both are looked at once they are open, so that swapping them in between gains nothing, and a pipe
+    is never waited for.
     """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
-        _refuse_irregular(path.stat(), display, max_bytes)
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if root is None:
+            _refuse_irregular(path.stat(), display, max_bytes)
+        descriptor = os.open(path, flags) if root is None else root.open(path, flags)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             _refuse_irregular(status, display, max_bytes)
             yield file, status.st_size
+    except LeadsOut as error:
+        raise InputProblems([leads_out(display, error)]) from None
     except (OSError, ValueError) as error:
         found = getattr(error, "strerror", None) or str(error)
         raise InputProblems([Problem(path=display, found=found.lower(), expected="a readable file")]) from None
+
+
+def leads_out(display: str, error: LeadsOut) -> Problem:
+    """What is said of a link that leads out of a root; nothing of what lies there."""
+    return Problem(path=display, found=str(error.strerror), hint="name the file itself to read it")
 
 
 def _refuse_irregular(status: os.stat_result, display: str, max_bytes: int | None) -> None:

@@ -4,22 +4,30 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import regular
+from nodrop.formats.root import REPOSITORY, LeadsOut, Root, around, repository_of
 from nodrop.inputs.model import Text
 from nodrop.paths import fault
 
 HEAD_BYTES = 65_536
 
+Kind = Literal["file", "folder", "link", "outside"]
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a folder holds: its name and what it is; a `link` leads to a folder and is not followed."""
+    """What a folder holds: its name and what it is; a `link` leads to a folder and is not followed.
+
+    What leads `outside` of the root is neither followed nor looked at; `root` names that.
+    """
 
     name: str
-    kind: Literal["file", "folder", "link"]
+    kind: Kind
+    root: str = ""
 
 
 class Disk:
@@ -28,35 +36,61 @@ class Disk:
     def __init__(self, held: Mapping[str, bytes] | None = None) -> None:
         """`held` are texts by the paths that they stand for."""
         self._held = {os.path.abspath(path): raw for path, raw in (held or {}).items()}  # noqa: PTH100
+        self._roots: dict[str, Root] = {}
+        """By folder, or file that was named: what no link leads out of."""
+        self._repositories: dict[str, str | None] = {}
 
     def holds(self, path: Path | str) -> bool:
         """Whether a text stands for the file."""
         return bool(self._held) and os.path.abspath(path) in self._held  # noqa: PTH100
 
     def fault(self, path: str) -> Problem | None:
-        """Return why a path leads nowhere; None where it leads to something."""
-        return None if self.holds(path) else fault(path)
+        """Return why a path that was named leads nowhere; None where it leads to something."""
+        if self.holds(path):
+            return None
+        return fault(path, self._named(path) if path else None)
 
     def is_folder(self, path: Path) -> bool:
         """Whether a path leads to a folder."""
-        return os.path.isdir(path)  # noqa: PTH112
+        try:
+            return S_ISDIR(self.root(path).status(path).st_mode)
+        except (OSError, ValueError):
+            return False
 
     def is_file(self, path: Path) -> bool:
-        """Whether a path leads to a file; False, where Path's own method raises, in a folder one may not enter."""
-        return self.holds(path) or os.path.isfile(path)  # noqa: PTH113
+        """Whether a path leads to a file, or out of the root, which is told when it is read."""
+        if self.holds(path):
+            return True
+        try:
+            return S_ISREG(self.root(path).status(path).st_mode)
+        except LeadsOut:
+            return True
+        except (OSError, ValueError):
+            return False
 
     def entries(self, folder: Path) -> list[Entry]:
         """Return what a folder holds, by name, without what begins with a dot; OSError where it cannot be read."""
-        with os.scandir(folder) as found:
-            entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda one: one.name)
-        return [Entry(one.name, _kind(one)) for one in entries]
+        handle = self.root(folder).open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with os.scandir(handle) as found:
+                entries = [
+                    (entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False))
+                    for entry in found
+                    if not entry.name.startswith(".")
+                ]
+        finally:
+            os.close(handle)
+        return [
+            self._led(folder / name) if is_link else Entry(name, "folder" if is_folder else "file")
+            for name, is_link, is_folder in sorted(entries)
+        ]
 
     def head(self, path: Path) -> bytes:
         """Return the first bytes of a file; none where it cannot be read, or is no regular file."""
         if self.holds(path):
             return self.text(path).held[:HEAD_BYTES]
         try:
-            with regular(path, str(path)) as (file, _):
+            with regular(path, str(path), root=self.root(path)) as (file, _):
                 return file.read(HEAD_BYTES)
         except InputProblems:
             return b""
@@ -66,10 +100,37 @@ class Disk:
         shown = str(path) if display is None else display
         if self.holds(path):
             return Text(display=shown, held=self._held[os.path.abspath(path)])  # noqa: PTH100
-        return Text(display=shown, path=path)
+        return Text(display=shown, path=path, root=self.root(path))
 
+    def root(self, path: Path | str) -> Root:
+        """Return what no link below it leads out of: what was named and the path lies in, else what is around it."""
+        absolute = at = os.path.abspath(path)  # noqa: PTH100
+        while (root := self._roots.get(at)) is None:
+            above = os.path.dirname(at)  # noqa: PTH120
+            if above == at:
+                root = self._named(path)
+                break
+            at = above
+        if at not in (absolute, os.path.dirname(absolute)):  # noqa: PTH120
+            self._roots[os.path.dirname(absolute)] = root  # noqa: PTH120
+        return root
 
-def _kind(entry: "os.DirEntry[str]") -> Literal["file", "folder", "link"]:
-    if entry.is_dir(follow_symlinks=False):
-        return "folder"
-    return "link" if entry.is_symlink() and os.path.isdir(entry.path) else "file"  # noqa: PTH112
+    def _named(self, path: Path | str) -> Root:
+        """Return the root of a path that was named, to which what lies below it belongs from now on."""
+        absolute = os.path.abspath(path)  # noqa: PTH100
+        folder = os.path.dirname(absolute)  # noqa: PTH120
+        if folder not in self._repositories:
+            self._repositories[folder] = repository_of(folder)
+        is_top = os.path.lexists(f"{absolute}/{REPOSITORY}")
+        made = around(path, None if is_top else self._repositories[folder])
+        return self._roots.setdefault(made.top, made)
+
+    def _led(self, path: Path) -> Entry:
+        """Return where a link leads to."""
+        try:
+            status = self.root(path).status(path)
+        except LeadsOut:
+            return Entry(path.name, "outside", self.root(path).shown)
+        except OSError:
+            return Entry(path.name, "file")
+        return Entry(path.name, "link" if S_ISDIR(status.st_mode) else "file")

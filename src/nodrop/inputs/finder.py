@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from nodrop import platforms, stated
@@ -90,7 +91,7 @@ class Finder:
 
     def _read_by_name(self, folder: Path) -> list[str]:
         """Return the files of a folder that are a device's where they are named, such as lists of commands."""
-        _, files = _listed(self._disk, Inputs(), folder, self._excluded)
+        _, files = _listed(self._disk, Inputs(), folder, self._excluded, lambda *_: None)
         return [name for name in files if self._platform_of(name, self._disk.head(folder / name))]
 
     def _platform_of(self, name: str, head: bytes) -> str | None:
@@ -170,13 +171,33 @@ class Finder:
         pending = [(top, inputs)]
         while pending:
             here, into = pending.pop()
-            folders, files = _listed(self._disk, into, here, self._excluded)
+            folders, files = _listed(self._disk, into, here, self._excluded, partial(self._astray, into))
             if PATCHES in files and here != top:
                 continue
             self._files(into, here, files)
             pending += reversed(
                 [(folder, own) for folder in folders if (own := _whose(self._disk, folder, into)) is not None]
             )
+
+    def _astray(self, inputs: Inputs, path: Path, found: str) -> None:
+        """Note a link that leads out of the root; it is a problem where a file of its name would be read.
+
+        By its name alone, so that nothing is told of what it leads to.
+        """
+        if self._is_looked_at(path):
+            inputs.problems.append(Problem(path=str(path), found=found, hint="name the file itself to read it"))
+        else:
+            inputs.notes.append(Note(kind="link", message=f"{found}, which is not followed", file=str(path)))
+
+    def _is_looked_at(self, path: Path) -> bool:
+        """Whether a file of this name in a folder would be opened."""
+        if path.suffix in (*_YAML, ".json") or (self._forced is None and host_files.may_be(path.suffix)):
+            return True
+        readers = [platforms.reader(one) for one in self._platforms]
+        return any(
+            path.name in (*reader.FILES, *reader.BESIDE) or (path.suffix and path.suffix in reader.SUFFIXES)
+            for reader in readers
+        )
 
     def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
         taken: set[str] = set()
@@ -234,9 +255,16 @@ def _whose(disk: Disk, folder: Path, around: Inputs) -> Inputs | None:
 
 
 def _listed(
-    disk: Disk, inputs: Inputs, here: Path, excluded: Callable[[Path], bool] | None
+    disk: Disk,
+    inputs: Inputs,
+    here: Path,
+    excluded: Callable[[Path], bool] | None,
+    astray: Callable[[Path, str], None],
 ) -> tuple[list[Path], list[str]]:
-    """Return the folders in a folder, and the names of its files, sorted, without those that begin with a dot."""
+    """Return the folders in a folder, and the names of its files, sorted, without those that begin with a dot.
+
+    `astray` takes each link that leads out of the root, and what is said of it.
+    """
     try:
         entries = disk.entries(here)
     except OSError as error:
@@ -248,6 +276,8 @@ def _listed(
             continue
         if entry.kind == "folder":
             folders.append(here / entry.name)
+        elif entry.kind == "outside":
+            astray(here / entry.name, f"a link that leads out of {entry.root}")
         elif entry.kind == "link":
             message = "a link to a folder, which is not followed; name it to have it read"
             inputs.notes.append(Note(kind="link", message=message, file=str(here / entry.name)))

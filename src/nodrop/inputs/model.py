@@ -7,6 +7,7 @@ from pathlib import Path
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import Note
 from nodrop.formats.places import read_limited
+from nodrop.formats.root import Root, around
 from nodrop.paths import fault
 
 
@@ -17,17 +18,20 @@ class Text:
     display: str
     path: Path | None = None
     held: bytes = b""
+    root: Root | None = None
+    """What no link leads out of when the file is opened; without one, it is opened as it is named."""
 
     def read(self, max_bytes: int) -> bytes:
         """Return the bytes; InputProblems says why they are not to be had."""
-        return self.held if self.path is None else read_limited(self.path, self.display, max_bytes)
+        return self.held if self.path is None else read_limited(self.path, self.display, max_bytes, self.root)
 
 
 def named(path: str) -> Text:
     """Return the file that a user named; InputProblems says why there is none."""
-    if (wrong := fault(path)) is not None:
+    root = around(path) if path else None
+    if (wrong := fault(path, root)) is not None:
         raise InputProblems([wrong])
-    return Text(display=path, path=Path(path))
+    return Text(display=path, path=Path(path), root=root)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -172,9 +172,10 @@ def _quoted(subject: str) -> str:
     return f'"{said}"'
 
 
-def load(path: Path) -> Baseline:
+def load(path: Path, display: str | None = None) -> Baseline:
     """Read a baseline; InputProblems names the line of everything in it that `spell` would not have written."""
-    return loads(read_limited(path, str(path), MAX_BYTES), str(path))
+    shown = display or str(path)
+    return loads(read_limited(path, shown, MAX_BYTES), shown)
 
 
 def loads(raw: bytes, display: str) -> Baseline:

@@ -26,8 +26,17 @@ from nodrop.plan.towards import as_read, not_there, towards
 from nodrop.platforms.editing import subject_of, touch
 
 BY_HAND = "by-hand.txt"
+_FORM = ("patch.json", "patch-*.json", "commands.sh", "changes.vtysh", "changes.yaml", "changes.nv", BY_HAND)
+"""What the tools of switches take, as patterns of names."""
 _CHUNK = 8
 Bundle = Mapping[str, bytes]
+
+
+def forms() -> tuple[str, ...]:
+    """Return the names of all files that a patch of a switch can have, as patterns: steps have a number before them."""
+    readers = map(platforms.reader, platforms.names())
+    whole = dict.fromkeys(name for reader in readers for name in (*reader.FILES, *reader.BESIDE))
+    return (*_FORM, *(f"[0-9]*-{form}" for form in _FORM), *whole, *platforms.writes())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,9 @@ class Reader(Protocol):
 class Writer(Protocol):
     """A platform's `writer.py`."""
 
+    WRITES: tuple[str, ...]
+    """The names that it gives to files, as patterns; also those that it gave in earlier versions."""
+
     def write(self, device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
         """Spell a device; Unsupported where the platform cannot."""
 
@@ -69,6 +72,12 @@ def names() -> tuple[str, ...]:
 def written() -> tuple[str, ...]:
     """Return the platforms that nodrop writes, sorted."""
     return tuple(sorted(path.parent.name for path in _HERE.glob("*/writer.py")))
+
+
+@cache
+def writes() -> tuple[str, ...]:
+    """Return the names that writers give to files of a device, as patterns."""
+    return tuple(dict.fromkeys(name for one in written() for name in writer(one).WRITES))
 
 
 @cache

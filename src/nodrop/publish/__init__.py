@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from nodrop.publish.compare import Compared, Comparison, Drift, check, comparison, recover
+from nodrop.publish.compare import Compared, Comparison, Drift, check, comparison, interrupted
 from nodrop.publish.disk import DISK, Disk
 from nodrop.publish.draft import Draft, Part, Published, Put, drafting, require_relative
 from nodrop.publish.inplace import Built, Replacement, built_from, replace_files
+from nodrop.publish.names import Names, matching
 from nodrop.publish.tree import MANIFEST, digest, require_plain
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Disk",
     "Draft",
     "Drift",
+    "Names",
     "Part",
     "Published",
     "Put",
@@ -27,8 +29,9 @@ __all__ = [
     "comparison",
     "digest",
     "drafting",
+    "interrupted",
+    "matching",
     "publish",
-    "recover",
     "replace_files",
 ]
 
@@ -36,23 +39,30 @@ __all__ = [
 def publish(
     directory: Path,
     files: Mapping[str, bytes],
+    names: Names,
     *,
     inputs: Mapping[str, str],
     display: str,
     disk: Disk = DISK,
     overwrite_edited: bool = False,
     mark: str | None = None,
+    private: bool = False,
 ) -> Published:
     """Let `directory` hold exactly these files and the manifest: a draft of one part.
 
     With a `mark`, only in the place of what has a file of that name: what another command wrote stays.
+
+    A manifest that stands there claims no files but those that the command gives such `names`. What is `private` may
+    hold secrets, and is for its owner alone.
 
     What is refused with InputProblems, and then nothing has changed: see `drafting`, and a listed file edited by hand
     (unless `overwrite_edited`).
     """
     require_plain(files)
     require_relative(inputs)
-    with drafting(directory, display=display, disk=disk, overwrite_edited=overwrite_edited) as draft:
+    with drafting(
+        directory, names, display=display, disk=disk, overwrite_edited=overwrite_edited, private=private
+    ) as draft:
         if mark is not None:
             draft.require(mark)
         return draft.publish([draft.part().put(files)], inputs)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.publish.disk import DISK, Disk
-from nodrop.publish.refusal import in_words, require_folder, unsettled
-from nodrop.publish.swap import Place, locked, settle
+from nodrop.publish.refusal import in_words, placed, refused, require_folder
+from nodrop.publish.swap import Place
 from nodrop.publish.tree import (
     MANIFEST,
     Manifest,
@@ -17,6 +16,7 @@ from nodrop.publish.tree import (
     first_difference,
     folders_of,
     is_file,
+    manifest_bytes,
     require_plain,
     shown,
     walk,
@@ -78,7 +78,7 @@ class Comparison:
             found = dict(walk(place.tree, folders_of([*digests, *said.files])))
             if MANIFEST in found and is_file(found[MANIFEST]):
                 manifest = Manifest(inputs=said.inputs, files=digests).to_bytes()
-                if (there := (place.tree / MANIFEST).read_bytes()) != manifest:
+                if (there := _bytes_of(place.tree / MANIFEST)) != manifest:
                     lines[MANIFEST] = first_difference(there, manifest)
         drifts = []
         for path in sorted({*digests, *found, MANIFEST}):
@@ -94,9 +94,12 @@ class Comparison:
 
 
 def comparison(directory: Path, *, display: str) -> Comparison:
-    """Begin a comparison; a build that was cut short is mended first."""
-    recover(directory)
-    return Comparison(directory=directory, display=display.rstrip("/"))
+    """Begin a comparison; InputProblems where a build that was interrupted has left no folder."""
+    display = display.rstrip("/")
+    placed(directory, display)
+    if hint := interrupted(directory):
+        raise refused(display, "no such folder", hint)
+    return Comparison(directory=directory, display=display)
 
 
 def check(directory: Path, files: Mapping[str, bytes], *, display: str) -> tuple[Drift, ...]:
@@ -106,27 +109,34 @@ def check(directory: Path, files: Mapping[str, bytes], *, display: str) -> tuple
     return compared.drifts([compared.put(files)])
 
 
-def recover(directory: Path, disk: Disk = DISK) -> None:
-    """Make the folder whole again if a build was cut short, and clear what it left beside it; at once if none was.
+def interrupted(directory: Path) -> str | None:
+    """Return what to do where a build of a folder was interrupted, so that it is missing; None where none was.
 
-    Whoever is about to read the folder calls this too. It leaves a build that is still running alone, and a reader who
-    may not write beside a folder that is whole is not bothered with what lies there.
+    Nothing is moved: only a build does that.
     """
-    place = Place.of(directory)
-    if not any(os.path.lexists(path) for path in (place.old, place.new, place.lock)):
-        return
     try:
-        with locked(place, disk) as held:
-            if held:
-                settle(place, disk)
-    except OSError as error:
-        if os.path.lexists(place.old) and not os.path.lexists(place.tree):
-            raise unsettled(place, str(directory), error) from error
+        place = Place.of(directory)
+    except (OSError, ValueError):
+        return None
+    if os.path.lexists(place.tree) or not os.path.lexists(place.old):
+        return None
+    return (
+        f"a build of {place.tree.name} was interrupted; run `nodrop build` again, or rename {place.old.name} beside it "
+        f"to {place.tree.name}"
+    )
+
+
+def _bytes_of(manifest: Path) -> bytes:
+    """The text of a manifest; nothing, where it is too large for one."""
+    try:
+        return manifest_bytes(manifest)
+    except ValueError:
+        return b""
 
 
 def _said(manifest: Path) -> Manifest:
     """What a manifest says; nothing, where it cannot be read as one."""
     try:
-        return Manifest.from_bytes(manifest.read_bytes())
-    except (ValueError, FileNotFoundError, IsADirectoryError):
+        return Manifest.from_bytes(manifest_bytes(manifest))
+    except (ValueError, OSError):
         return Manifest(inputs={}, files={})

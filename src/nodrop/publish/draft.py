@@ -3,12 +3,23 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from nodrop.errors import InputProblems
 from nodrop.publish.disk import DISK, Disk
-from nodrop.publish.refusal import in_words, reason, refused, require_folder, require_replaceable, unsettled
-from nodrop.publish.swap import Place, locked, make_folders, settle, swap
+from nodrop.publish.names import Names
+from nodrop.publish.refusal import (
+    in_words,
+    not_ours,
+    placed,
+    reason,
+    refused,
+    require_folder,
+    require_replaceable,
+    unsettled,
+)
+from nodrop.publish.swap import NotOurs, Place, clear, locked, make_folders, settle, swap
 from nodrop.publish.tree import (
     MANIFEST,
     Manifest,
@@ -57,6 +68,8 @@ class Part:
     standing: Standing
     """Of the old tree, as far as this part goes."""
     disk: Disk
+    private: bool = False
+    """Whether what is written may hold secrets, and is for its owner alone."""
 
     def put(self, files: Mapping[str, bytes]) -> Put:
         """Write the files that the old tree does not have just so; no other part has a file of the same name."""
@@ -69,40 +82,50 @@ class Part:
             edited = self.standing.edited(self.place.tree, there - same, digests)
             folders = ["", *sorted(folders_of(new))] if new else []
             for folder in folders:
-                make_folder(self.place, folder, self.standing, self.disk)
+                make_folder(self.place, folder, self.standing, self.disk, private=self.private)
             sync = len(new) + len(folders) <= _MANY
             for path in new:
-                self.disk.write_file(self.place.new / path, files[path], file_mode(path), sync=sync)
+                mode = file_mode(path, private=self.private)
+                self.disk.write_file(self.place.new / path, files[path], mode, sync=sync)
         return Put(digests=digests, same=same, edited=edited, folders=frozenset(folders))
 
     def _stands(self, path: str, data: bytes) -> bool:
         """Whether the old tree has just this file."""
         old = self.place.tree / path
-        return has_mode(old, file_mode(path)) and old.read_bytes() == data
+        return has_mode(old, file_mode(path, private=self.private)) and old.read_bytes() == data
 
 
-def make_folder(place: Place, folder: str, old: Standing, disk: Disk) -> None:
-    """Make a folder of the new tree; its root has the permissions of the old one, and may have been made by others."""
+def make_folder(place: Place, folder: str, old: Standing, disk: Disk, *, private: bool) -> None:
+    """Make a folder of the new tree; its root has the permissions of the old one, and may have been made by others.
+
+    Nothing is in it before it is marked as nodrop's.
+    """
     if folder:
-        disk.mkdir(place.new / folder)
+        disk.mkdir(place.new / folder, 0o700 if private else None)
         return
+    mode = None if old.mode is None else old.mode | 0o700
+    if private:
+        mode = 0o700
     with suppress(FileExistsError):
-        disk.mkdir(place.new, None if old.mode is None else old.mode | 0o700)
+        disk.mkdir(place.new, mode)
+    disk.mark(place.new)
 
 
 class Draft:
     """The tree that is to take the place of the one that stands in a folder."""
 
-    def __init__(self, place: Place, display: str, old: Standing, disk: Disk, *, overwrite_edited: bool) -> None:
+    def __init__(
+        self, place: Place, display: str, old: Standing, disk: Disk, *, overwrite_edited: bool, private: bool
+    ) -> None:
         self._place, self._display, self._old, self._disk = place, display, old, disk
-        self._overwrite_edited = overwrite_edited
+        self._overwrite_edited, self._private = overwrite_edited, private
         self.done = False
         """Whether the folder holds what was put; else there is nothing left of that."""
 
     def part(self, prefix: str = "") -> Part:
         """Give room for files whose names begin so."""
         old = self._old.only(prefix)
-        return Part(place=self._place, display=self._display, standing=old, disk=self._disk)
+        return Part(place=self._place, display=self._display, standing=old, disk=self._disk, private=self._private)
 
     def require(self, mark: str) -> None:
         """Refuse a folder with files of nodrop's of which none has this name: another command wrote them."""
@@ -155,18 +178,20 @@ class Draft:
         not every file system or owner allows one.
         """
         place, disk = self._place, self._disk
+        mode = partial(file_mode, private=self._private)
         folders = sorted(folders_of(digests))
         at_once = len(digests) + len(folders) >= _MANY
         for folder in ("", *folders):
             if folder not in made:
-                make_folder(place, folder, self._old, disk)
+                make_folder(place, folder, self._old, disk, private=self._private)
         for path in sorted(same):
             try:
                 disk.link(place.tree / path, place.new / path)
             except OSError:
                 data = (place.tree / path).read_bytes()
-                disk.write_file(place.new / path, data, file_mode(path), sync=not at_once)
-        disk.write_file(place.new / MANIFEST, manifest, file_mode(MANIFEST), sync=not at_once)
+                disk.write_file(place.new / path, data, mode(path), sync=not at_once)
+        disk.write_file(place.new / MANIFEST, manifest, mode(MANIFEST), sync=not at_once)
+        disk.unmark(place.new)  # from now on its manifest says whose it is
         if at_once:
             disk.sync_filesystem(place.new)
         else:
@@ -177,7 +202,7 @@ class Draft:
         """Make the swap last, and remove the tree that it replaced."""
         try:
             self._disk.fsync_dir(self._place.tree.parent)
-            settle(self._place, self._disk)
+            clear(self._place, self._disk)
         except OSError as error:
             found = f"holds the new build, but the tree that it replaced could not be removed: {reason(error)}"
             hint = f"remove {self._place.new.name} beside it by hand"
@@ -185,13 +210,23 @@ class Draft:
 
 
 @contextmanager
-def drafting(directory: Path, *, display: str, disk: Disk = DISK, overwrite_edited: bool = False) -> Iterator[Draft]:
+def drafting(
+    directory: Path,
+    names: Names,
+    *,
+    display: str,
+    disk: Disk = DISK,
+    overwrite_edited: bool = False,
+    private: bool = False,
+) -> Iterator[Draft]:
     """Keep a folder for one build, which begins here and has replaced it when the block ends, or has changed nothing.
 
     Refused with InputProblems: a folder with anything in it that is not listed in its manifest, one that another build
-    is writing, one that the system does not let us replace. A link to a folder stays a link.
+    is writing, one that the system does not let us replace, one that a link leads to (`landing`). `names` are those
+    that the command gives to files; what is `private` may hold secrets, and is for its owner alone.
     """
-    place, display = Place.of(directory), display.rstrip("/")
+    display = display.rstrip("/")
+    place = placed(directory, display)
     with ExitStack() as stack:
         with in_words(place, display):
             require_replaceable(place, display)
@@ -200,20 +235,22 @@ def drafting(directory: Path, *, display: str, disk: Disk = DISK, overwrite_edit
             if not stack.enter_context(locked(place, disk)):
                 raise refused(display, "another nodrop build is writing it", "wait until that has ended")
             try:
-                settle(place, disk)
+                settle(place, disk, names)
             except OSError as error:
                 raise unsettled(place, display, error) from error
+            except NotOurs as error:
+                raise not_ours(place, display, error) from None
             require_folder(place, display)
-            old = survey(place.tree, display=display)
-        draft = Draft(place, display, old, disk, overwrite_edited=overwrite_edited)
+            old = survey(place.tree, names, display=display)
+        draft = Draft(place, display, old, disk, overwrite_edited=overwrite_edited, private=private)
         try:
             yield draft
         finally:
             if draft.done:
                 made.clear()
             else:
-                with suppress(OSError):
-                    settle(place, disk)
+                with suppress(OSError, NotOurs):
+                    settle(place, disk, names)
 
 
 def _unmake(folders: list[Path], disk: Disk) -> None:

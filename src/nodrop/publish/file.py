@@ -2,52 +2,70 @@
 
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
+
+from nodrop.publish.landing import Landing, is_stream, landing
 
 
 def replace_file(path: Path, data: bytes) -> None:
     """Let `path` be a file of this content; OSError or ValueError where it cannot be, and then it is as it was.
 
-    A link is followed, and a file keeps its mode. What is no regular file (a pipe, a terminal) is written to, and so is
-    a file in a folder that takes no new one: there the old text may be lost where the writing fails.
+    A file keeps its mode, a new one has what the umask leaves of 0666. A link in a repository, or below the working
+    directory, is refused (`landing`). What is no regular file (a pipe, a terminal) is written to, and so is a file in a
+    folder that takes no new one: there the old text may be lost where the writing fails.
     """
-    real = Path(os.path.realpath(path))
-    mode = _mode(real)
-    if mode is not None and not stat.S_ISREG(mode):
-        real.write_bytes(data)
+    if is_stream(path):
+        path.write_bytes(data)
         return
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{real.name[:40]}.", dir=real.parent)
-    except PermissionError:
-        if mode is None:
+    with landing(path) as place:
+        there = place.status()
+        if there is not None and not stat.S_ISREG(there.st_mode):
+            _overwrite(place, data)
+            return
+        try:
+            handle, draft = place.draft(0o666)
+        except PermissionError:
+            if there is None:
+                raise
+            _overwrite(place, data)
+            return
+        try:
+            with os.fdopen(handle, "wb") as file:
+                if there is not None:
+                    with suppress(PermissionError):  # FAT has no modes to set
+                        os.fchmod(handle, stat.S_IMODE(there.st_mode))
+                file.write(data)
+                file.flush()
+                os.fsync(handle)
+            os.replace(draft.name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+        except BaseException:
+            draft.remove()
             raise
-        real.write_bytes(data)
-        return
-    made = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with suppress(PermissionError):  # FAT has no modes to set
-                os.fchmod(handle, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-        made.replace(real)
-    except BaseException:
-        made.unlink(missing_ok=True)
-        raise
 
 
-def _mode(path: Path) -> int | None:
-    try:
-        return path.stat().st_mode
-    except FileNotFoundError:
-        return None
+def write_new(path: Path, data: bytes, *, over: bool = False) -> None:
+    """Write a file that is not there yet, or a generated one `over` itself, and the folders above it.
+
+    OSError where it cannot be, FileExistsError where a file is there, which stays as it is. No link is followed.
+    """
+    with landing(path, make_folders=True) as place:
+        if over:
+            replace_file(path, data)
+            return
+        if place.status() is not None:
+            raise FileExistsError
+        handle, draft = place.draft(0o666)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(handle)
+            os.link(draft.name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+        finally:
+            draft.remove()
 
 
-def _umask() -> int:
-    """Return which permissions new files of this process lack; there is no way to ask but to set it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _overwrite(place: Landing, data: bytes) -> None:
+    with os.fdopen(place.open(os.O_WRONLY | os.O_TRUNC), "wb") as file:
+        file.write(data)

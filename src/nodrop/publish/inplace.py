@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.formats.root import LeadsOut
 from nodrop.publish.disk import DISK, Disk
-from nodrop.publish.tree import MANIFEST, Manifest
+from nodrop.publish.landing import IsLink, Landing, landing
+from nodrop.publish.tree import MANIFEST, Manifest, manifest_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,47 +26,50 @@ class Replacement:
 def replace_files(files: Sequence[Replacement], *, disk: Disk = DISK) -> None:
     """Replace files, all or none of them unless the run is ended in the middle; each is replaced in one step.
 
-    A link stays one, what it leads to is replaced; mode, owner and attributes stay. InputProblems where a file is
-    another than was read or may not be replaced so, and then nothing has changed.
+    Mode, owner and attributes stay. InputProblems where a file is another than was read, is a link (`landing`) or may
+    not be replaced so, and then nothing has changed.
     """
-    drafts: list[tuple[Path, Path]] = []
-    try:
+    with ExitStack() as stack:
+        drafts: list[tuple[Landing, Landing]] = []
         for file in files:
             try:
-                drafts.append(_drafted(file, disk))
+                place = stack.enter_context(landing(file.path))
+                drafts.append((_drafted(file, place, stack, disk), place))
             except OSError as error:
-                found = f"cannot be replaced: {(error.strerror or str(error)).lower()}"
+                found = _refusal(error)
                 raise InputProblems([Problem(path=file.display, found=found)]) from None
-        for file in files:
-            _require_unchanged(file)
-        while drafts:
-            draft, path = drafts[0]
-            disk.rename(draft, path)
-            drafts.pop(0)
-            disk.fsync_dir(path.parent)
-    finally:
-        for draft, _ in drafts:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
+        for file, (_, place) in zip(files, drafts, strict=True):
+            _require_unchanged(file, place)
+        for draft, place in drafts:
+            disk.put(draft, place)
+            disk.fsync_folder(place)
 
 
-def _drafted(file: Replacement, disk: Disk) -> tuple[Path, Path]:
-    """Write the new text beside a file; return where, and where the file itself is, links followed."""
-    path = Path(os.path.realpath(file.path))
-    draft = path.with_name(f".{path.name[:200]}.{os.getpid()}.nodrop")
+def _refusal(error: OSError) -> str:
+    if isinstance(error, IsLink | LeadsOut):
+        return str(error.strerror)
+    return f"cannot be replaced: {(error.strerror or str(error)).lower()}"
+
+
+def _drafted(file: Replacement, place: Landing, stack: ExitStack, disk: Disk) -> Landing:
+    """Write the new text beside a file, until the end of the stack, and return where."""
+    handle, draft = place.draft(0o600)
+    stack.callback(_discard, draft)
+    with os.fdopen(handle, "wb") as out:
+        disk.write_draft(out, file.new)
+        disk.take_after(handle, place)
+    return draft
+
+
+def _discard(draft: Landing) -> None:
+    with suppress(OSError):
+        draft.remove()
+
+
+def _require_unchanged(file: Replacement, place: Landing) -> None:
     try:
-        disk.write_file(draft, file.new, 0o600, sync=True)
-        disk.take_after(draft, path)
-    except BaseException:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise
-    return draft, path
-
-
-def _require_unchanged(file: Replacement) -> None:
-    try:
-        there = file.path.read_bytes()
+        with os.fdopen(place.open(os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
+            there = opened.read()
     except OSError:
         there = None
     if there != file.old:
@@ -85,7 +90,7 @@ def built_from(path: Path) -> Built | None:
     here = Path(os.path.realpath(path))
     for folder in here.parents:
         with suppress(OSError, ValueError):
-            manifest = Manifest.from_bytes((folder / MANIFEST).read_bytes())
+            manifest = Manifest.from_bytes(manifest_bytes(folder / MANIFEST))
             if here.relative_to(folder).as_posix() in manifest.files:
                 return Built(folder=folder, inputs=tuple(sorted(manifest.inputs)))
     return None

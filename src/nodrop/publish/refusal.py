@@ -8,7 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.publish.swap import Place
+from nodrop.formats.root import LeadsOut
+from nodrop.publish.landing import IsLink
+from nodrop.publish.swap import NotOurs, Place
 from nodrop.publish.tree import shown
 
 _REASONS = {
@@ -42,6 +44,25 @@ def in_words(place: Place, display: str) -> Iterator[None]:
         name = f"{display}/{shown(inside.as_posix())}" if inside.parts else display
         found = f"cannot be read or written: {reason(error)}"
         raise refused(name, found, "nothing was touched; mend this or give another folder") from error
+
+
+def placed(directory: Path, display: str) -> Place:
+    """Return the place of a folder; refused where a link is in the way."""
+    try:
+        return Place.of(directory)
+    except (LeadsOut, IsLink) as error:
+        raise InputProblems([Problem(path=display, found=str(error.strerror))]) from None
+    except (OSError, ValueError) as error:
+        found = reason(error) if isinstance(error, OSError) else str(error)
+        raise refused(display, f"cannot be read or written: {found}", "give another folder") from error
+
+
+def not_ours(place: Place, display: str, error: NotOurs) -> InputProblems:
+    """What to do where something stands in the way that nodrop did not make."""
+    found = f"{error.name} beside it was not made by nodrop, and a build needs the name"
+    if error.name == place.old.name and not os.path.lexists(place.tree):
+        found = f"{error.name} beside it is not what a build left, or was changed since"
+    return refused(display, found, f"move {error.name} away; nothing was touched")
 
 
 def unsettled(place: Place, display: str, error: OSError) -> InputProblems:

@@ -12,9 +12,12 @@ from itertools import zip_longest
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.publish.names import Names
 
 MANIFEST = ".nodrop.json"
 _VERSION = 1
+_MOST = 64_000_000
+"""Bytes of a manifest: of more than 300,000 files."""
 _PART = re.compile(r"[A-Za-z0-9._@+=-]+")
 
 Signature = tuple[int, int, int, int]
@@ -44,7 +47,11 @@ class Manifest:
             document = json.loads(data)
         except (ValueError, RecursionError):
             raise ValueError("is damaged: not JSON") from None
-        if not isinstance(document, dict) or document.get("version") != _VERSION:
+        if (
+            not isinstance(document, dict)
+            or document.get("version") != _VERSION
+            or type(document["version"]) is not int
+        ):
             raise ValueError(f"is not of version {_VERSION}, the one that this nodrop knows")
         inputs, files = _digests(document.get("inputs")), _digests(document.get("files"))
         if MANIFEST in files:
@@ -76,8 +83,10 @@ class Standing:
         return frozenset(path for path, found in there if found not in (self.listed[path], new.get(path)))
 
 
-def survey(root: Path, *, display: str) -> Standing:
+def survey(root: Path, names: Names, *, display: str) -> Standing:
     """Look at the folder that is to be replaced, and refuse if that would lose what nodrop has not written.
+
+    What the manifest lists under a name that the command gives to no file (`names`) was not written by it.
 
     A listed file that was deleted is no loss. Whether one was edited is seen when it is known what takes its place;
     where the folder is refused anyway, it is told as well.
@@ -90,7 +99,8 @@ def survey(root: Path, *, display: str) -> Standing:
         return Standing(mode=mode, listed={}, signatures={})
     if MANIFEST not in entries:
         raise InputProblems([_not_ours(entries, display)])
-    data, listed = _read_manifest(root, display)
+    data, claimed = _read_manifest(root, display)
+    listed = {path: found for path, found in claimed.items() if names(path)}
     stats = dict(walk(root, folders_of(listed)))
     ours = {path: listed[path] for path, found in stats.items() if path in listed and is_file(found)}
     standing = Standing(
@@ -149,14 +159,19 @@ def require_plain(paths: Iterable[str]) -> None:
         raise ValueError(f"both a file and a folder: {clash[0]!r}")
 
 
-def file_mode(path: str) -> int:
-    """The permissions of a file that nodrop writes: scripts can be run."""
-    return 0o755 if path.endswith(".sh") else 0o644
+def file_mode(path: str, *, private: bool) -> int:
+    """The permissions of a file that nodrop writes, of which the umask takes some: scripts can be run.
+
+    What is `private`, for it may hold secrets, is for its owner alone.
+    """
+    whole = 0o777 if path.endswith(".sh") else 0o666
+    return whole & 0o700 if private else whole
 
 
 def has_mode(path: Path, mode: int) -> bool:
-    """Whether a file has just these permissions."""
-    return stat.S_IMODE(path.lstat().st_mode) == mode
+    """Whether a file has such permissions, whatever the umask was: it can be run if it should, and by nobody else."""
+    found = stat.S_IMODE(path.lstat().st_mode)
+    return found & 0o600 == 0o600 and bool(found & 0o100) == bool(mode & 0o100) and not found & ~mode
 
 
 def is_file(found: os.stat_result) -> bool:
@@ -175,13 +190,26 @@ def shown(path: str) -> str:
     return path if path.isprintable() else ascii(path)
 
 
+def manifest_bytes(path: Path) -> bytes:
+    """Return the text of a manifest; ValueError, in words for the user, where that is too large for one."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if not is_file(os.fstat(handle)):
+            raise ValueError("is no longer the plain file that nodrop wrote")
+        data = file.read(_MOST + 1)
+        if len(data) > _MOST:
+            size = os.fstat(handle).st_size
+            raise ValueError(f"has {size:,} bytes, and no build has a manifest of more than {_MOST:,}")
+    return data
+
+
 def _read_manifest(root: Path, display: str) -> tuple[bytes, Mapping[str, str]]:
     """The manifest's bytes and the files it lists; refused where it cannot be trusted to tell whose the files are."""
     path = root / MANIFEST
     try:
         if not is_file(path.lstat()):
             raise ValueError("is no longer the plain file that nodrop wrote")
-        data = path.read_bytes()
+        data = manifest_bytes(path)
         return data, Manifest.from_bytes(data).files
     except ValueError as error:
         hint = "restore it, or delete the folder if nothing in it is yours; nothing was touched"

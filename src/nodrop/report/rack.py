@@ -20,6 +20,8 @@ from nodrop.report.escape import cell
 from nodrop.units import show_speed
 
 FOLDER = "plan"
+WRITES = tuple(f"{FOLDER}/{name}.csv" for name in ("cabling", "addresses", "hosts"))
+"""The names of the files."""
 
 _CABLING = ("a_device", "a_port", "a_panel", "b_device", "b_port", "b_panel", "speed", "media", "length_m")
 _ADDRESSES = ("device", "interface", "address", "peer_device", "peer_interface", "peer_address")

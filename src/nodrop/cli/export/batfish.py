@@ -29,7 +29,7 @@ def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Sett
     from nodrop.cli.main import WRONG
     from nodrop.cli.output import calm_collector, tell
     from nodrop.cli.writing import filled
-    from nodrop.export.batfish import LAYER1, snapshot, told
+    from nodrop.export.batfish import LAYER1, NAMES, snapshot, told
 
     calm_collector()
     reading = stated.whole(paths, settings)
@@ -37,7 +37,7 @@ def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Sett
         tell(f"nothing was written to {output}")
         return WRONG
     made = snapshot(reading)
-    filled(output, made.files, mark=LAYER1)
+    filled(output, made.files, NAMES, mark=LAYER1)
     for line in told(made):
         tell(line)
     hosts = sum(name.startswith("hosts/") for name in made.files)

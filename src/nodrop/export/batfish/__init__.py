@@ -33,6 +33,8 @@ from nodrop.routing.observation import Refused
 PlaceOf = Callable[[int], Place | None]
 LAYER1 = "batfish/layer1_topology.json"
 """The file of the cables, which every snapshot has."""
+NAMES = (LAYER1, "hosts/*.json", "configs/*.cfg", "*_configs/*/*.json", "*_configs/*/frr.conf")
+"""The names of the files, as patterns."""
 _NO_ROUTING = "line vty\n"
 """A frr.conf without a statement is refused."""
 

@@ -54,6 +54,10 @@ class Setting:
         return f"roce-{self.name}"
 
 
+WRITES = tuple(f"{FOLDER}/*.{kind}" for kind in ("sh", "service", "yaml", "nccl.env"))
+"""The names of the files, as patterns."""
+
+
 def files(fabric: Fabric) -> Iterator[Artifact]:
     """Yield the files in hosts/, by name of the NIC model; they are of no device."""
     for setting in settings(fabric):

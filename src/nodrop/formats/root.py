@@ -1,0 +1,230 @@
+"""Open files below a folder so that no link leads out of it, even one that is swapped while the file is opened.
+
+A *root* is the folder that what is read must lie in. Links inside may lead anywhere below it, also by an absolute path,
+but not into a repository's own files (`.git`), which may hold credentials. Hard links cannot be told from files.
+"""
+
+import ctypes
+import errno
+import os
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+REPOSITORY = ".git"
+_HOPS = 40
+"""How many links are followed, as the kernel has it."""
+_OPENAT2 = 437
+"""The number of the system call, which is the same on every architecture that Python is built for (since Linux 5.6)."""
+_PLAIN = 0x08 | 0x04 | 0x02
+"""RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS of linux/openat2.h."""
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class LeadsOut(OSError):
+    """A link that leads out of a root; whether there is anything is not looked at."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(errno.EXDEV, f"a link that leads out of {root}")
+
+
+class Root:
+    """A folder that what is read lies in, or a single file that a user named; it can be sent to another process."""
+
+    def __init__(self, top: str, shown: str) -> None:
+        """`top` is absolute, without `.` and `..`; links in it are the user's own, and followed. `shown` names it."""
+        self.top, self.shown = top, shown
+        self._prefix = top if top.endswith("/") else f"{top}/"
+        self._handle: int | None = None
+
+    def __reduce__(self) -> tuple[type["Root"], tuple[str, str]]:
+        return Root, (self.top, self.shown)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Root) and self.top == other.top
+
+    def __hash__(self) -> int:
+        return hash(self.top)
+
+    def __del__(self) -> None:
+        if self._handle is not None:
+            with suppress(OSError):
+                os.close(self._handle)
+
+    def __contains__(self, path: str) -> bool:
+        """Whether an absolute path without `.` and `..` is named below the root."""
+        return path == self.top or path.startswith(self._prefix)
+
+    def open(self, path: str | os.PathLike[str], flags: int) -> int:
+        """Open what is named below the root and return the descriptor; LeadsOut, or another OSError, where it fails."""
+        below = self._below(path)
+        if not below:
+            return os.open(self.top, flags | os.O_CLOEXEC)
+        handle = _open_plain(self.handle, below, flags | os.O_CLOEXEC)
+        if handle is not None:
+            return handle
+        with self._walked(below.split("/"), missing=False) as (folders, names, left):
+            assert not left
+            if len(folders) == len(names) + 1:
+                return os.open(".", flags | os.O_CLOEXEC, dir_fd=folders[-1])
+            return os.open(names[-1], flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
+
+    def status(self, path: str | os.PathLike[str]) -> os.stat_result:
+        """Return what a path below the root leads to, as `os.stat` does; LeadsOut where that is not below it."""
+        handle = self.open(path, os.O_PATH)
+        try:
+            return os.fstat(handle)
+        finally:
+            os.close(handle)
+
+    def resolved(self, path: str | os.PathLike[str]) -> str:
+        """Return the real path of what is named below the root, of which the last parts may be missing."""
+        below = self._below(path)
+        real = os.path.realpath(self.top)
+        if not below:
+            return real
+        with self._walked(below.split("/"), missing=True) as (_, names, left):
+            return os.path.join(real, *names, *left)  # noqa: PTH118
+
+    @property
+    def handle(self) -> int:
+        """The descriptor of the folder, opened when it is first asked for."""
+        if self._handle is None:
+            self._handle = os.open(self.top, _FOLDER)
+        return self._handle
+
+    def _below(self, path: str | os.PathLike[str]) -> str:
+        """Return a path as it is named below the root."""
+        absolute = os.path.abspath(path)  # noqa: PTH100 -- as it is named: links are looked at when it is opened
+        if absolute == self.top:
+            return ""
+        if not absolute.startswith(self._prefix):
+            raise LeadsOut(self.shown)
+        return absolute[len(self._prefix) :]
+
+    @contextmanager
+    def _walked(self, parts: list[str], *, missing: bool) -> Iterator[tuple[list[int], list[str], list[str]]]:
+        """Go to what parts of a path name, link by link, and give the folders on the way, open, and their names.
+
+        What is no folder is the last name, without a folder. Parts that are `missing` are left, where that may be.
+        """
+        folders, names = [os.open(".", _FOLDER, dir_fd=self.handle)], list[str]()
+        left, hops = parts[::-1], 0
+        try:
+            while left:
+                part = left.pop()
+                if part in ("", "."):
+                    continue
+                if part == "..":
+                    self._up(folders, names)
+                    continue
+                if hops and part.casefold() == REPOSITORY:
+                    raise LeadsOut(self.shown)
+                try:
+                    here = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
+                except FileNotFoundError:
+                    if not missing or ".." in left:
+                        raise
+                    left.append(part)
+                    break
+                kind = os.fstat(here).st_mode
+                if stat.S_ISDIR(kind):
+                    folders.append(here)
+                    names.append(part)
+                    continue
+                target = os.readlink("", dir_fd=here) if stat.S_ISLNK(kind) else None
+                os.close(here)
+                if target is not None:
+                    hops += 1
+                    if hops > _HOPS:
+                        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                    left += self._target(target, folders, names)[::-1]
+                elif left:
+                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+                else:
+                    names.append(part)
+            yield folders, names, left[::-1]
+        finally:
+            for handle in folders:
+                os.close(handle)
+
+    def _up(self, folders: list[int], names: list[str]) -> None:
+        if len(folders) == 1:
+            raise LeadsOut(self.shown)
+        os.close(folders.pop())
+        names.pop()
+
+    def _target(self, target: str, folders: list[int], names: list[str]) -> list[str]:
+        """Return the parts that a link leads to; an absolute one leads there from the root."""
+        if not target.startswith("/"):
+            return target.split("/")
+        for top in (self.top, os.path.realpath(self.top)):
+            if target == top or target.startswith(f"{top.rstrip('/')}/"):
+                while len(folders) > 1:
+                    self._up(folders, names)
+                return target[len(top) :].split("/")
+        raise LeadsOut(self.shown)
+
+
+def repository_of(absolute: str) -> str | None:
+    """Return the top of the repository that a path is named in; None where it is in none.
+
+    Below the top of a repository no link leads to another one: whoever committed it could choose it.
+    """
+    top = None
+    at = ""
+    for part in absolute.split("/"):
+        at = f"{at}/{part}" if at != "/" else f"/{part}"
+        if top is not None and os.path.islink(at):  # noqa: PTH114
+            break
+        if os.path.lexists(f"{at}/{REPOSITORY}"):
+            top = at
+    return top
+
+
+def around(path: str | os.PathLike[str], repository: str | None = None) -> Root:
+    """Return the root of what a user named: the top of its repository, else the folder itself, or that of the file.
+
+    Outside a repository a user may name a link; what it leads to is the root. `repository` is its top, if it is known.
+    """
+    absolute = os.path.abspath(path)  # noqa: PTH100
+    top = repository or repository_of(absolute)
+    if top is not None:
+        return Root(top, "the repository")
+    if os.path.isdir(absolute) or os.path.islink(absolute):  # noqa: PTH112, PTH114
+        return Root(absolute, os.fspath(path))
+    return Root(os.path.dirname(absolute), os.path.dirname(os.fspath(path)) or ".")  # noqa: PTH120
+
+
+def _syscall() -> "ctypes._NamedFuncPointer | None":
+    """Return the C library's `syscall`; None where there is no way to it."""
+    try:
+        call = ctypes.CDLL(None, use_errno=True).syscall
+    except (OSError, AttributeError):
+        return None
+    call.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+    call.restype = ctypes.c_long
+    return call
+
+
+_SYSCALL = _syscall()
+_UNSURE = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.E2BIG})
+"""What the kernel answers where it has no openat2, a sandbox refuses it, or a link is on the way."""
+
+
+def _open_plain(folder: int, below: str, flags: int) -> int | None:
+    """Open a path that has no links in it; None where it may have, or where the kernel has no such call."""
+    if _SYSCALL is None:
+        return None
+    name = os.fsencode(below)
+    if b"\0" in name:
+        raise ValueError("embedded null byte")
+    how = struct.pack("QQQ", flags, 0, _PLAIN)
+    handle: int = _SYSCALL(_OPENAT2, folder, name, how, len(how))
+    if handle >= 0:
+        return handle
+    code = ctypes.get_errno()
+    if code in _UNSURE:
+        return None
+    raise OSError(code, os.strerror(code))
