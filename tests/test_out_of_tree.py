@@ -155,7 +155,6 @@ READERS: dict[str, tuple[str, ...]] = {
     "baseline": ("baseline", "build"),
     "export batfish": ("export", "batfish", "build", "-o", "snapshot"),
     "export containerlab": ("export", "containerlab", "build", "-o", "lab"),
-    "path": ("path", "gpu1:nic1", "gpu2:nic1", "build"),
 }
 
 
@@ -166,6 +165,23 @@ def test_no_command_shows_what_lies_there(command: str, name: str, whole: Path) 
         shutil.copytree(whole / "build", copy)
     link(f"build/{name}", os.path.relpath("../outside/docker.json", Path("build", name).parent))
     refused(*READERS[command], at=f"build/{name}")
+
+
+@pytest.mark.parametrize("name", ["leaf1/frr.conf", "leaf1/config_db.json", "fabric.yaml"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("path", "gpu1:nic1", "gpu2:nic1"),
+        ("explain", "--at", "leaf1/Ethernet0"),
+        ("explain", "pfc-without-watchdog", "--at", "leaf1/Ethernet0"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_answers_in_spite_of_problems_shows_nothing_either(words: tuple[str, ...], name: str, whole: Path) -> None:
+    shutil.copytree(whole / "build", "build")
+    link(f"build/{name}", os.path.relpath("../outside/docker.json", Path("build", name).parent))
+    done = nodrop(*words, "build")
+    assert SECRET not in done.out + done.err
 
 
 @pytest.mark.parametrize("command", ["lint", "build", "show"])

@@ -15,7 +15,7 @@ from nodrop import platforms
 from nodrop.formats.yaml import parse
 from nodrop.lint.rule import AREAS, Example, Option, Rule
 from nodrop.lint.rules import shipped
-from nodrop.report.escape import fenced, markdown
+from nodrop.report.escape import fenced, markdown_of_ours
 from nodrop.report.rule_book import INDEX, Row, book
 from nodrop.report.rules import finds, page, seen_on
 
@@ -103,7 +103,7 @@ def test_the_index_has_every_row_of_what_is_known_to_go_wrong() -> None:
     assert rows.keys() == {row.id for row in catalogue()}
     for row in catalogue():
         assert _linked(rows[row.id]) == [name for name in row.rules if name in RULES]
-        assert not row.undecided or markdown(row.undecided, cell=True) == rows[row.id]
+        assert not row.undecided or markdown_of_ours(row.undecided, cell=True) == rows[row.id]
 
 
 def test_a_page_says_all_there_is_to_say() -> None:
@@ -123,7 +123,7 @@ def test_a_page_says_all_there_is_to_say() -> None:
     for fact in ("severity | warning", "confidence | likely", "modes | lossless, pfc-only", "looks at | each port"):
         assert f"| {fact} |" in text
     assert "| seen on | nvue, sonic |" in text
-    assert markdown(rule.why) in text
+    assert markdown_of_ours(rule.why) in text
     assert "\n* timeout_ms = 4294: after how long a QP" in text
     bad = "```text\nspine1/Ethernet0/qos/pfc_watchdog/detection_ms is 4194\n```\n\nis found at `spine1/Ethernet0`\n"
     assert bad in text
@@ -189,11 +189,13 @@ SAFE = (
     ],
 )
 def test_prose_stays_prose(text: str, expected: str) -> None:
-    assert markdown(text) == expected
+    assert markdown_of_ours(text) == expected
 
 
 def test_a_cell_stays_a_cell() -> None:
-    assert markdown("a|b `c|d` https://e.example/f|g\nh", cell=True) == r"a\|b `c\|d` <https://e.example/f>\|g h"
+    assert (
+        markdown_of_ours("a|b `c|d` https://e.example/f|g\nh", cell=True) == r"a\|b `c\|d` <https://e.example/f>\|g h"
+    )
 
 
 def test_no_line_ends_a_block_of_code() -> None:

@@ -23,7 +23,7 @@ def main() -> None:
     directory, way = Path(sys.argv[1]), sys.argv[2]
     for letter in itertools.cycle("AB"):
         disk = StoppingDisk(exchange=way == "exchange")
-        publish(directory, TREES[letter], inputs={"intent.yaml": letter}, display="out", disk=disk)
+        publish(directory, TREES[letter], anything, inputs={"intent.yaml": letter}, display="out", disk=disk)
         print(letter, flush=True)
 
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from nodrop.publish import Disk
+from nodrop.publish.disk import MARKER
 
 
 class Stopped(BaseException):
@@ -41,6 +42,14 @@ class StoppingDisk(Disk):
             self._end()
         super().write_file(path, data, mode, sync=sync)
 
+    def mark(self, folder: Path) -> None:
+        self._step("mark")
+        super().mark(folder)
+
+    def unmark(self, folder: Path) -> None:
+        self._step("unmark")
+        super().unmark(folder)
+
     def link(self, source: Path, path: Path) -> None:
         self._step("link")
         super().link(source, path)
@@ -66,7 +75,7 @@ class StoppingDisk(Disk):
     def remove_tree(self, path: Path) -> None:
         if self._step("remove_tree"):
             for file in sorted(path.rglob("*"))[::2]:
-                if file.is_file():
+                if file.is_file() and file.name != MARKER:  # which is removed last
                     file.unlink()
             self._end()
         super().remove_tree(path)

@@ -2,12 +2,14 @@
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from nodrop.errors import InputProblems
 from nodrop.publish import Replacement, built_from, publish, replace_files
 from nodrop.publish.disk import Disk
+from nodrop.publish.landing import Landing
 
 
 class Ended(BaseException):
@@ -25,21 +27,21 @@ class Mortal(Disk):
             raise Ended
         self.left -= 1
 
-    def write_file(self, path: Path, data: bytes, mode: int, *, sync: bool) -> None:
+    def write_draft(self, file: BinaryIO, data: bytes) -> None:
         self._step()
-        super().write_file(path, data, mode, sync=sync)
+        super().write_draft(file, data)
 
-    def take_after(self, path: Path, source: Path) -> None:
+    def take_after(self, draft: int, place: Landing) -> None:
         self._step()
-        super().take_after(path, source)
+        super().take_after(draft, place)
 
-    def rename(self, source: Path, path: Path) -> None:
+    def put(self, draft: Landing, place: Landing) -> None:
         self._step()
-        super().rename(source, path)
+        super().put(draft, place)
 
-    def fsync_dir(self, path: Path) -> None:
+    def fsync_folder(self, place: Landing) -> None:
         self._step()
-        super().fsync_dir(path)
+        super().fsync_folder(place)
 
 
 def two(folder: Path) -> list[Replacement]:
@@ -102,7 +104,7 @@ def test_mode_owner_and_link_stay(tmp_path: Path) -> None:
 
 
 def test_a_file_of_a_build_is_known_by_the_manifest_above_it(tmp_path: Path) -> None:
-    publish(tmp_path / "out", {"pod/leaf1/x.json": b"1"}, inputs={"pod.yaml": "0"}, display="out")
+    publish(tmp_path / "out", {"pod/leaf1/x.json": b"1"}, lambda _: True, inputs={"pod.yaml": "0"}, display="out")
     (tmp_path / "out" / "mine.json").write_text("2")
     (tmp_path / "link").symlink_to("out/pod/leaf1/x.json")
     for path in ("out/pod/leaf1/x.json", "link"):

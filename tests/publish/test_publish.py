@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from alternate import TREES
+from alternate import TREES, anything
 from stopping_disk import FailingDisk, Stopped, StoppingDisk
 
 from nodrop.errors import InputProblems
-from nodrop.publish import DISK, Disk, Drift, Published, check, digest, publish, recover
+from nodrop.publish import DISK, Disk, Drift, Published, check, digest, drafting, interrupted, publish
+from nodrop.publish.disk import MARK, MARKER
 
 OLD = {"fabric.yaml": b"mode: lossless\n", "leaf1/config_db.json": b"{}\n", "leaf2/apply/apply.sh": b"nv apply\n"}
 NEW = {
@@ -28,7 +29,13 @@ INPUTS = {"intents/pod1.yaml": digest(b"pod1")}
 
 
 def put(directory: Path, files: dict[str, bytes], disk: Disk = DISK, *, overwrite_edited: bool = False) -> Published:
-    return publish(directory, files, inputs=INPUTS, display="out", disk=disk, overwrite_edited=overwrite_edited)
+    return publish(directory, files, anything, inputs=INPUTS, display="out", disk=disk, overwrite_edited=overwrite_edited)
+
+
+def recover(directory: Path, disk: Disk = DISK) -> None:
+    """Begin a build, which settles what another one left, and end it without one."""
+    with drafting(directory, anything, display=str(directory), disk=disk):
+        pass
 
 
 def contents(directory: Path) -> dict[str, bytes | None]:
@@ -179,13 +186,13 @@ class TestManifest:
 
     def test_new_inputs_alone_are_written(self, out: Path) -> None:
         put(out, OLD)
-        done = publish(out, OLD, inputs={"other.yaml": "00"}, display="out")
+        done = publish(out, OLD, anything, inputs={"other.yaml": "00"}, display="out")
         assert done.written == ()
         assert json.loads((out / ".nodrop.json").read_bytes())["inputs"] == {"other.yaml": "00"}
 
     def test_absolute_names_are_a_bug(self, out: Path) -> None:
         with pytest.raises(ValueError, match="absolute"):
-            publish(out, OLD, inputs={"/home/me/intent.yaml": "00"}, display="out")
+            publish(out, OLD, anything, inputs={"/home/me/intent.yaml": "00"}, display="out")
 
     @pytest.mark.parametrize(
         "path",
@@ -523,7 +530,7 @@ def test_a_kill_at_any_moment(tmp_path: Path, seed: int) -> None:
     recover(out)
     assert [letter for letter, files in TREES.items() if is_whole(out, files)] in (["A"], ["B"])
     assert beside(out) == []
-    publish(out, NEW, inputs={}, display="out")
+    publish(out, NEW, anything, inputs={}, display="out")
     assert is_whole(out, NEW)
 
 
@@ -576,7 +583,7 @@ class TestCheck:
         assert check(out, OLD, display="out") == ()
 
     def test_other_inputs_are_no_drift(self, out: Path) -> None:
-        publish(out, OLD, inputs={"renamed.yaml": "00"}, display="out")
+        publish(out, OLD, anything, inputs={"renamed.yaml": "00"}, display="out")
         assert check(out, OLD, display="out") == ()
 
     def test_every_kind(self, out: Path) -> None:

@@ -128,7 +128,9 @@ _LIVE = {
     "math": r"\$$|^\$",
     "inline diff": r"\{[+-]|\[[+-]",
 }
-_BLOCKS = re.compile(r"\s*(#{1,6}(\s|$)|>|[-+*](\s|$)|\d{1,9}[.)](\s|$)|```|~~~|(=+|-+|([*_-]\s*){3,})\s*$|/\w|\|)")
+_BLOCKS = re.compile(
+    r"\s*(#{1,6}(\s|$)|>|[-+*](\s|$)|\d{1,9}[.)](\s|$)|```[^`]*$|~~~|(=+|-+|([*_-]\s*){3,})\s*$|/\w|\|)"
+)
 _TICKS = re.compile(r"`+")
 
 
@@ -160,14 +162,14 @@ def live(text: str) -> list[str]:
     found = [kind for kind, form in _LIVE.items() if any(re.search(form, one) for one in shown(text))]
     bare = _bare(text)
     found += ["HTML"] if re.search(r"<[a-zA-Z/!?]", bare) else []
-    found += ["markup"] if re.search(r"[*~]|(?<!\w)_|_(?!\w)|\]\(|\]\[|\]:|!\[", bare) else []
+    found += ["markup"] if re.search(r"[*~]|(?<![^\W_])_|_(?![^\W_])|\]\(|\]\[|\]:|!\[", bare) else []
     return found + (["block"] if _BLOCKS.match(text) else [])
 
 
 def _bare(text: str) -> str:
     """Return what is neither escaped nor code."""
     without = re.sub(r"(?<!\\)((?:\\\\)*)(`+)(?!`).*?(?<!`)\2(?!`)", r"\1 ", text)
-    return re.sub(r"\\[^\w\s]", " ", without)
+    return re.sub(r"\\[^A-Za-z0-9\s]", " ", without)
 
 
 def read(text: str) -> str:

@@ -191,13 +191,12 @@ class Finder:
 
     def _is_looked_at(self, path: Path) -> bool:
         """Whether a file of this name in a folder would be opened."""
-        if path.suffix in (*_YAML, ".json") or (self._forced is None and host_files.may_be(path.suffix)):
-            return True
         readers = [platforms.reader(one) for one in self._platforms]
-        return any(
-            path.name in (*reader.FILES, *reader.BESIDE) or (path.suffix and path.suffix in reader.SUFFIXES)
-            for reader in readers
-        )
+        if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
+            return True
+        own = {*_YAML, ".json"}.union(*(reader.SUFFIXES for reader in readers))
+        of_host = self._forced is None and host_files.may_be(path.suffix)
+        return path.suffix != "" and (of_host or path.suffix in own)
 
     def _files(self, inputs: Inputs, here: Path, files: Sequence[str]) -> None:
         taken: set[str] = set()

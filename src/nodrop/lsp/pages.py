@@ -1,7 +1,7 @@
 """What a hover says of a rule: its page, as Markdown that fits a small window."""
 
 from nodrop.lint.rule import Rule
-from nodrop.report.escape import markdown
+from nodrop.report.escape import markdown_of_ours
 from nodrop.report.rules import Part, sheet
 
 _LEFT_OUT = ("Found where", "Not found where")
@@ -13,11 +13,11 @@ def rule_page(rule: Rule) -> str:
     of = sheet(rule)
     lines = [f"**{rule.name}** ({rule.severity}, {rule.confidence}, area {rule.area})"]
     told = (part for part in of.parts if not part.title.startswith(_LEFT_OUT))
-    lines += [f"**{markdown(part.title)}**\n\n{_blocks(part)}" for part in told]
+    lines += [f"**{markdown_of_ours(part.title)}**\n\n{_blocks(part)}" for part in told]
     lines.append(f"`nodrop explain {rule.name}` has examples.")
     return "\n\n".join(lines)
 
 
 def _blocks(part: Part) -> str:
-    texts = [markdown(block) for block in part.blocks if isinstance(block, str)]
+    texts = [markdown_of_ours(block) for block in part.blocks if isinstance(block, str)]
     return "\n\n".join(texts) if part.prose else "\n".join(f"* {text}" for text in texts)

@@ -36,23 +36,81 @@ def cell(text: str) -> str:
 
 _MEANT = re.compile(r"(?<!`)(`[^`]+`)(?!`)|(https?://[^\s<>`|]+)")
 """What keeps its meaning in prose: a span of code, and an address."""
-_MARKS = re.compile(r"[\\`*\[\]<>~$|]|(?<!\w)_|_(?!\w)|&(?=#?\w)")
+_MARKS = re.compile(r"[\\`*\[\]<>~$|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w)")
 _OPENING = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)|([#+=>-])")
 """What makes a line a heading, a list, a quotation or an underline where it begins with it."""
+_WORD = re.compile(r"(?:(?<!`)`[^`]+`(?!`)|\S)+")
+"""What stands between spaces, with the spans of code in it."""
+_CODE = re.compile(r"(?<!`)`[^`]+`(?!`)")
+_TAIL = re.compile(r"[.,;:!?)'\"]*$")
+_LIVE = re.compile(
+    r"""
+    [@＠\#^$~`\\]                      # mentions, numbers, labels, snippets, math, alerts
+    |\[(\[|[\^+-]|\w+[:\]])            # [[page]], [^1], [+ added +], [issue:1], [TOC]
+    |[%!&][\w"]|&\#                     # %milestone, !1, &1
+    |^/|::\w|\{[+-]                     # /close, ::include, {+ added +}
+    |\*\w+:|:[\w+-]+:                   # *iteration:1, :tada:
+    |(?i:[a-z][a-z0-9+.-]*:/|\bwww\.|\bmailto:|\bxmpp:|\bgh-\d)
+    |\b[A-Z][A-Z0-9_]+-\d               # JIRA-123
+    |(?<!\w)[0-9a-fA-F]{7,64}(?!\w)     # commits
+    """,
+    re.VERBOSE,
+)
+"""What GitHub or GitLab makes something of that Markdown does not: they look for it in all text that is no code.
+
+Neither an escape nor an entity keeps them from it (docs.github.com "Autolinked references and URLs" and "Basic writing
+and formatting syntax"; docs.gitlab.com "GitLab Flavored Markdown" and "GitLab quick actions").
+"""
 
 
 def markdown(text: str, *, cell: bool = False) -> str:
-    """Text as one line of Markdown that reads as it was written: neither markup nor HTML, nor a second column.
+    """Text as one line of Markdown in which nothing is live on GitHub or GitLab, whoever wrote it.
 
-    Spans of code between single backticks stay, and so do addresses. With `cell`, it is part of a row of a table.
+    It is neither markup nor HTML, nor a second column. What would be a mention, a reference, an address, an emoji or a
+    command becomes code, as a whole word. Spans of code between single backticks stay. With `cell`, it is part of a row
+    of a table.
     """
+    line = terminal(" ".join(text.split()))
+    made = "".join(_inert(piece, cell=cell) for piece in re.split(rf"({_WORD.pattern})", line))
+    return _opened(made)
+
+
+def markdown_of_ours(text: str, *, cell: bool = False) -> str:
+    """Text that is nodrop's own as one line of Markdown, as it was written; addresses in it are links."""
     pieces = _MEANT.split(terminal(" ".join(text.split())))
-    line = "".join(_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece)
+    return _opened("".join(_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece))
+
+
+def _opened(line: str) -> str:
+    """A line of Markdown that is no heading, list, quotation or underline."""
     opening = _OPENING.match(line)
     if opening is None:
         return line
     number = opening[1] or ""
     return f"{number}\\{line[len(number) :]}"
+
+
+def _inert(word: str, *, cell: bool) -> str:
+    """A word, or the space between two, in which nothing is live."""
+    pieces = re.split(rf"({_CODE.pattern})", word)
+    if not _LIVE.search(" ".join(pieces[::2])):
+        return "".join(_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
+    tail = _TAIL.search(word)
+    assert tail is not None
+    body = word[: tail.start()]
+    if not body or _LIVE.search(tail[0]):
+        body, rest = word, ""
+    else:
+        rest = tail[0]
+    return f"{_piece(_code(body), 1, cell=cell)}{_piece(rest, 0, cell=cell)}"
+
+
+def _code(text: str) -> str:
+    """Text as a span of code, whichever backticks it has."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    room = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{room}{text}{room}{fence}"
 
 
 def _piece(text: str, kind: int, *, cell: bool) -> str:

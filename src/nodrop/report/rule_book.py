@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nodrop.lint.finding import SEVERITIES
 from nodrop.lint.rule import AREAS, STRICTNESSES, Rule
 from nodrop.report import rules as words
-from nodrop.report.escape import fenced, markdown
+from nodrop.report.escape import fenced, markdown_of_ours
 from nodrop.report.names import count
 from nodrop.report.rules import Shown, in_short, seen_on, sheet, spoken_modes
 
@@ -39,7 +39,7 @@ def _known_as(rule: Rule, catalogue: Iterable[Row], known: set[str]) -> list[str
         if rule.name in row.rules:
             others = [_link(name) for name in row.rules if name != rule.name and name in known]
             with_them = f" (with {', '.join(others)})" if others else ""
-            lines.append(f"* {row.id}: {markdown(row.says)}{with_them}")
+            lines.append(f"* {row.id}: {markdown_of_ours(row.says)}{with_them}")
     return lines
 
 
@@ -49,11 +49,11 @@ def _link(name: str) -> str:
 
 def _page(rule: Rule, rows: Sequence[str]) -> str:
     of = sheet(rule)
-    lines = [f"# {of.name}", "", markdown(of.finds), "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {markdown(text, cell=True)} |" for name, text in of.facts]
+    lines = [f"# {of.name}", "", markdown_of_ours(of.finds), "", "| | |", "|---|---|"]
+    lines += [f"| {name} | {markdown_of_ours(text, cell=True)} |" for name, text in of.facts]
     lines.append(f"| file | [{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml) |")
     for part in of.parts:
-        lines += ["", f"## {markdown(part.title.rstrip(','))}"]
+        lines += ["", f"## {markdown_of_ours(part.title.rstrip(','))}"]
         for block in part.blocks:
             lines += [""] * (isinstance(block, Shown) or part.prose or block is part.blocks[0])
             lines += _block(block, prose=part.prose)
@@ -68,7 +68,7 @@ def _block(block: str | Shown, *, prose: bool) -> Iterator[str]:
         case Shown():
             yield from _example(block)
         case _:
-            yield markdown(block) if prose else f"* {markdown(block)}"
+            yield markdown_of_ours(block) if prose else f"* {markdown_of_ours(block)}"
 
 
 def _example(example: Shown) -> Iterator[str]:
@@ -83,7 +83,7 @@ def _example(example: Shown) -> Iterator[str]:
 
 def _code(text: str) -> str:
     """Text as a span of code; what holds a backtick as it stands."""
-    return markdown(f"`{text}`") if "`" not in text else markdown(text)
+    return markdown_of_ours(f"`{text}`") if "`" not in text else markdown_of_ours(text)
 
 
 def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
@@ -156,4 +156,5 @@ def _listed(
 
 def _row(row: Row, known: set[str]) -> str:
     there = ", ".join(_link(name) for name in row.rules if name in known)
-    return f"| {row.id} | {markdown(row.says, cell=True)} | {there or markdown(row.undecided or 'none', cell=True)} |"
+    there = there or markdown_of_ours(row.undecided or "none", cell=True)
+    return f"| {row.id} | {markdown_of_ours(row.says, cell=True)} | {there} |"

@@ -9,7 +9,7 @@ from nodrop.fabric.fabric import MODES
 from nodrop.lint.finding import Severity
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped, origin
-from nodrop.report.escape import markdown, terminal
+from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.rules import finds, first_sentence, in_short, seen_on, spoken_modes
 
 WIDTH = 110
@@ -54,7 +54,7 @@ def _markdown(rules: Sequence[Listed]) -> Iterator[str]:
     yield "| rule | area | severity | modes | why |"
     yield "|---|---|---|---|---|"
     for each in rules:
-        rule, severity = each.rule, markdown(f"off: {each.off}", cell=True) if each.off else each.severity
+        rule, severity = each.rule, markdown_of_ours(f"off: {each.off}", cell=True) if each.off else each.severity
         yield f"| `{rule.name}` | {rule.area} | {severity} | {spoken_modes(rule)} | {in_short(rule)} |"
 
 

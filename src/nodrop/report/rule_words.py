@@ -8,7 +8,7 @@ from nodrop.fabric.types import Owner, Record, Type, attributes, is_property, la
 from nodrop.lint.rule import AREAS
 from nodrop.lint.scopes import SCOPES
 from nodrop.lint.vocabulary import Word, vocabulary
-from nodrop.report.escape import markdown
+from nodrop.report.escape import markdown_of_ours
 
 _KINDS = {"filter": "Filters: `value | filter`", "test": "Tests: `value is test`", "function": "Functions"}
 
@@ -84,7 +84,7 @@ def _word(word: Word) -> str:
     else:
         written = f"{word.name}({', '.join(given)})"
     said = " ".join(word.doc.split()).partition(". ")[0].rstrip(".")
-    return f"| `{_cell(written)}` | {_cell(word.result.describe())} | {markdown(said, cell=True)} |"
+    return f"| `{_cell(written)}` | {_cell(word.result.describe())} | {markdown_of_ours(said, cell=True)} |"
 
 
 def _described(kind: Type) -> str:

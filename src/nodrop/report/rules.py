@@ -11,7 +11,7 @@ from nodrop import platforms
 from nodrop.fabric.fabric import MODES
 from nodrop.lint.nodes import Attribute, Call, Name, Node, leaves
 from nodrop.lint.rule import Example, Rule
-from nodrop.report.escape import markdown, terminal
+from nodrop.report.escape import markdown_of_ours, terminal
 from nodrop.report.table import folded
 
 PAGE = 96
@@ -260,7 +260,7 @@ def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
 
 def in_short(rule: Rule) -> str:
     """The first sentence of why, as a cell of a table in Markdown."""
-    return markdown(first_sentence(rule.why), cell=True)
+    return markdown_of_ours(first_sentence(rule.why), cell=True)
 
 
 def first_sentence(text: str) -> str:
