@@ -29,7 +29,9 @@ INPUTS = {"intents/pod1.yaml": digest(b"pod1")}
 
 
 def put(directory: Path, files: dict[str, bytes], disk: Disk = DISK, *, overwrite_edited: bool = False) -> Published:
-    return publish(directory, files, anything, inputs=INPUTS, display="out", disk=disk, overwrite_edited=overwrite_edited)
+    return publish(
+        directory, files, anything, inputs=INPUTS, display="out", disk=disk, overwrite_edited=overwrite_edited
+    )
 
 
 def recover(directory: Path, disk: Disk = DISK) -> None:
@@ -131,14 +133,20 @@ class TestPublish:
         assert put(out, {}).removed == tuple(sorted(OLD))
         assert list(contents(out)) == [".nodrop.json"]
 
-    def test_scripts_can_be_run_whatever_the_umask(self, out: Path) -> None:
-        umask = os.umask(0o077)
+    @pytest.mark.parametrize(("umask", "private"), [(0o022, False), (0o077, False), (0o002, False), (0o002, True)])
+    def test_scripts_can_be_run_and_modes_follow_the_umask(self, out: Path, umask: int, private: bool) -> None:
+        before = os.umask(umask)
         try:
-            put(out, OLD)
+            publish(out, OLD, anything, inputs=INPUTS, display="out", private=private)
         finally:
-            os.umask(umask)
-        modes = {path.name: path.stat().st_mode & 0o777 for path in out.rglob("*") if path.is_file()}
-        assert modes == {"fabric.yaml": 0o644, "config_db.json": 0o644, "apply.sh": 0o755, ".nodrop.json": 0o644}
+            os.umask(before)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in out.rglob("*")}
+        less = 0o700 if private else ~umask
+        file, run = 0o666 & less, 0o777 & less
+        assert modes == {
+            **dict.fromkeys(("fabric.yaml", "config_db.json", ".nodrop.json"), file),
+            **dict.fromkeys(("apply.sh", "apply", "leaf1", "leaf2"), run),
+        }
 
     def test_changed_permissions_are_put_right(self, out: Path) -> None:
         put(out, OLD)
@@ -337,7 +345,7 @@ class TestRefused:
         assert handle is not None
         assert refusal(out) == "out: another nodrop build is writing it (wait until that has ended)"
         (out.parent / ".out.nodrop-new").mkdir()
-        recover(out)
+        assert "another nodrop build" in refusal(out)
         assert beside(out) == [".out.nodrop-lock", ".out.nodrop-new"]
         child = os.dup(handle)
         DISK.unlock(lock, handle)
@@ -509,9 +517,10 @@ def test_the_order_of_operations(out: Path, exchange: bool) -> None:
     put(out, OLD)
     disk = StoppingDisk(exchange=exchange)
     put(out, NEW, disk)
-    build = ["mkdir"] * 3 + ["write_file"] * 2 + ["link", "write_file"] + ["fsync_dir"] * 3
+    folders = ["mkdir", "mark", "mkdir", "mkdir"]
+    build = folders + ["write_file"] * 2 + ["link", "write_file", "unmark"] + ["fsync_dir"] * 3
     swap = ["exchange", "fsync_dir"] if exchange else ["exchange", "rename", "rename", "fsync_dir", "rename"]
-    assert disk.done == ["lock", *build, *swap, "remove_tree", "unlock"]
+    assert disk.done == ["lock", *build, *swap, "mark", "remove_tree", "unlock"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -535,20 +544,21 @@ def test_a_kill_at_any_moment(tmp_path: Path, seed: int) -> None:
 
 
 class TestRecover:
-    def test_has_nothing_to_do_and_writes_nothing(self, out: Path) -> None:
-        disk = StoppingDisk()
-        recover(out, disk)
+    def test_a_reader_is_told_of_a_tree_that_is_missing_and_changes_nothing(self, out: Path) -> None:
+        assert interrupted(out) is None
         put(out, OLD)
-        recover(out, disk)
-        recover(out / "leaf1/config_db.json", disk)
-        recover(out.parent / "no" / "such", disk)
-        assert disk.done == []
-
-    def test_a_reader_without_rights_beside_a_whole_tree(self, out: Path) -> None:
-        put(out, OLD)
-        (out.parent / ".out.nodrop-new").mkdir()
-        recover(out, FailingDisk("lock", errno.EROFS))
-        assert is_whole(out, OLD)
+        for other in ("new", "old"):
+            (out.parent / f".out.nodrop-{other}").mkdir()
+        assert [interrupted(path) for path in (out, out / "leaf1/config_db.json", out / "no" / "such")] == [None] * 3
+        (out.parent / ".out.nodrop-old").rmdir()
+        out.rename(out.parent / ".out.nodrop-old")
+        before = contents(out.parent)
+        assert interrupted(out) == (
+            "a build of out was interrupted; run `nodrop build` again, or rename .out.nodrop-old beside it to out"
+        )
+        with pytest.raises(InputProblems, match="a build of out was interrupted"):
+            check(out, OLD, display="out")
+        assert contents(out.parent) == before
 
     def test_a_reader_without_rights_and_no_tree(self, out: Path) -> None:
         put(out, OLD)
@@ -562,9 +572,31 @@ class TestRecover:
         (out.parent / "mine").mkdir()
         (out.parent / "mine" / "thesis").write_text("years of work")
         (out.parent / ".out.nodrop-new").symlink_to("mine")
-        put(out, OLD)
-        assert beside(out) == ["mine"]
+        assert ".out.nodrop-new beside it was not made by nodrop" in refusal(out)
+        assert (out.parent / ".out.nodrop-new").is_symlink()
         assert (out.parent / "mine" / "thesis").exists()
+
+    @pytest.mark.parametrize(("held", "ours"), [(b"", True), (MARK[:9], True), (MARK, True), (b"mine", False)])
+    def test_a_folder_is_removed_where_nodrop_has_marked_it(self, out: Path, held: bytes, ours: bool) -> None:
+        new = out.parent / ".out.nodrop-new"
+        new.mkdir()
+        (new / MARKER).write_bytes(held)
+        if ours:
+            put(out, OLD)
+            assert beside(out) == []
+            return
+        assert "was not made by nodrop" in refusal(out)
+        assert (new / MARKER).read_bytes() == held
+
+    def test_a_mark_that_is_cut_short_says_nothing_of_what_else_is_there(self, out: Path) -> None:
+        new = out.parent / ".out.nodrop-new"
+        new.mkdir()
+        (new / MARKER).write_bytes(MARK[:9])
+        (new / "thesis").write_text("years of work")
+        assert "was not made by nodrop" in refusal(out)
+        (new / MARKER).write_bytes(MARK)
+        put(out, OLD)
+        assert beside(out) == []
 
     def test_a_folder_made_by_the_user_after_a_crash_is_kept(self, out: Path) -> None:
         put(out, OLD)
@@ -572,7 +604,8 @@ class TestRecover:
         (out.parent / ".out.nodrop-new").mkdir()
         out.mkdir()
         (out / "notes").write_text("mine")
-        recover(out)
+        with pytest.raises(InputProblems, match="notes"):
+            recover(out)
         assert files_in(out) == {"notes": b"mine"}
         assert beside(out) == []
 
@@ -637,8 +670,3 @@ class TestCheck:
         out.write_text("mine")
         with pytest.raises(InputProblems, match="out: is not a folder"):
             check(out, OLD, display="out")
-
-    def test_a_build_cut_short_is_put_right_first(self, out: Path) -> None:
-        put(out, OLD)
-        out.rename(out.parent / ".out.nodrop-old")
-        assert check(out, OLD, display="out") == ()

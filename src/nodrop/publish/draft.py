@@ -19,7 +19,7 @@ from nodrop.publish.refusal import (
     require_replaceable,
     unsettled,
 )
-from nodrop.publish.swap import NotOurs, Place, clear, locked, make_folders, settle, swap
+from nodrop.publish.swap import NotOurs, Place, clear, locked, make_folders, require_ours, settle, swap
 from nodrop.publish.tree import (
     MANIFEST,
     Manifest,
@@ -235,7 +235,8 @@ def drafting(
             if not stack.enter_context(locked(place, disk)):
                 raise refused(display, "another nodrop build is writing it", "wait until that has ended")
             try:
-                settle(place, disk, names)
+                require_ours(place, names)
+                settle(place, disk)
             except OSError as error:
                 raise unsettled(place, display, error) from error
             except NotOurs as error:
@@ -249,8 +250,8 @@ def drafting(
             if draft.done:
                 made.clear()
             else:
-                with suppress(OSError, NotOurs):
-                    settle(place, disk, names)
+                with suppress(OSError):
+                    settle(place, disk)
 
 
 def _unmake(folders: list[Path], disk: Disk) -> None:

@@ -59,15 +59,18 @@ def locked(place: Place, disk: Disk) -> Iterator[bool]:
             disk.unlock(place.lock, handle)
 
 
-def settle(place: Place, disk: Disk, names: Names) -> None:
-    """Leave one whole tree and nothing beside it, wherever a swap has stopped; the caller holds the lock.
-
-    NotOurs where something beside it was not made by nodrop, which gives what it writes these names; then nothing is
-    changed.
-    """
+def require_ours(place: Place, names: Names) -> None:
+    """Raise NotOurs where something stands beside a tree that no command has made which gives files these names."""
     for left in (place.new, place.old):
         if os.path.lexists(left) and not is_ours(left, names):
             raise NotOurs(left)
+
+
+def settle(place: Place, disk: Disk) -> None:
+    """Leave one whole tree and nothing beside it, wherever a swap has stopped.
+
+    The caller holds the lock, and nodrop made what stands beside it.
+    """
     if os.path.lexists(place.old) and not os.path.lexists(place.tree):
         disk.rename(place.old, place.tree)
         disk.fsync_dir(place.tree.parent)
