@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from command import SCRIPT, built, nodrop
-from nodrop.publish import file as files
+from nodrop.publish.landing import Landing
 from nodrop.resources import home
 
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
@@ -112,17 +112,22 @@ def test_a_write_that_fails_half_way_leaves_the_old_file() -> None:
     assert sorted(map(str, Path().iterdir())) == before
 
 
-def test_a_file_keeps_its_mode_and_a_link_leads_to_its_file() -> None:
+def test_a_file_keeps_its_mode_and_nothing_is_written_through_a_link() -> None:
     Path("mine").write_text("old")
     Path("mine").chmod(0o640)
     Path("link").symlink_to("mine")
     before = os.umask(0o027)
     try:
-        nodrop("lint", "pod.yaml", *formats("json=link", "sarif=new"))
+        done = nodrop("lint", "pod.yaml", *formats("json=link", "sarif=new"))
+        nodrop("lint", "pod.yaml", *formats("junit=mine"))
     finally:
         os.umask(before)
+    assert (
+        done.err
+        == "Error: cannot write link: a link, which nothing is written through; remove it or give another name\n"
+    )
     assert Path("link").is_symlink()
-    assert json.loads(Path("mine").read_text())["findings"]
+    assert ElementTree.fromstring(Path("mine").read_text()).tag == "testsuites"
     assert [stat.S_IMODE(Path(name).stat().st_mode) for name in ("mine", "new")] == [0o640, 0o640]
 
 
@@ -139,10 +144,10 @@ def test_a_file_in_a_folder_that_takes_no_new_one_is_written(monkeypatch: pytest
     """Root may write anywhere, so the refusal is made up."""
     Path("old.json").write_text("old")
 
-    def refused(**_: object) -> None:
+    def refused(*_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", refused)
+    monkeypatch.setattr(Landing, "draft", refused)
     done = nodrop("lint", "pod.yaml", *formats("json=old.json", "sarif=new.sarif"))
     assert (done.code, done.err) == (2, "Error: cannot write new.sarif: permission denied\n")
     assert json.loads(Path("old.json").read_text())["findings"]

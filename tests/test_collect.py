@@ -284,8 +284,8 @@ def test_a_folder_that_cannot_be_read_is_a_problem(monkeypatch: pytest.MonkeyPat
     write("site/leaf2/config_db.json")
     real = os.scandir
 
-    def scandir(path: str | Path) -> object:
-        if Path(path).name == "leaf1":
+    def scandir(path: int) -> object:
+        if Path(f"/proc/self/fd/{path}").readlink().name == "leaf1":
             raise PermissionError(13, "Permission denied")
         return real(path)
 

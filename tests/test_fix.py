@@ -171,15 +171,22 @@ def test_what_needs_no_fix_comes_out_of_standard_output_as_it_went_in() -> None:
     assert nodrop("fix", "-", "--unsafe", stdin=raw).out.encode() == raw
 
 
-def test_a_link_stays_one_and_the_mode_stays() -> None:
+def test_nothing_is_written_through_a_link_and_the_mode_stays() -> None:
     edit(LEAF, unwatch)
-    shutil.move(LEAF, "real.json")
-    Path("real.json").chmod(0o640)
-    LEAF.symlink_to(os.path.relpath("real.json", LEAF.parent))
+    LEAF.chmod(0o640)
+    real = LEAF.with_name("real")
+    shutil.move(LEAF, real)
+    LEAF.symlink_to("real")
+    before = real.read_bytes()
+    done = nodrop("fix", "net", "--unsafe")
+    assert done.code == 2
+    assert f"{LEAF}: a link, which nothing is written through" in done.out
+    assert (LEAF.is_symlink(), real.read_bytes()) == (True, before)
+    LEAF.unlink()
+    shutil.move(real, LEAF)
     assert nodrop("fix", "net", "--unsafe").code == 0
-    assert LEAF.is_symlink()
-    assert Path("real.json").stat().st_mode & 0o777 == 0o640
-    assert "Ethernet8" in json.loads(Path("real.json").read_text())["PFC_WD"]
+    assert LEAF.stat().st_mode & 0o777 == 0o640
+    assert "Ethernet8" in json.loads(LEAF.read_text())["PFC_WD"]
     assert [path.name for path in Path().glob(".*")] == []
 
 
@@ -227,15 +234,16 @@ def test_a_patch_tells_what_it_does_to_a_switch_that_runs() -> None:
 
 def test_a_file_that_cannot_be_replaced_is_told_and_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
     from nodrop.publish import inplace
+    from nodrop.publish.landing import Landing
 
     edit(LEAF, unwatch)
     edit(Path("net/leaf2/config_db.json"), unwatch)
     real = inplace.DISK.take_after
 
-    def failing(path: Path, source: Path) -> None:
-        if source.parent.name == "leaf1":
+    def failing(draft: int, place: Landing) -> None:
+        if os.path.samestat(os.fstat(place.folder), LEAF.parent.stat()):
             raise PermissionError(1, "Operation not permitted")
-        real(path, source)
+        real(draft, place)
 
     monkeypatch.setattr(inplace.DISK, "take_after", failing)
     before = LEAF.read_bytes()

@@ -28,12 +28,6 @@ _HOST = Kind(
     image="ghcr.io/srl-labs/network-multitool",
     told=("hosts have their addresses, and the switches beside them as default gateways instead of Docker's",),
 )
-NAMES = (
-    "*.clab.yml",
-    "*.sh",
-    *(f"*/{name}" for name in ("config_db.json", "frr.conf", "*.ini", "*.yaml", "ports.conf")),
-)
-"""The names of the files of a lab, as patterns."""
 _PREFIX = "clab"
 _LONGEST_NAME = 60
 """Of a container that is found by its name (containerlab nodes/default_node.go)."""
@@ -57,6 +51,13 @@ class Lab:
     switches: int
     hosts: int
     cables: int
+
+
+def patterns() -> list[str]:
+    """Return the names that files of a lab can have, as patterns."""
+    every = makers().values()
+    scripts = (script for one in every for script in one.KIND.scripts)
+    return ["*.clab.yml", *scripts, *(f"*/{name}" for one in every for name in one.WRITES)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,7 @@ class Source:
     path: Path | None = None
     held: bytes | None = None
     digest: str = ""
-    root: Root | None = field(default=None, compare=False)
+    root: Root | None = field(default=None, compare=False, repr=False)
     """What the file lies in, so that it is opened again as it was."""
 
 

@@ -134,9 +134,13 @@ def regular(
         if root is None:
             _refuse_irregular(path.stat(), display, max_bytes)
         descriptor = os.open(path, flags) if root is None else root.open(path, flags)
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             status = os.fstat(descriptor)
             _refuse_irregular(status, display, max_bytes)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        with os.fdopen(descriptor, "rb") as file:
             yield file, status.st_size
     except LeadsOut as error:
         raise InputProblems([leads_out(display, error)]) from None

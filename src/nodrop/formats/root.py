@@ -4,13 +4,13 @@ A *root* is the folder that what is read must lie in. Links inside may lead anyw
 but not into a repository's own files (`.git`), which may hold credentials. Hard links cannot be told from files.
 """
 
-import ctypes
 import errno
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 
 REPOSITORY = ".git"
 _HOPS = 40
@@ -60,7 +60,7 @@ class Root:
         """Open what is named below the root and return the descriptor; LeadsOut, or another OSError, where it fails."""
         below = self._below(path)
         if not below:
-            return os.open(self.top, flags | os.O_CLOEXEC)
+            return self._opened(flags | os.O_CLOEXEC)
         handle = _open_plain(self.handle, below, flags | os.O_CLOEXEC)
         if handle is not None:
             return handle
@@ -91,8 +91,15 @@ class Root:
     def handle(self) -> int:
         """The descriptor of the folder, opened when it is first asked for."""
         if self._handle is None:
-            self._handle = os.open(self.top, _FOLDER)
+            self._handle = self._opened(_FOLDER)
         return self._handle
+
+    def _opened(self, flags: int) -> int:
+        """Open the root itself, as seen from the working directory where one may not enter what lies above that."""
+        try:
+            return os.open(self.top, flags)
+        except PermissionError:
+            return os.open(os.path.relpath(self.top), flags)
 
     def _below(self, path: str | os.PathLike[str]) -> str:
         """Return a path as it is named below the root."""
@@ -192,39 +199,42 @@ def around(path: str | os.PathLike[str], repository: str | None = None) -> Root:
     top = repository or repository_of(absolute)
     if top is not None:
         return Root(top, "the repository")
-    if os.path.isdir(absolute) or os.path.islink(absolute):  # noqa: PTH112, PTH114
+    if os.path.isdir(path) or os.path.islink(path):  # noqa: PTH112, PTH114
         return Root(absolute, os.fspath(path))
     return Root(os.path.dirname(absolute), os.path.dirname(os.fspath(path)) or ".")  # noqa: PTH120
 
 
-def _syscall() -> "ctypes._NamedFuncPointer | None":
-    """Return the C library's `syscall`; None where there is no way to it."""
+@cache
+def _syscall() -> "tuple[Callable[..., int], Callable[[], int]] | None":
+    """Return the C library's `syscall`, and what returns its error; None where there is no way to them."""
     try:
+        import ctypes
+
         call = ctypes.CDLL(None, use_errno=True).syscall
-    except (OSError, AttributeError):
+    except (ImportError, OSError, AttributeError):
         return None
     call.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
     call.restype = ctypes.c_long
-    return call
+    return call, ctypes.get_errno
 
 
-_SYSCALL = _syscall()
 _UNSURE = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.E2BIG})
 """What the kernel answers where it has no openat2, a sandbox refuses it, or a link is on the way."""
 
 
 def _open_plain(folder: int, below: str, flags: int) -> int | None:
     """Open a path that has no links in it; None where it may have, or where the kernel has no such call."""
-    if _SYSCALL is None:
+    if (calls := _syscall()) is None:
         return None
+    call, error = calls
     name = os.fsencode(below)
     if b"\0" in name:
         raise ValueError("embedded null byte")
     how = struct.pack("QQQ", flags, 0, _PLAIN)
-    handle: int = _SYSCALL(_OPENAT2, folder, name, how, len(how))
+    handle = call(_OPENAT2, folder, name, how, len(how))
     if handle >= 0:
         return handle
-    code = ctypes.get_errno()
+    code = error()
     if code in _UNSURE:
         return None
     raise OSError(code, os.strerror(code))

@@ -57,6 +57,8 @@ class Maker(Protocol):
     """A platform's `virtual.py`."""
 
     KIND: Kind
+    WRITES: tuple[str, ...]
+    """The names of the files of a switch."""
 
     def virtual(self, device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
         """Make a switch of a lab of a device's files, given by canonical name, and of what FRR runs on it.

@@ -61,8 +61,6 @@ def publish(
     require_plain(files)
     require_relative(inputs)
     with drafting(
-        directory, names, display=display, disk=disk, overwrite_edited=overwrite_edited, private=private
+        directory, names, display=display, disk=disk, overwrite_edited=overwrite_edited, mark=mark, private=private
     ) as draft:
-        if mark is not None:
-            draft.require(mark)
         return draft.publish([draft.part().put(files)], inputs)

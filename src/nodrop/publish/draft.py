@@ -127,12 +127,6 @@ class Draft:
         old = self._old.only(prefix)
         return Part(place=self._place, display=self._display, standing=old, disk=self._disk, private=self._private)
 
-    def require(self, mark: str) -> None:
-        """Refuse a folder with files of nodrop's of which none has this name: another command wrote them."""
-        if self._old.listed and mark not in self._old.listed:
-            found = f"holds what another command of nodrop wrote, without {mark}"
-            raise refused(self._display, found, "give a new or an empty folder; nothing was touched")
-
     def publish(self, puts: Sequence[Put], inputs: Mapping[str, str]) -> Published:
         """Let the folder hold exactly what was put, and the manifest, in one step that is on the disk afterwards.
 
@@ -217,13 +211,15 @@ def drafting(
     display: str,
     disk: Disk = DISK,
     overwrite_edited: bool = False,
+    mark: str | None = None,
     private: bool = False,
 ) -> Iterator[Draft]:
     """Keep a folder for one build, which begins here and has replaced it when the block ends, or has changed nothing.
 
     Refused with InputProblems: a folder with anything in it that is not listed in its manifest, one that another build
-    is writing, one that the system does not let us replace, one that a link leads to (`landing`). `names` are those
-    that the command gives to files; what is `private` may hold secrets, and is for its owner alone.
+    is writing, one that the system does not let us replace, one that a link leads to (`landing`), and with a `mark` one
+    that holds files of nodrop's, but none of that name. `names` are those that the command gives to files; what is
+    `private` may hold secrets, and is for its owner alone.
     """
     display = display.rstrip("/")
     place = placed(directory, display)
@@ -242,7 +238,7 @@ def drafting(
             except NotOurs as error:
                 raise not_ours(place, display, error) from None
             require_folder(place, display)
-            old = survey(place.tree, names, display=display)
+            old = survey(place.tree, names, display=display, mark=mark)
         draft = Draft(place, display, old, disk, overwrite_edited=overwrite_edited, private=private)
         try:
             yield draft

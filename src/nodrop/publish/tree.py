@@ -83,10 +83,11 @@ class Standing:
         return frozenset(path for path, found in there if found not in (self.listed[path], new.get(path)))
 
 
-def survey(root: Path, names: Names, *, display: str) -> Standing:
+def survey(root: Path, names: Names, *, display: str, mark: str | None = None) -> Standing:
     """Look at the folder that is to be replaced, and refuse if that would lose what nodrop has not written.
 
-    What the manifest lists under a name that the command gives to no file (`names`) was not written by it.
+    With a `mark`, a file of that name has to be listed, if any is. What the manifest lists under a name that the
+    command gives to no file (`names`) was not written by it.
 
     A listed file that was deleted is no loss. Whether one was edited is seen when it is known what takes its place;
     where the folder is refused anyway, it is told as well.
@@ -100,7 +101,11 @@ def survey(root: Path, names: Names, *, display: str) -> Standing:
     if MANIFEST not in entries:
         raise InputProblems([_not_ours(entries, display)])
     data, claimed = _read_manifest(root, display)
-    listed = {path: found for path, found in claimed.items() if names(path)}
+    if mark is not None and claimed and mark not in claimed:
+        found = f"holds what another command of nodrop wrote, without {mark}"
+        hint = "give a new or an empty folder; nothing was touched"
+        raise InputProblems([Problem(path=display, found=found, hint=hint)])
+    listed = {path: there for path, there in claimed.items() if names(path)}
     stats = dict(walk(root, folders_of(listed)))
     ours = {path: listed[path] for path, found in stats.items() if path in listed and is_file(found)}
     standing = Standing(
@@ -111,7 +116,7 @@ def survey(root: Path, names: Names, *, display: str) -> Standing:
         folders=folders_of(listed),
     )
     if foreign := stats.keys() - ours - {MANIFEST}:
-        problems = [_foreign(path, display, listed=path in listed) for path in foreign]
+        problems = [_foreign(path, display, listed=path in listed, claimed=path in claimed) for path in foreign]
         raise InputProblems([*problems, *(edited_problem(path, display) for path in standing.edited(root, ours, {}))])
     return standing
 
@@ -223,8 +228,12 @@ def _not_ours(entries: list[str], display: str) -> Problem:
     return Problem(path=display, found=found, hint="give a new or an empty folder; nothing was touched")
 
 
-def _foreign(path: str, display: str, *, listed: bool) -> Problem:
-    found = "is no longer the plain file that nodrop wrote" if listed else "was not written by nodrop"
+def _foreign(path: str, display: str, *, listed: bool, claimed: bool) -> Problem:
+    found = "was not written by nodrop"
+    if listed:
+        found = "is no longer the plain file that nodrop wrote"
+    elif claimed:
+        found = f"is listed in {MANIFEST}, but this command gives no file that name"
     hint = "move it out of the folder, which a build replaces as a whole; nothing was touched"
     return Problem(path=f"{display}/{shown(path)}", found=found, hint=hint)
 

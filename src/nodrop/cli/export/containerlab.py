@@ -36,7 +36,7 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
     from nodrop.cli.main import WRONG
     from nodrop.cli.output import calm_collector, tell
     from nodrop.cli.writing import filled
-    from nodrop.export.containerlab import NAMES, images, lab
+    from nodrop.export.containerlab import images, lab, patterns
 
     chosen = _images(named, images())
     calm_collector()
@@ -45,7 +45,7 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
         tell(f"nothing was written to {output}")
         return WRONG
     made = lab(reading, chosen)
-    filled(output, made.files, NAMES, mark=made.topology)
+    filled(output, made.files, patterns(), mark=made.topology)
     for text in (*made.told, *(f"changed: {one}" for one in made.changed)):
         tell(text)
     tell(f"{output}: {made.switches} switches, {made.hosts} hosts, {made.cables} cables, {len(made.files)} files")

@@ -32,6 +32,8 @@ KIND = Kind(
 )
 
 _PORTS = "ports.conf"
+WRITES = (FILE, _PORTS)
+"""The names of the files of a switch."""
 _FOLDER = "/config"
 _PORT = re.compile(r"swp([1-9][0-9]{0,2})(?:s([0-7]))?")
 _WIDTHS = (2, 4, 8)

@@ -17,6 +17,8 @@ from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, merged
 from nodrop.platforms.sonic.frr_text import FRR_FILE
 from nodrop.platforms.virtual import Kind, Virtual
 
+WRITES = (FILE, "lanemap.ini", "port_config.ini", FRR_FILE)
+"""The names of the files of a switch."""
 KIND = Kind(
     name="sonic-vs",
     image="docker-sonic-vs:latest",
