@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from command import SCRIPT, nodrop
 from nodrop.publish import digest
@@ -46,6 +47,11 @@ def links_out(out: Path) -> dict[str, str]:
 
 
 WAYS = tuple(links_out(Path("/")))
+
+
+def slow(*values: object) -> list[ParameterSet]:
+    """Values that are tried in the slow tests."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
 @pytest.fixture(scope="session")
@@ -135,7 +141,7 @@ def test_whichever_way_it_goes(way: str, name: str, outside: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("strictness", ["regular", "auditor"])
+@pytest.mark.parametrize("strictness", ["auditor", *slow("regular")])
 def test_no_format_shows_what_lies_there(form: str, strictness: str, whole: Path) -> None:
     shutil.copytree(whole / "build", "build")
     link("build/leaf1/frr.conf", "../../../outside/credentials")
@@ -159,7 +165,7 @@ READERS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("command", READERS)
-@pytest.mark.parametrize("name", ["leaf1/frr.conf", "leaf1/config_db.json", "fabric.yaml"])
+@pytest.mark.parametrize("name", ["leaf1/config_db.json", *slow("leaf1/frr.conf", "fabric.yaml")])
 def test_no_command_shows_what_lies_there(command: str, name: str, whole: Path) -> None:
     for copy in ("build", "whole"):
         shutil.copytree(whole / "build", copy)
@@ -378,7 +384,7 @@ def wrote_nothing(words: tuple[str, ...], target: str, named: str) -> None:
 
 
 @pytest.mark.usefixtures("changed")
-@pytest.mark.parametrize("kind", ["file", "nothing", "inside", "git"])
+@pytest.mark.parametrize("kind", ["file", *slow("nothing", "inside", "git")])
 @pytest.mark.parametrize("command", WRITE)
 def test_an_output_that_is_a_link_is_refused(command: str, kind: str) -> None:
     words, is_folder = WRITE[command]
@@ -396,7 +402,7 @@ def test_an_output_that_is_a_link_is_refused(command: str, kind: str) -> None:
 
 
 @pytest.mark.usefixtures("changed")
-@pytest.mark.parametrize("parent", ["../outside/empty", "../outside/new", ".git", "next/deep", "chained"])
+@pytest.mark.parametrize("parent", ["../outside/empty", *slow("../outside/new", ".git", "next/deep", "chained")])
 @pytest.mark.parametrize("command", WRITE)
 def test_a_folder_above_an_output_leads_nowhere_else(command: str, parent: str) -> None:
     link("next", "../outside")
@@ -483,7 +489,7 @@ MODES: dict[str, tuple[tuple[str, ...], bool]] = {
 
 
 @pytest.mark.usefixtures("changed")
-@pytest.mark.parametrize("umask", [0o077, 0o027, 0o002, 0o000])
+@pytest.mark.parametrize("umask", [0o027, *slow(0o077, 0o002, 0o000)])
 @pytest.mark.parametrize("command", MODES)
 def test_modes_follow_the_umask_and_what_may_hold_secrets_is_for_its_owner(command: str, umask: int) -> None:
     words, secret = MODES[command]
@@ -599,7 +605,7 @@ def test_a_manifest_of_any_size_is_refused_in_words(whole: Path) -> None:
 BESIDE = (".X.nodrop-old", ".X.nodrop-new", ".X.nodrop-lock")
 
 
-@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("name", [BESIDE[0], *slow(*BESIDE[1:])])
 @pytest.mark.parametrize(
     "words",
     [
