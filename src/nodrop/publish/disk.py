@@ -41,7 +41,9 @@ class Disk:
                 os.fsync(file.fileno())
 
     def mark(self, folder: Path) -> None:
-        """Say in a folder that nodrop made it and may remove it; it may say so already."""
+        """Say in a folder that nodrop made it and may remove it, which its owner may then do; it may say so already."""
+        if not os.access(folder, os.W_OK | os.X_OK):
+            folder.chmod(0o700)
         handle = os.open(folder / MARKER, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         with os.fdopen(handle, "wb") as file:
             file.write(MARK)
