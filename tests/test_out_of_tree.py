@@ -16,6 +16,10 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from command import SCRIPT, nodrop
+from nodrop.errors import InputProblems
+from nodrop.inputs import Disk
+from nodrop.locate import load
+from nodrop.opening import opened
 from nodrop.publish import digest
 from nodrop.resources import home
 
@@ -677,3 +681,14 @@ def test_drafts_beside_a_file_cost_nobody_a_file(whole: Path, outside: Path) -> 
     draft.write_text("years of work")
     nodrop("fix", "--unsafe", "--edit-generated", "build")
     assert draft.read_text() == "years of work"
+
+
+def test_a_file_that_became_a_link_out_of_the_tree_is_not_opened_again(outside: Path) -> None:
+    """Not even where it holds the same, for that alone would tell."""
+    path = Path("leaf1/frr.conf")
+    shutil.copy(outside / "key", path)
+    found, problems = opened([("frr.conf", Disk().text(path))])
+    assert problems == []
+    link("leaf1/frr.conf", "../../outside/key")
+    with pytest.raises(InputProblems, match="leads out of the repository"):
+        load(found[0][0])

@@ -424,7 +424,7 @@ def test_markdown_has_the_verdict_and_the_new_findings_first_the_worst_before_th
     assert "(build/leaf1/config_db.json:" in page[2]
     assert page[3].startswith("  - what to do: ")
     assert page[4].startswith("- 🟡 **new warning** `class-changes-along-path`: ")
-    assert page[-1] == f"<sub>compared with main ({commit})</sub>"
+    assert page[-1] == f"<sub>compared with main (`{commit}`)</sub>"
 
 
 def test_patches_of_the_change(configurations: Git) -> None:

@@ -18,7 +18,7 @@ class Text:
     display: str
     path: Path | None = None
     held: bytes = b""
-    root: Root | None = None
+    root: Root | None = field(default=None, compare=False, repr=False)
     """What no link leads out of when the file is opened; without one, it is opened as it is named."""
 
     def read(self, max_bytes: int) -> bytes:

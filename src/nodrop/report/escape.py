@@ -42,7 +42,8 @@ _OPENING = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)|([#+=>-])")
 _WORD = re.compile(r"(?:(?<!`)`[^`]+`(?!`)|\S)+")
 """What stands between spaces, with the spans of code in it."""
 _CODE = re.compile(r"(?<!`)`[^`]+`(?!`)")
-_TAIL = re.compile(r"[.,;:!?)'\"]*$")
+_AROUND = re.compile(r"([('\"]*)(.*?)([.,;:!?)'\"]*)", re.DOTALL)
+"""What stands around a word, which is no part of it."""
 _LIVE = re.compile(
     r"""
     [@＠\#^$~`\\]                      # mentions, numbers, labels, snippets, math, alerts
@@ -95,14 +96,12 @@ def _inert(word: str, *, cell: bool) -> str:
     pieces = re.split(rf"({_CODE.pattern})", word)
     if not _LIVE.search(" ".join(pieces[::2])):
         return "".join(_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
-    tail = _TAIL.search(word)
-    assert tail is not None
-    body = word[: tail.start()]
-    if not body or _LIVE.search(tail[0]):
-        body, rest = word, ""
-    else:
-        rest = tail[0]
-    return f"{_piece(_code(body), 1, cell=cell)}{_piece(rest, 0, cell=cell)}"
+    around = _AROUND.fullmatch(word)
+    assert around is not None
+    before, body, after = around.groups()
+    if not body:
+        before, body, after = "", word, ""
+    return f"{before}{_piece(_code(body), 1, cell=cell)}{after}"
 
 
 def _code(text: str) -> str:
