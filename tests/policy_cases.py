@@ -487,9 +487,9 @@ CASES = (
         name="nodrop-yaml-leads-to-zeros",
         base=(Write("nodrop.yaml", "baseline: known.yaml\n"), Write("known.yaml", BASELINE)),
         change=(Remove("nodrop.yaml"), Link("nodrop.yaml", "/dev/zero"), Remove("known.yaml")),
+        code=2,
         rules=(HOST,),
-        severity="note",
-        says=("deleted",),
+        severity="",
     ),
     Case(
         name="moved-out-of-the-paths",

@@ -221,4 +221,7 @@ def test_what_a_policy_names_is_never_waited_for_with_a_cache(
     monkeypatch.setenv("NODROP_NO_CACHE", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     unwatched("Ethernet0")
-    assert nodrop("check", "--base", "HEAD").code == 1
+    found = nodrop("check", "--base", "HEAD")
+    assert found.code == 2
+    assert found.out.count("nodrop.yaml: a link that leads out of the repository") == 1
+    assert "Ethernet0" in found.out and "watchdog" in found.out  # noqa: PT018 -- one finding

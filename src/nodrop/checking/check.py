@@ -94,9 +94,8 @@ def _checked(
     missing = {one.path for one in former.problems}
     problems = (*run.policies.problems, *former.problems, *(one for one in run.problems if one.path not in missing))
     outcome = merged(outcomes)
-    outcome = replace(
-        outcome, notes=(*outcome.notes, *both.notes), problems=(*outcome.problems, *run.policies.wrong, *run.wrong)
-    )
+    wrong = dict.fromkeys((*outcome.problems, *run.policies.wrong, *run.wrong))
+    outcome = replace(outcome, notes=(*outcome.notes, *both.notes), problems=tuple(wrong))
     return (
         Checked(
             base=base,

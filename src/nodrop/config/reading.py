@@ -123,10 +123,7 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
             return None
         for name in (FILE, PYPROJECT):
             path = folder / name
-            if disk.is_file(path) and _counts(path, disk):
-                if not isinstance(disk, Former) and not _is_inside(folder, name, tree_of(path)):
-                    found, expected = "a link that leads out of the repository", "a file"
-                    raise InputProblems([Problem(path=str(_shown(path)), found=found, expected=expected)])
+            if disk.is_folder(folder) and disk.is_file(path) and _counts(path, disk):
                 return _shown(path)
         if within is None and os.path.lexists(folder / _REPOSITORY):
             return None
@@ -240,7 +237,7 @@ class _Named:
     def profile(self, path: Path) -> Profile:
         """Return the profile in a file."""
         if not isinstance(self._disk, Former):
-            return load_profile(str(path))
+            return load_profile(str(path), self._disk.root(path))
         return loads_profile(self._disk.text(path).read(MAX_PROFILE_BYTES), str(path), path.stem)
 
     def held(self, rules: Sequence[Path], known: Path | None) -> Held:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.formats.root import Root
 from nodrop.former.asking import REVISION_HINT
 from nodrop.former.state import Former
 from nodrop.inputs import Disk, Entry, Text
@@ -18,6 +19,7 @@ class _Folder(Former):
         super().__init__(Path(os.path.realpath(".")))
         self._folder, self._disk = folder, Disk()
         self._real = Path(os.path.realpath(folder))
+        self._root = Root(os.path.abspath(folder), str(folder))  # noqa: PTH100 -- links to it are the user's own
         self._inside: dict[str, bool] = {}
         """Which paths from the folder lead to something below it."""
         self._now: dict[str, bool] = {}
@@ -34,8 +36,7 @@ class _Folder(Former):
         there = self._folder / key
         if self._is_inside(key):
             return there
-        found = f"a link that leads out of {self._folder} (to {os.path.realpath(there)}), so it is not followed"
-        problem = Problem(path=str(path), found=found)
+        problem = Problem(path=str(path), found=f"a link that leads out of {self._folder}, so it is not followed")
         if problem not in self.problems:
             self.problems.append(problem)
         return None
@@ -63,7 +64,7 @@ class _Folder(Former):
         if there is None:
             return False
         if str(path) not in self._now:
-            self._now[str(path)] = _alike(there, path)
+            self._now[str(path)] = _alike(self.text_of(there), super().text(path))
         return self._now[str(path)]
 
     def is_folder(self, path: Path) -> bool:
@@ -95,7 +96,11 @@ class _Folder(Former):
         there = self.there(path)
         if there is None:
             return Text(display=shown)
-        return Text(display=shown, path=path if self._is_now(path) else there)
+        return super().text(path, shown) if self._is_now(path) else self.text_of(there, shown)
+
+    def text_of(self, there: Path, display: str = "") -> Text:
+        """Return a file of the folder as a text, out of which no link leads."""
+        return Text(display=display or str(there), path=there, root=self._root)
 
 
 def of_folder(folder: Path, paths: Sequence[str]) -> Former:
@@ -141,10 +146,10 @@ def _holds_working_directory(folder: Path) -> bool:
     return any(folder.samefile(one) for one in (here, *here.parents))
 
 
-def _alike(one: Path, other: Path) -> bool:
+def _alike(one: Text, other: Text) -> bool:
     """Whether two files have the same bytes."""
     try:
-        alike = one.is_file() and other.is_file() and one.stat().st_size == other.stat().st_size
-        return alike and one.read_bytes() == other.read_bytes()
-    except OSError:
+        with one.opened() as (first, size), other.opened() as (second, other_size):
+            return size == other_size and first.read() == second.read()
+    except InputProblems:
         return False

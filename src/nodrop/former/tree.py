@@ -114,7 +114,7 @@ class _Tree(Former):
         """Return a file as a text to be read, shown by the path that it had."""
         shown = str(path) if display is None else display
         there = self._path(path)
-        return Text(display=shown) if there is None else Text(display=shown, path=there)
+        return Text(display=shown) if there is None else super().text(there, shown)
 
     def _there(self, key: str, display: str) -> str | None:
         """Follow links; None where one leads out of the tree, which is a problem of what messages call `display`."""

@@ -111,8 +111,9 @@ class Disk:
                 root = self._named(path)
                 break
             at = above
-        if at not in (absolute, os.path.dirname(absolute)):  # noqa: PTH120
-            self._roots[os.path.dirname(absolute)] = root  # noqa: PTH120
+        folder = os.path.dirname(absolute)  # noqa: PTH120
+        if at not in (absolute, folder) and folder in root:
+            self._roots[folder] = root
         return root
 
     def _named(self, path: Path | str) -> Root:

@@ -1,12 +1,15 @@
 """What there is to read: texts, the files of each device, and what makes up one fabric."""
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import Note
-from nodrop.formats.places import read_limited
+from nodrop.formats.places import read_limited, regular
 from nodrop.formats.root import Root, around
 from nodrop.paths import fault
 
@@ -24,6 +27,12 @@ class Text:
     def read(self, max_bytes: int) -> bytes:
         """Return the bytes; InputProblems says why they are not to be had."""
         return self.held if self.path is None else read_limited(self.path, self.display, max_bytes, self.root)
+
+    def opened(self) -> AbstractContextManager[tuple[BinaryIO, int]]:
+        """Return what gives the text, open, and its size in bytes; InputProblems as of `read`."""
+        if self.path is None:
+            return nullcontext((BytesIO(self.held), len(self.held)))
+        return regular(self.path, self.display, root=self.root)
 
 
 def named(path: str) -> Text:

@@ -12,6 +12,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.subject import natural
 from nodrop.fabric.types import nearest
 from nodrop.formats.places import read_limited
+from nodrop.formats.root import Root
 from nodrop.formats.yaml import parse
 from nodrop.lint.rule import AREAS, Rule
 from nodrop.lint.rule_loader import MAX_BYTES, collecting, loads_rule
@@ -33,11 +34,13 @@ def load_rules(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule,
     """
     problems: list[Problem] = []
     rules: list[Rule] = []
-    for path, text in [found for folder in folders for found in _files(folder, (held or {}).get(folder), problems)]:
-        with collecting(problems):
-            raw = read_limited(path, str(path), MAX_BYTES) if text is None else text
-            rule = loads_rule(raw, str(path), name=path.stem, area=path.parent.name)
-            rules.append(rule if text is None else replace(rule, held=text))
+    for folder in folders:
+        root = Root(os.path.abspath(folder), "the folder")  # noqa: PTH100 -- it may be a link, and none below leads out
+        for path, text in _files(folder, (held or {}).get(folder), problems):
+            with collecting(problems):
+                raw = read_limited(path, str(path), MAX_BYTES, root) if text is None else text
+                rule = loads_rule(raw, str(path), name=path.stem, area=path.parent.name)
+                rules.append(rule if text is None else replace(rule, held=text))
     problems += _same_names(rules)
     if problems:
         raise InputProblems(problems)
@@ -55,13 +58,9 @@ def _files(
     names = sorted(rule_files(folder) if held is None else held, key=natural)
     if not names:
         problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
-    top = os.path.realpath(folder)
     for name in names:
         path = folder / name
-        if held is None and not Path(os.path.realpath(path)).is_relative_to(top):
-            found = "a link that leads out of the folder"
-            problems.append(Problem(path=str(path), found=found, expected="a rule file"))
-        elif (fault := _misplaced(Path(name), folder.name)) is None:
+        if (fault := _misplaced(Path(name), folder.name)) is None:
             yield path, None if held is None else held[name]
         else:
             found, expected, hint = fault

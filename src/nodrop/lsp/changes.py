@@ -15,7 +15,8 @@ from nodrop.fixing.files import rewritten as rewritten_files
 from nodrop.fixing.intents import JudgeOfIntents
 from nodrop.fixing.intents import rewritten as rewritten_intent
 from nodrop.fixing.settling import Settler, key_of
-from nodrop.inputs import Text
+from nodrop.formats.json import MAX_BYTES
+from nodrop.inputs import Disk, Text
 from nodrop.lint.finding import Finding
 from nodrop.lsp.desk import Desk, Held, Look
 from nodrop.lsp.rows import Rows, raw
@@ -130,8 +131,8 @@ def _text(path: Path, held: Held) -> str | None:
     if str(path) in held:
         return held[str(path)].decode()
     try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
+        return Disk().text(path).read(MAX_BYTES).decode()
+    except (InputProblems, UnicodeDecodeError):
         return None
 
 

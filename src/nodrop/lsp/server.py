@@ -15,6 +15,9 @@ from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
+from nodrop.errors import InputProblems
+from nodrop.formats.json import MAX_BYTES
+from nodrop.inputs import Disk
 from nodrop.lint.rule import Rule
 from nodrop.lsp.desk import Desk, Held, Look
 from nodrop.lsp.features import EXPLAIN, Action, act, complete, hover, kind_at, outline
@@ -130,8 +133,8 @@ class Server(LanguageServer):
         if path in self._uris:
             return self.opened(path).rows
         try:
-            text = Path(path).read_text("utf-8", "replace")
-        except OSError:
+            text = Disk().text(Path(path)).read(MAX_BYTES).decode("utf-8", "replace")
+        except InputProblems:
             return None
         return Rows(text, self.encoding)
 

@@ -11,6 +11,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
 from nodrop.fabric.types import meant
 from nodrop.formats.places import read_limited
+from nodrop.formats.root import Root
 from nodrop.formats.yaml import parse
 from nodrop.intent.load import validated
 from nodrop.intent.types import Scalar, Speed, Text
@@ -121,16 +122,19 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in home(FOLDER).glob("*.yaml")))
 
 
-def load_profile(named: str) -> Profile:
-    """Return the profile that is shipped under a name, or that a file holds; InputProblems says what is wrong."""
+def load_profile(named: str, root: Root | None = None) -> Profile:
+    """Return the profile that is shipped under a name, or that a file holds; InputProblems says what is wrong.
+
+    With a `root`, no link leads out of it; without one, the file is opened as it is named.
+    """
     if named in names():
         return loads_profile((home(FOLDER) / f"{named}.yaml").read_bytes(), f"{FOLDER}/{named}.yaml", named)
-    path, wrong = Path(named), fault(named)
+    path, wrong = Path(named), fault(named, root)
     if wrong is not None or path.is_dir():
         found, shown = (wrong.found, wrong.path) if wrong else ("a folder", named)
         expected = f"a file, or a profile that is shipped: {', '.join(names())}"
         raise InputProblems([Problem(path=shown, found=found, expected=expected, hint=meant(named, names()))])
-    return loads_profile(read_limited(path, named, MAX_BYTES), named, path.stem)
+    return loads_profile(read_limited(path, named, MAX_BYTES, root), named, path.stem)
 
 
 def loads_profile(raw: bytes, display: str, name: str) -> Profile:
