@@ -313,3 +313,29 @@ def test_platforms_take_what_a_file_holds_as_an_object() -> None:
         if one.arg in OF_A_FILE and one.annotation is not None and "Any" in ast.unparse(one.annotation)
     ]
     assert not wrong, wrong
+
+
+def test_a_text_becomes_a_number_in_one_place() -> None:
+    """`int` of digits that nobody has counted raises ValueError beyond 4,300: `units.whole_number` counts them."""
+    wrong = []
+    for path in MODULES:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef) and path.as_posix() not in ("units.py", "routing/policy.py"):
+                called = {ast.unparse(one.func).split(".")[-1] for one in ast.walk(node) if isinstance(one, ast.Call)}
+                if "int" in called and called & {"isdecimal", "isdigit", "isnumeric"}:
+                    wrong.append(f"{path}:{node.lineno}: {node.name}")
+    assert not wrong, wrong
+
+
+def test_a_text_becomes_an_address_in_one_place() -> None:
+    """`ipaddress` raises ValueError of what is no address: `fabric/addresses.py` returns None."""
+    may = ("fabric/addresses.py", "routing/prefixes.py", "validating/")
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path in MODULES
+        if not path.as_posix().startswith(may)
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).split(".")[-1] in ("ip_address", "ip_interface", "ip_network")
+    ]
+    assert not wrong, wrong

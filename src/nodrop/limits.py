@@ -21,3 +21,9 @@ MAX_GUESSED = 100
 """Characters of a word for which the nearest known word is looked for."""
 MAX_LINE = 65_536
 """Characters of a line of a script once its variables have their values."""
+MAX_TRIALS = 100
+"""How often changes of one switch are tried to find those that its files cannot say."""
+MIN_TRIALS = 16
+"""The same for files of any size."""
+MAX_TRIED_BYTES = 20_000_000
+"""Bytes of files that such trials read."""

@@ -26,7 +26,9 @@ _IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}(?:/(?:3[0-2]|[12]?[0-9]))?")
 
 def is_prefix(text: str) -> bool:
     """Whether a text is an address, with or without the length of its prefix."""
-    return _IPV4.fullmatch(text) is not None or interface_of(text) is not None
+    if _IPV4.fullmatch(text) is not None:
+        return True
+    return "." not in text.partition("/")[2] and interface_of(text) is not None  # `ipaddress` takes masks too
 
 
 @lru_cache(maxsize=1 << 16)

@@ -121,7 +121,7 @@ def one_of(*texts: str, read: Callable[[str], object] = str) -> Scalar:
             raise Misread(" or ".join((", ".join(texts[:-1]), texts[-1])) if texts[1:] else texts[0])
         return read(value)
 
-    return Scalar(chosen, {"enum": [*texts, *(int(text) for text in texts if text.isdecimal())]})
+    return Scalar(chosen, {"enum": [*texts, *(number for text in texts if (number := whole_number(text)) is not None)]})
 
 
 def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str | None = None) -> Scalar:

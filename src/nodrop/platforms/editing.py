@@ -21,6 +21,7 @@ from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject, matches
 from nodrop.fabric.subject import text as spelt
 from nodrop.fabric.values import changed
+from nodrop.limits import MAX_TRIALS, MAX_TRIED_BYTES, MIN_TRIALS
 
 Bundle = Mapping[str, bytes]
 
@@ -72,6 +73,8 @@ class State:
         """Raise InputProblems where the files cannot be read."""
         self.bundle: Bundle = dict(bundle)
         self._name, self._means = name, means
+        size = sum(map(len, bundle.values())) or 1
+        self._trials = min(MAX_TRIALS, max(MIN_TRIALS, MAX_TRIED_BYTES // size))
         self.reading = self.first = self._read(self.bundle)
         if self.reading.problems:
             raise InputProblems(list(self.reading.problems))
@@ -83,6 +86,11 @@ class State:
         """Make changes, together if they can be; yield those that cannot be made."""
         if not changes:
             return
+        if not self._trials:
+            said = "not tried, for too many changes of this switch cannot be made together"
+            yield from (ByHand(change=change, line=f"{spelt(change.subject)}: {said}") for change in changes)
+            return
+        self._trials -= 1
         impossible = self._means.impossible
         why = next((text for change in changes if (text := impossible(change))), None) or self._take(changes)
         if why is None:

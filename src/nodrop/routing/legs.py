@@ -69,8 +69,10 @@ def _leg(
     *,
     enabled: bool = True,
 ) -> Leg:
-    addresses = tuple(one for text in texts if (one := address(text)) is not None)
-    subnets = tuple(found for text in texts if (found := prefix(text)) is not None)
+    both = [
+        (one, found) for text in texts if (one := address(text)) is not None and (found := prefix(text)) is not None
+    ]
+    addresses, subnets = tuple([one for one, _ in both]), tuple([found for _, found in both])
     return Leg(name, vrf, subject, addresses, subnets, ports, least, enabled)
 
 
