@@ -35,7 +35,7 @@ class Misread(ValueError):
 
 def whole_number(text: str, most: int | None = None) -> int | None:
     """Return the number that ASCII digits spell; None for other text, more than MAX_DIGITS digits, or above `most`."""
-    if not (len(text) <= MAX_DIGITS and text.isascii() and text.isdecimal()):
+    if not text.isdecimal() or len(text) > MAX_DIGITS or not text.isascii():
         return None
     number = int(text)
     return None if most is not None and number > most else number

@@ -191,8 +191,6 @@ class Process:
         if len(words) < 2:
             raise NotUnderstood
         key, rest = words[0], words[1:]
-        if is_address(key):
-            address(key)
         if rest == ("peer-group",) and not negated:
             self._groups.setdefault(key, {})
             return
@@ -204,7 +202,9 @@ class Process:
         elif key in self._groups:
             self._groups[key].update(changes)
         else:
-            self._neighbors.setdefault(key, {"address" if is_address(key) else "interface": key}).update(changes)
+            if key not in self._neighbors:
+                self._neighbors[key] = {"address": address(key)} if is_address(key) else {"interface": key}
+            self._neighbors[key].update(changes)
 
     def _changes(
         self, statement: Statement, key: str, rest: tuple[str, ...], negated: bool, family: Family
