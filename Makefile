@@ -7,7 +7,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=  # tests start nodrop a thousand times, which is not to be compiled each time
 
-.PHONY: help setup demo test test-slow batfish-live check golden faults bench wheelhouse pythons system clean
+.PHONY: help setup demo test test-slow fuzz batfish-live check golden faults bench wheelhouse pythons system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -28,6 +28,9 @@ test: setup wheelhouse ## the tests, under 10 minutes
 
 test-slow: setup wheelhouse pythons ## the longer tests
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
+
+fuzz: setup ## try mutated inputs for SECONDS=60, 0 until every goal is reached; TARGET=sonic for one format; STATE=DIR is resumed
+	@PYTHONPATH=tests PYTHONHASHSEED=0 $(BIN)/python -m fuzzing --seconds $(or $(SECONDS),60) --state $(or $(STATE),.fuzz) $(addprefix --target ,$(TARGET))
 
 batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of all that is built today; RECORD=1 records anew what is stale, RECORD=all everything
 	@NODROP_BATFISH_RECORD=$(RECORD) $(BIN)/python -m pytest -q -m batfish_live tests/batfish tests/validate
