@@ -23,13 +23,14 @@ def main() -> int:
     coverage = Coverage("nodrop")
     coverage.install()
     load_all("nodrop", NOT_REACHED)
-    from fuzzing.campaign import BATCH, Campaign
+    from fuzzing.campaign import BATCH, Campaign, load_once
     from fuzzing.targets import TARGETS
 
     known = {target.name: target for target in TARGETS}
     if wrong := [name for name in given.target or () if name not in known]:
         parser.error(f"no target {wrong[0]!r}; expected one of {', '.join(known)}")
     state = given.state.absolute()
+    load_once()
     campaigns = [Campaign(known[name], state, coverage, given.seed) for name in given.target or known]
     end = time.monotonic() + given.seconds
     if given.inputs is not None:

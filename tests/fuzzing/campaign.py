@@ -26,14 +26,14 @@ from fuzzing import corpora
 from fuzzing.coverage import Coverage
 from fuzzing.minimize import minimized
 from fuzzing.mutation import Files, mutated, syntax_of
-from fuzzing.targets import HANG_S, Target
+from fuzzing.targets import HANG_S, SILENCE_S, TARGETS, Target
 from fuzzing.texts import Unreadable, load
 from fuzzing.trial import Bench, Crash, limit_memory
 from fuzzing.vocabulary import Vocabulary, of_source
 from nodrop.cache import code
 
-BATCH = 400
-"""How many inputs a worker tries before the next one begins with fresh memory."""
+BATCH, BATCH_S = 400, 60.0
+"""How many inputs a worker tries, and how long, before the next one begins with fresh memory."""
 MINIMIZE_S = 40.0
 _WORDS = {"sonic-frr": ("sonic", "."), "nvue-set": ("nvue",), "frr": (".",), "stated": ("../stated",)}
 _PLATFORMS = Path(corpora.ROOT, "src", "nodrop", "platforms")
@@ -55,6 +55,15 @@ class Counts:
     """The most memory that a worker held, which had tried hundreds of inputs."""
     crashes: dict[str, int] = field(default_factory=dict)
     """By key, how many inputs crashed so."""
+
+
+def load_once() -> None:
+    """Load the rules and what else is loaded for the first input alone, so that workers begin with it."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, "leaf1", "config_db.json")
+        path.parent.mkdir()
+        path.write_text('{"PORT": {"Ethernet0": {"speed": "400000"}}}')
+        TARGETS[0].accepted(Path(place))
 
 
 class Campaign:
@@ -113,14 +122,15 @@ class Campaign:
         _replace(self.folder / "counts.json", json.dumps(asdict(self.counts), indent=1).encode())
         _replace(self.folder / "seen.bin", code() + self.seen.to_bytes(self.coverage.blocks + 1, "little"))
 
-    def run(self, inputs: int, until: float | None = None, new_worker_s: float = 20.0) -> None:
+    def run(self, inputs: int, until: float | None = None, silence_s: float = SILENCE_S) -> None:
         """Try so many inputs more, or as many as fit in before `until` (of `time.monotonic`)."""
         last = self.counts.tried + inputs
         while self.counts.tried < last and (until is None or time.monotonic() < until):
-            self._batch(min(BATCH, last - self.counts.tried), until, new_worker_s)
+            soon = time.monotonic() + BATCH_S
+            self._batch(min(BATCH, last - self.counts.tried), soon if until is None else min(soon, until), silence_s)
             self.save()
 
-    def _batch(self, size: int, until: float | None, patience_s: float) -> None:
+    def _batch(self, size: int, until: float, silence_s: float) -> None:
         """Have a worker try inputs, and note what it tells; where it hangs or dies, its input is a crash."""
         reading, writing = os.pipe()
         place = tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
@@ -135,7 +145,7 @@ class Campaign:
         told = _Lines(reading)
         began = time.monotonic()
         try:
-            while (line := told.next(self.hang_s * 2 + patience_s)) is not None:
+            while (line := told.next(silence_s)) is not None:
                 if line[0] == "step":
                     step = line[1]
                 else:
@@ -221,7 +231,7 @@ class _Worker:
         self.known = set(campaign.counts.crashes)
         self.place = place
 
-    def run(self, size: int, until: float | None) -> None:
+    def run(self, size: int, until: float) -> None:
         """Try inputs, and end the process."""
         try:
             os.environ["NODROP_NO_CACHE"] = "1"
@@ -233,7 +243,7 @@ class _Worker:
             self._warm(until)
             first = self.campaign.counts.tried
             for number in range(first, first + size):
-                if until is not None and time.monotonic() >= until:
+                if time.monotonic() >= until:
                     break
                 self._one(number)
         except BaseException:  # noqa: BLE001 -- told by the exit code, and in words
@@ -246,13 +256,12 @@ class _Worker:
         while data:
             data = data[os.write(self.pipe, data) :]
 
-    def _warm(self, until: float | None) -> None:
-        """Try the corpus as it is, half of the time that there is; of a corpus that was tried, one input."""
-        half = None if until is None else (time.monotonic() + until) / 2
+    def _warm(self, until: float) -> None:
+        """Try the corpus as it is, for half of the time that there is."""
+        half = (time.monotonic() + until) / 2
         corpus, first = self.campaign.corpus, self.campaign.counts.warmed
-        self.bench.tried(corpus[0], corpus[0], ())
         for number in range(first, len(corpus)):
-            if half is not None and time.monotonic() > half:
+            if time.monotonic() > half:
                 break
             self._tell("step", ["seed", number])
             self.coverage.clear()
@@ -293,10 +302,11 @@ class _Worker:
         elif self._reached():
             self._tell("new", packed(files))
             self.campaign.corpus.append(files)
-            self._all(files, old)
+            if tried.accepted:
+                self._all(files, old)
 
     def _all(self, files: Files, old: Files) -> None:
-        """Give an input that reached something new to every command."""
+        """Give an accepted input that reached something new to every command."""
         for step in self.target.commands:
             self._tell("step", list(step))
             crash = self.bench.crash_of(files, old, step)

@@ -88,12 +88,12 @@ def edit_tree(tree: Tree, vocabulary: Vocabulary, donor: Tree, random: Random) -
     """Return a document with one edit; the tree that is given is changed."""
     every = list(nodes(tree))
     if not every:
-        return vocabulary.value(random) if random.random() < 0.5 else Pairs([[vocabulary.word(random), ""]])
+        return clone(vocabulary.value(random)) if random.random() < 0.5 else Pairs([[vocabulary.word(random), ""]])
     holder, index, key = random.choice(every)
     spot = Spot(tree, holder, index, key, holder[index], vocabulary, donor, every, random)
     random.choices(_TREE_EDITS, _WEIGHTS)[0](spot)
     if random.random() < 0.01:
-        return random.choice((vocabulary.value(random), [tree], Pairs([["", tree]])))
+        return random.choice((clone(vocabulary.value(random)), [tree], Pairs([["", tree]])))
     return tree
 
 

@@ -4,7 +4,7 @@ A crash is one of these, for any input at all:
 
 traceback   an exception other than `NodropError` from a public verb, or exit 70 of a command
 rule        a shipped rule that fails on what was read (`Verdict.problems`), which a command ends with exit 70 for
-hang        no answer within `HANG_S` seconds of wall time
+hang        no answer within `HANG_S` seconds of processor time, or no sign of life for `SILENCE_S` seconds
 memory      a MemoryError under `MEMORY_BYTES` of address space beyond what the process begins with
 death       the process ends by a signal
 exit        an exit code that is none of 0, 1, 2, 3 and 70
@@ -31,7 +31,9 @@ from nodrop.publish.tree import MANIFEST, Manifest
 from nodrop.stated.profile import load_profile
 
 HANG_S = 10.0
-"""How long one input may take, in seconds of wall time."""
+"""How long a command may take for one input, in seconds of processor time: other work on the machine does not count."""
+SILENCE_S = 120.0
+"""After how many seconds of wall time a worker counts as stuck that uses no time, or never returns to Python."""
 MEMORY_BYTES = 2_000_000_000
 """How much memory one input may take."""
 CODES = (0, 1, 2, 3)

@@ -89,14 +89,14 @@ def _alarm(_number: int, _frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise Hang in the block once so many seconds are over."""
-    before = signal.signal(signal.SIGALRM, _alarm)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    """Raise Hang in the block once it has used so many seconds of processor time."""
+    before = signal.signal(signal.SIGPROF, _alarm)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 class Bench:
