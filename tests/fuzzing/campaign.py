@@ -328,6 +328,13 @@ class _Worker:
         small = files
         if crash.kind != "hang" and same(files):
             small = minimized(files, self.target.syntax, same, MINIMIZE_S)
+            if "old" in " ".join(crash.step):
+
+                def same_from(candidate: Files) -> bool:
+                    found = self.bench.crash_of(small, candidate, crash.step)
+                    return found is not None and found.key == crash.key
+
+                old = minimized(old, self.target.syntax, same_from, MINIMIZE_S)
         self._tell("crash", asdict(crash), packed(small), packed(old))
 
 

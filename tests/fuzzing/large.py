@@ -90,8 +90,7 @@ def _nvue() -> Iterator[tuple[str, bytes]]:
         "many neighbors",
         filled(
             lambda n: f"                10.{n >> 16}.{n >> 8 & 255}.{n & 255}:\n                  remote-as: {n}\n",
-            _HEAD
-            + "    vrf:\n      default:\n        router:\n          bgp:\n            autonomous-system: 65000\n            neighbor:\n",
+            _HEAD + "    vrf:\n      default:\n        router:\n          bgp:\n            neighbor:\n",
         ),
     )
     yield (
