@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from configs import read, stock
 
+from nodrop.platforms.sonic import schema_check
+from nodrop.platforms.sonic.config import MAX_REMARKS
 from nodrop.platforms.sonic.schema import schema
 
 TOLD = {
@@ -200,3 +202,11 @@ def test_what_the_models_let_pass_is_left_to_other_rules(case: str) -> None:
 def test_all_tables_of_the_cases_are_known_to_every_release() -> None:
     tables = {path[0] for edits, kind in REFUSED.values() for path in edits if kind != "unknown-table"}
     assert [table for table in sorted(tables) if schema("202305").table(table) is None] == []
+
+
+def test_names_of_unknown_tables_are_guessed_for_as_many_as_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    guessed: list[str] = []
+    monkeypatch.setattr(schema_check, "meant", lambda word, _known: guessed.append(word) or "")
+    reading = read({**stock(), **{f"X_{number}": {} for number in range(3 * MAX_REMARKS)}})
+    assert len(reading.remarks) == MAX_REMARKS
+    assert len(guessed) <= MAX_REMARKS + 1
