@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from configs import read, stock
 
-from nodrop.platforms.sonic import schema_check
+from nodrop.platforms.sonic import schema_check, schema_rows
 from nodrop.platforms.sonic.config import MAX_REMARKS
 from nodrop.platforms.sonic.schema import schema
 
@@ -210,3 +210,11 @@ def test_names_of_unknown_tables_are_guessed_for_as_many_as_are_told(monkeypatch
     reading = read({**stock(), **{f"X_{number}": {} for number in range(3 * MAX_REMARKS)}})
     assert len(reading.remarks) == MAX_REMARKS
     assert len(guessed) <= MAX_REMARKS + 1
+
+
+def test_fields_behind_ten_thousand_faults_are_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    guessed: list[str] = []
+    monkeypatch.setattr(schema_rows, "meant", lambda word, *_: guessed.append(word) or "")
+    cells = {f"x{number}": "1" for number in range(2 * schema_rows.MAX_FAULTS)}
+    reading = read({**stock(), "VLAN": {"Vlan2": cells, "Vlan3": cells, "Vlan4": cells}})
+    assert (len(reading.remarks), len(guessed)) == (MAX_REMARKS, schema_rows.MAX_FAULTS)

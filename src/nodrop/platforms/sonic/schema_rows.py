@@ -55,6 +55,10 @@ class Verdict:
         self.places.append((targets, text, path))
 
 
+MAX_FAULTS = 10_000
+"""How many faults of a table are looked for: five times as many as the remarks that are kept of a device."""
+
+
 class Judge:
     """Judges tables by the schema of one release."""
 
@@ -63,10 +67,12 @@ class Judge:
         self._schema = schema
 
     def table(self, table: Table, rows: Mapping[str, object]) -> Verdict:
-        """Return the verdict on a table."""
+        """Return the verdict on a table; what is behind the first `MAX_FAULTS` faults is not judged."""
         verdict = Verdict()
         counts: dict[str, int] = {}
         for key, values in rows.items():
+            if len(verdict.faults) >= MAX_FAULTS:
+                break
             row = table.row(key)
             if row is None:
                 facts = {"found": "no key of this table", "expected": table.shapes}
@@ -90,6 +96,8 @@ class Judge:
             if name in row.named:
                 verdict.name(((row.named[name], None),), part, path)
         for name, value in values.items():
+            if len(verdict.faults) >= MAX_FAULTS:
+                return
             stated = fields.get(name)
             if row.each is not None:
                 names, inner = row.each
