@@ -35,6 +35,9 @@ from nodrop.cache import code
 BATCH, BATCH_S = 400, 60.0
 """How many inputs a worker tries, and how long, before the next one begins with fresh memory."""
 MINIMIZE_S = 40.0
+"""How long a crash is made smaller, in seconds."""
+REFUSED = 0.1
+"""How many of the refused inputs that reach new code are kept: what begins with them is mostly refused too."""
 _WORDS = {"sonic-frr": ("sonic", "."), "nvue-set": ("nvue",), "frr": (".",), "stated": ("../stated",)}
 _PLATFORMS = Path(corpora.ROOT, "src", "nodrop", "platforms")
 
@@ -299,7 +302,7 @@ class _Worker:
         self._tell("tried", tried.accepted, tried.seconds)
         if tried.crash is not None:
             self._crash(tried.crash, files, old)
-        elif self._reached():
+        elif self._reached() and (tried.accepted or random.random() < REFUSED):
             self._tell("new", packed(files))
             self.campaign.corpus.append(files)
             if tried.accepted:

@@ -52,8 +52,9 @@ def _changed(raw: bytes, syntax: str, vocabulary: Vocabulary, other: bytes, rand
         except Unreadable:
             pass
         else:
-            for _ in range(edits):
-                tree = edit_tree(tree, vocabulary, donor, random)
+            gentle = random.random() < 0.5
+            for _ in range(min(edits, 2) if gentle else edits):
+                tree = edit_tree(tree, vocabulary, donor, random, gentle=gentle)
             return dump(tree, syntax)
     if syntax == "lines" or (syntax != "bytes" and random.random() < 0.7):
         lines = raw.decode("utf-8", "surrogateescape").split("\n")
@@ -84,17 +85,25 @@ class Spot:
     random: Random
 
 
-def edit_tree(tree: Tree, vocabulary: Vocabulary, donor: Tree, random: Random) -> Tree:
-    """Return a document with one edit; the tree that is given is changed."""
+def edit_tree(tree: Tree, vocabulary: Vocabulary, donor: Tree, random: Random, *, gentle: bool = False) -> Tree:
+    """Return a document with one edit, `gentle` where its schema is likely to take it; the given tree is changed."""
     every = list(nodes(tree))
     if not every:
         return clone(vocabulary.value(random)) if random.random() < 0.5 else Pairs([[vocabulary.word(random), ""]])
     holder, index, key = random.choice(every)
     spot = Spot(tree, holder, index, key, holder[index], vocabulary, donor, every, random)
+    if gentle:
+        random.choices(_TREE_EDITS, _GENTLE)[0](spot)
+        return tree
     random.choices(_TREE_EDITS, _WEIGHTS)[0](spot)
     if random.random() < 0.01:
         return random.choice((clone(vocabulary.value(random)), [tree], Pairs([["", tree]])))
     return tree
+
+
+def _usual(spot: Spot) -> None:
+    if not isinstance(spot.value, list):
+        spot.holder[spot.index] = clone(spot.vocabulary.usual(spot.random, spot.key))
 
 
 def _replace(spot: Spot) -> None:
@@ -220,9 +229,10 @@ def _nest(spot: Spot) -> None:
 
 
 _TREE_EDITS: tuple[Callable[[Spot], None], ...] = (
-    *(_replace, _retype, _delete, _double, _rename, _insert, _splice, _swap, _text, _nest),
+    *(_usual, _replace, _retype, _delete, _double, _rename, _insert, _splice, _swap, _text, _nest),
 )
-_WEIGHTS = (16, 14, 10, 8, 10, 10, 10, 4, 18, 0.3)
+_WEIGHTS = (4, 14, 14, 10, 8, 10, 10, 10, 4, 18, 0.3)
+_GENTLE = (40, 0, 0, 15, 5, 0, 5, 20, 5, 10, 0)
 
 
 def _edited_text(text: str, vocabulary: Vocabulary, random: Random) -> str:

@@ -216,6 +216,11 @@ class Vocabulary:
             return random.choice(self.words)
         return str(random.choice(LIMITS)) if chance < 0.75 else random.choice(NASTY)
 
+    def usual(self, random: Random, key: Any) -> Tree:
+        """Return a value that the key has elsewhere, or a limit."""
+        known = self.values.get(key)
+        return random.choice(known) if known and random.random() < 0.8 else random.choice(LIMITS)
+
     def value(self, random: Random, key: Any = None) -> Tree:
         """Return a value: one that the key has elsewhere, that another has, or none that any has."""
         chance = random.random()
