@@ -150,6 +150,13 @@ def test_exit_70_of_a_command_is_a_crash(tmp_path: Path, monkeypatch: pytest.Mon
     assert "IndexError: planted" in crash.text
 
 
+def test_a_case_of_a_revision_names_it() -> None:
+    target = next(one for one in TARGETS if one.name == "revision")
+    crash = campaigns.Crash("traceback", "OSError x", "as it was", target.commands[0])
+    text = campaigns.case(target, crash, {"revision.txt": b"a\xffb\n"}, {})
+    assert parse(text, "case.yaml").data["run"] == [["check", "--base", "a\\udcffb", "."]]
+
+
 def test_a_rule_that_fails_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from fuzzing import targets
 

@@ -207,9 +207,10 @@ def case(target: Target, crash: Crash, files: Files, old: Files) -> str:
     if held is not files:
         held |= {f"old/{path}": raw for path, raw in old.items()}
     lint = ("lint", "{new}", "--no-config", "--strictness", "auditor")
-    run = bench.words(crash.step or lint, "new/" if held is not files else "", "old/")
+    words = bench.words(crash.step or lint, files, "new/" if held is not files else "", "old/")
     texts = {path: raw.decode() for path, raw in held.items() if _is_text(raw)}
     binary = {path: base64.b64encode(raw).decode() for path, raw in held.items() if not _is_text(raw)}
+    run = [word.encode("utf-8", "backslashreplace").decode() for word in words]
     lines = [f"was: {json.dumps(crash.key)}", "run:", f"- {json.dumps(run)}"]
     for kind, members in (("files", texts), ("bytes", binary)):
         lines += [f"{kind}:"] if members else []

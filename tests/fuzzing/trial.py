@@ -144,14 +144,14 @@ class Bench:
             if crash is None:
                 if step is not steps[0] and "fix" in (step[0], steps[0][0]):
                     self.put(files, old)
-                _, crash = self._guarded(step, lambda step=step: self._commanded(step))  # type: ignore[misc]
+                _, crash = self._guarded(step, lambda step=step: self._commanded(step, files))  # type: ignore[misc]
         return Tried(accepted, crash, time.perf_counter() - began)
 
     def crash_of(self, files: Files, old: Files, step: Command) -> Crash | None:
         """Return how a step crashes on an input, if it does; an empty step is what is done with every input."""
         self.put(files, old)
         os.chdir(self.new)
-        return self._guarded(step, (lambda: self._commanded(step)) if step else self._accepted)[1]
+        return self._guarded(step, (lambda: self._commanded(step, files)) if step else self._accepted)[1]
 
     def _accepted(self) -> bool:
         try:
@@ -159,22 +159,20 @@ class Bench:
         except NodropError:
             return False
 
-    def words(self, step: Command, new: str = "", old: str = "../old/") -> list[str]:
-        """Return the words of a command line for the input below `new` that was made from what is below `old`."""
+    def words(self, step: Command, files: Files, new: str = "", old: str = "../old/") -> list[str]:
+        """Return the words of a command line for an input that lies below `new`, made from what is below `old`."""
         named = self.target.named
-        places = {"{new}": (new + named) or ".", "{old}": old + named, "{out}": "../out"}
-        if "{revision}" in step:
-            raw = (self.new / "revision.txt").read_bytes()
-            places["{revision}"] = raw.decode("utf-8", "surrogateescape").rstrip("\n")
+        revision = files.get("revision.txt", b"").decode("utf-8", "surrogateescape").rstrip("\n")
+        places = {"{new}": (new + named) or ".", "{old}": old + named, "{out}": "../out", "{revision}": revision}
         words = [places.get(word, word) for word in step]
         platform = self.target.platform
         if platform and step[0] in ("lint", "import", "fix", "validate", "drift", "baseline", "export", "explain"):
             words += ["--platform", platform]
         return words
 
-    def _commanded(self, step: Command) -> bool:
+    def _commanded(self, step: Command, files: Files) -> bool:
         self._clear_out()
-        done = command(self.words(step))
+        done = command(self.words(step, files))
         if done.code not in CODES:
             raise _Ended(done)
         return True
