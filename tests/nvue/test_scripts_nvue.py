@@ -1,0 +1,21 @@
+"""Scripts of `nv set`: where a list or a range puts a setting, and words of any length."""
+
+from nodrop.formats import nvset
+from nodrop.platforms.nvue.tree import Tree
+
+
+def test_the_last_line_of_a_list_or_range_is_the_place() -> None:
+    text = "nv set interface swp1-3 link mtu 9216\nnv set interface swp2,swp9 link mtu 1500\nnv unset interface swp1\n"
+    held = Tree(text.encode(), "leaf1.nv")
+    lines = {port: held.span(("interface", port, "link", "mtu")) for port in ("swp2", "swp3", "swp9")}
+    assert {port: span and span.line for port, span in lines.items()} == {"swp2": 2, "swp3": 1, "swp9": 2}
+    assert held.span(("interface", "swp4"), whole=True) is None
+    taken_back = held.span(("interface", "swp1"), unset=True)
+    assert taken_back is not None
+    assert taken_back.line == 3
+
+
+def test_a_long_word_is_read_as_one() -> None:
+    word = "x" * 200_000 + "'y z'" + "w" * 200_000
+    (command,) = nvset.parse(f"nv set system {word}\n").commands
+    assert command.words == ("system", word.replace("'", ""))
