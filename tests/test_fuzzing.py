@@ -177,6 +177,22 @@ def test_a_campaign_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert second.counts.accepted == whole.counts.accepted
 
 
+def test_an_input_that_reaches_a_new_block_is_kept(tmp_path: Path, plant: Callable[..., None]) -> None:
+    coverage = Coverage("nodrop")
+    coverage.slot()
+
+    def reach() -> None:
+        coverage.hits[0] = 1
+
+    plant(reach)
+    found = Campaign(SONIC, tmp_path, coverage)
+    found.run(60)
+    assert found.counts.blocks == 1
+    assert len(found.corpus) == 2
+    assert _fits(found.corpus[1]["leaf1/config_db.json"])
+    assert Campaign(SONIC, tmp_path, coverage).corpus == found.corpus
+
+
 def test_every_target_has_seeds_and_knows_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert {target.name for target in TARGETS} == set(corpora._MAKERS)

@@ -250,6 +250,8 @@ class _Worker:
                 if time.monotonic() >= until:
                     break
                 self._one(number)
+        except BrokenPipeError:  # the campaign has ended
+            os._exit(0)
         except BaseException:  # noqa: BLE001 -- told by the exit code, and in words
             traceback.print_exc(file=sys.stderr)
             os._exit(99)
