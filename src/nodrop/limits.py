@@ -27,3 +27,5 @@ MIN_TRIALS = 16
 """The same for files of any size."""
 MAX_TRIED_BYTES = 20_000_000
 """Bytes of files that such trials read."""
+MAX_TEXT_BYTES = 5_000_000
+"""Bytes of a switch's file that is not JSON: ten times what a switch with 512 ports has, as the longest of them."""

@@ -11,6 +11,7 @@ from nodrop.fabric.allowing import allowing
 from nodrop.fabric.reading import Allow, DeviceReading, HostReading, Remark, Source
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Text
+from nodrop.limits import MAX_TEXT_BYTES
 
 Opened = tuple[list[tuple[Source, bytes]], list[Problem]]
 """Sources with their bytes, and why there are no more of them."""
@@ -22,12 +23,15 @@ def digest(raw: bytes) -> str:
 
 
 def opened(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Opened:
-    """Open files; one that cannot be, or has more than `max_bytes`, is a problem."""
+    """Open files; one that cannot be, or has more than `max_bytes`, is a problem.
+
+    What is not JSON is read in Python, line by line, and may have `MAX_TEXT_BYTES` at most.
+    """
     found: list[tuple[Source, bytes]] = []
     problems: list[Problem] = []
     for name, text in files:
         try:
-            raw = text.read(max_bytes)
+            raw = text.read(max_bytes if name.endswith(".json") else min(max_bytes, MAX_TEXT_BYTES))
         except InputProblems as error:
             problems.extend(error.problems)
             continue

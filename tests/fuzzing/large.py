@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 from fuzzing.mutation import Files
 from nodrop.config import reading
-from nodrop.formats import yaml
 from nodrop.intent import load
+from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.lint import rule_loader
 from nodrop.platforms import hosts
 from nodrop.stated import profile
@@ -299,7 +299,7 @@ NAMES = tuple(_FORMATS)
 
 
 LIMITS = {
-    "nvue": yaml.MAX_BYTES,
+    **dict.fromkeys(("nvue", "nvue-set", "frr", "onyx", "nclu", "cumulus", "cumulus-qos"), MAX_TEXT_BYTES),
     "hosts": hosts.MAX_BYTES,
     "intent": load.MAX_BYTES,
     "config": reading.MAX_BYTES,
