@@ -1,6 +1,9 @@
 """Scripts of `nv set`: where a list or a range puts a setting, and words of any length."""
 
+import pytest
+
 from nodrop.formats import nvset
+from nodrop.platforms.nvue import tree
 from nodrop.platforms.nvue.tree import Tree
 
 
@@ -19,3 +22,17 @@ def test_a_long_word_is_read_as_one() -> None:
     word = "x" * 200_000 + "'y z'" + "w" * 200_000
     (command,) = nvset.parse(f"nv set system {word}\n").commands
     assert command.words == ("system", word.replace("'", ""))
+
+
+def test_the_place_of_a_key_is_found_without_a_look_at_every_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    ports = "".join(f"      swp{number}:\n        link: {{mtu: 9216}}\n" for number in range(300))
+    held = Tree(f"- set:\n    interface:\n{ports}      swp5-7: {{link: {{mtu: 1500}}}}\n".encode(), "startup.yaml")
+    asked: list[str] = []
+    real = tree.keys
+    monkeypatch.setattr(tree, "keys", lambda parent, key: asked.append(key) or real(parent, key))
+    lines = {}
+    for number in range(300):
+        span = held.span(("interface", f"swp{number}", "link", "mtu"))
+        lines[number] = span and span.line
+    assert lines == {number: 603 if number in (5, 6, 7) else 2 * number + 4 for number in range(300)}
+    assert len(asked) < 3000

@@ -46,6 +46,7 @@ class Tree:
         self._unsets: list[tuple[int | str, ...]] = []
         self._script: nvset.Script | None = None
         self._places: dict[str, CommandPlaces] = {}
+        self._raw_paths = _RawPaths()
         if nvset.detect(raw):
             self._script = nvset.parse(self._text)
             self.others = self._script.others
@@ -159,7 +160,7 @@ class Tree:
         assert self._document is not None
         best: tuple[int | str, ...] = ()
         for prefix in reversed(self._unsets if unset else self._sets):
-            found = _raw_path(_at(self._document.data, prefix), path, "")
+            found = self._raw_paths.find(_at(self._document.data, prefix), path, "")
             enough = len(path) if whole else 1
             if len(found) >= enough and len(found) + len(prefix) > len(best):
                 best = (*prefix, *found)
@@ -250,14 +251,33 @@ def _at(data: object, path: Sequence[int | str]) -> object:
     return data
 
 
-def _raw_path(data: object, path: Path, parent: str) -> Path:
-    """Return the keys, as the document spells them, that lead down a path as far as they go."""
-    if not path or not isinstance(data, dict):
-        return ()
-    best: Path = ()
-    for key in reversed(data):
-        if key == path[0] or path[0] in keys(parent, key):
-            found = (key, *_raw_path(data[key], path[1:], path[0]))
+class _RawPaths:
+    """Leads paths of single keys down a document; which keys are lists or ranges is found once for each mapping."""
+
+    def __init__(self) -> None:
+        self._lists: dict[tuple[int, str], tuple[str, ...]] = {}
+
+    def find(self, data: object, path: Path, parent: str) -> Path:
+        """Return the keys, as the document spells them, that lead down a path as far as they go.
+
+        The data must be of one document, which lives as long as this.
+        """
+        if not path or not isinstance(data, dict):
+            return ()
+        best: Path = ()
+        for key in self._fitting(data, path[0], parent):
+            found = (key, *self.find(data[key], path[1:], path[0]))
             if len(found) > len(best):
                 best = found
-    return best
+        return best
+
+    def _fitting(self, data: Node, step: str, parent: str) -> Sequence[str]:
+        """Return the keys that are a single key, or stand for it among others, the last one first."""
+        at = (id(data), parent)
+        if at not in self._lists:
+            self._lists[at] = tuple(key for key in data if keys(parent, key) != (key,))
+        lists = [key for key in self._lists[at] if key == step or step in keys(parent, key)]
+        if not lists or step not in data:
+            return lists[::-1] or [step] * (step in data)
+        fitting = {step, *lists}
+        return [key for key in reversed(data) if key in fitting]
