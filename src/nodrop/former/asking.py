@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.units import whole_number
 
 _SETTINGS = (
     "safe.bareRepository=explicit",
@@ -48,6 +49,8 @@ _PASSED = (
 )
 """Where git and its libraries are, where the configuration of the user and the system is, and who the user is."""
 _TRUST = "safe.directory"
+_MAX_SETTINGS = 999
+"""Settings that GIT_CONFIG_COUNT may announce."""
 REVISION_HINT = (
     "--base takes a revision, such as origin/main, or a folder with the files as they were, such as ./before"
 )
@@ -118,8 +121,7 @@ class Asked:
 def _environment() -> dict[str, str]:
     given = os.environ
     passed = {name: given[name] for name in _PASSED if name in given}
-    number = given.get("GIT_CONFIG_COUNT", "")
-    count = int(number) if number.isascii() and number.isdecimal() and len(number) < 4 else 0
+    count = whole_number(given.get("GIT_CONFIG_COUNT", ""), _MAX_SETTINGS) or 0
     trusted = [
         given.get(f"GIT_CONFIG_VALUE_{at}", "")
         for at in range(count)
