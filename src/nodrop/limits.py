@@ -28,4 +28,6 @@ MIN_TRIALS = 16
 MAX_TRIED_BYTES = 20_000_000
 """Bytes of files that such trials read."""
 MAX_TEXT_BYTES = 5_000_000
-"""Bytes of a switch's file that is not JSON: ten times what a switch with 512 ports has, as the longest of them."""
+"""Bytes of an intent, of nodrop.yaml, and of a switch's file that is not JSON: ten times what 512 ports need."""
+MAX_TEMPLATES = 256
+"""Templates of NICs in one file: one for each kind of NIC and group of hosts."""

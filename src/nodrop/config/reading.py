@@ -19,6 +19,7 @@ from nodrop.formats.yaml import Document, parse
 from nodrop.former import Former
 from nodrop.inputs import STDIN, Disk, is_intent
 from nodrop.intent.load import validated
+from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.lint import baseline
 from nodrop.lint.engine import Override
 from nodrop.lint.rule import Rule, Strictness
@@ -30,7 +31,7 @@ from nodrop.stated.profile import load_profile, loads_profile, names
 
 FILE = "nodrop.yaml"
 PYPROJECT = "pyproject.toml"
-MAX_BYTES = 8_000_000
+MAX_BYTES = MAX_TEXT_BYTES
 _REPOSITORY = ".git"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 

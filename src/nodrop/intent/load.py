@@ -12,9 +12,10 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import on_one_line, read_limited
 from nodrop.formats.yaml import Document, parse
 from nodrop.intent.schema import Intent
+from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
 from nodrop.units import Misread
 
-MAX_BYTES = 8_000_000
+MAX_BYTES = MAX_TEXT_BYTES
 
 LATER_VALUES: Mapping[str, Sequence[str]] = {
     "kind": ("three-tier", "dragonfly", "torus", "cabling"),
@@ -62,8 +63,12 @@ def validated(document: Document, schema: type[_Model]) -> _Model:
 
 
 def problems_of(document: Document, error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
-    """Yield what pydantic found wrong with a document, in plain words and with places."""
-    return (_problem(document, detail, schema) for detail in error.errors())
+    """Yield the first `MAX_REMARKS` faults that pydantic found, in plain words and with places; then how many more."""
+    details = error.errors(include_url=False)
+    yield from (_problem(document, detail, schema) for detail in details[:MAX_REMARKS])
+    if len(details) > MAX_REMARKS:
+        found = f"{len(details) - MAX_REMARKS:,} more faults"
+        yield Problem(path=document.path, found=found, hint="correct the listed ones first")
 
 
 def _problem(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:

@@ -16,6 +16,7 @@ from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.values import changed
 from nodrop.formats.places import Span, decode, on_one_line
+from nodrop.limits import MAX_COMMANDS
 from nodrop.platforms import frr
 from nodrop.platforms.nvue import places, reader
 from nodrop.platforms.secrets import Exposure, Found, covered
@@ -116,6 +117,11 @@ def read(
     platform: str, name: str, sources: tuple[Source, ...], found: Translation, problems: Sequence[Problem]
 ) -> DeviceReading:
     """Read a device from what its files mean."""
+    if len(found.lines) > MAX_COMMANDS:
+        said = f"{len(found.lines):,} settings, lists and ranges of ports written out"
+        expected = f"at most {MAX_COMMANDS:,}"
+        problems = (*problems, Problem(path=sources[0].display, found=said, expected=expected))
+        found = Translation()
     text = "\n".join(line.command for line in found.lines)
     held = Source(name=_TARGET, display=_TARGET, held=text.encode())
     reading = reader.read(name, [(held, text.encode())] if text else [])

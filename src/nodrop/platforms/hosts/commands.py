@@ -94,9 +94,9 @@ class _Script:
 
     def _command(self, piece: str, span: Span) -> None:
         try:
-            words = shlex.split(piece, comments=True)
+            words = shlex.split(piece[:MAX_LINE], comments=True)  # takes time with the square of a word
         except ValueError:
-            words = piece.split()
+            words = piece[:MAX_LINE].split()
         if words and words[0] in _SAYING:
             return
         for at, word in enumerate(words):

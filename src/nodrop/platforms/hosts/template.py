@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nodrop import hardware
+from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import Span
 from nodrop.formats.yaml import Document, parse
+from nodrop.limits import MAX_TEMPLATES
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, number, switches
 
 _KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?NicConfigurationTemplate\b""")
@@ -27,12 +29,17 @@ def _shows(head: str) -> bool:
 
 
 def _parse(text: str) -> tuple[Parsed, ...]:
-    """Read every template of a file; documents keep their line numbers."""
-    documents, before = [], 0
+    """Read every template of a file; documents keep their line numbers. InputProblems where there are too many."""
+    documents: list[str] = []
+    before = 0
     for piece in _BREAK.split(text):
-        documents.append("\n" * before + piece)
+        if _shows(piece):
+            if len(documents) == MAX_TEMPLATES:
+                found = f"more than {MAX_TEMPLATES} templates"
+                raise InputProblems([Problem(path="", line=before + 1, found=found, expected="fewer in one file")])
+            documents.append("\n" * before + piece)
         before += piece.count("\n") + 1
-    templates = [_Template(document) for document in documents if _shows(document)]
+    templates = [_Template(document) for document in documents]
     return tuple(one.read(one.name if len(templates) > 1 else "") for one in templates)
 
 

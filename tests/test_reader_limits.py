@@ -1,0 +1,57 @@
+"""Files that mean more than a reader takes are refused with what was found and what is expected."""
+
+from pathlib import Path
+
+import pytest
+
+import nodrop
+from nodrop.errors import InputProblems
+from nodrop.intent import load
+from nodrop.platforms import translating
+from nodrop.platforms.hosts import template
+
+TEMPLATE = """\
+apiVersion: configuration.net.nvidia.com/v1alpha1
+kind: NicConfigurationTemplate
+metadata:
+  name: n{}
+spec:
+  nicSelector: {{nicType: "1021"}}
+  template: {{numVfs: 8, linkType: Ethernet}}
+"""
+
+
+def test_lists_of_ports_written_out_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "qos_features.conf"
+    path.write_text("pfc.port_group_list = [a]\npfc.a.port_set = swp1-swp9\npfc.a.cos_list = [3]\n")
+    assert len(nodrop.read([str(path)], platform="cumulus").fabric.devices[0].interfaces) == 9
+    monkeypatch.setattr(translating, "MAX_COMMANDS", 1)
+    reading = nodrop.read([str(path)], platform="cumulus")
+    assert [(one.path, one.expected) for one in reading.problems] == [(str(path), "at most 1")]
+    assert reading.problems[0].found.endswith(" settings, lists and ranges of ports written out")
+
+
+def test_faults_of_an_intent_are_listed_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "intent.yaml"
+    path.write_text("nodrop: 1\n" + "".join(f"x{number}: 1\n" for number in range(9)))
+    with pytest.raises(InputProblems) as every:
+        nodrop.load(path)
+    monkeypatch.setattr(load, "MAX_REMARKS", 3)
+    with pytest.raises(InputProblems) as some:
+        nodrop.load(path)
+    *listed, rest = sorted(some.value.problems, key=lambda one: one.line is None)
+    assert set(listed) < set(every.value.problems)
+    assert (len(listed), rest.message) == (
+        3,
+        f"{len(every.value.problems) - 3} more faults (correct the listed ones first)",
+    )
+
+
+def test_templates_of_one_file_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "hosts" / "gpu1.yaml"
+    path.parent.mkdir()
+    path.write_text("---\nkind: Other\n---\n" + "---\n".join(map(TEMPLATE.format, range(3))))
+    assert not nodrop.read([str(tmp_path)]).problems
+    monkeypatch.setattr(template, "MAX_TEMPLATES", 2)
+    (problem,) = nodrop.read([str(tmp_path)]).problems
+    assert (problem.path, problem.line, problem.found) == (str(path), 20, "more than 2 templates")
