@@ -21,6 +21,11 @@ DEEPER = (
 _SEARCH = re.compile(r":/|.*\^\{/", re.DOTALL)
 """A revision that searches messages of commits, which those who write the change under check may write too."""
 
+_SUFFIX = re.compile(r"[~^@:]")
+"""What ends the name of a ref in a revision; where a name holds `@`, only its beginning is compared."""
+_KINDS = ("tags", "heads", "remotes")
+"""Where git looks for a name, in this order (gitrevisions(7))."""
+
 
 class Stamp(NamedTuple):
     """What git's index noted of a file when its content was that of a blob."""
@@ -76,12 +81,9 @@ class Repository:
             raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
         if revision.startswith("^"):
             raise InputProblems([Problem(path=f"--base {revision}", found="no such revision", hint=REVISION_HINT)])
+        self._require_one_meaning(revision)
         try:
-            return (
-                self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-                .decode()
-                .strip()
-            )
+            return self._commit(revision)
         except InputProblems:
             pass
         names = self.ask("for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
@@ -92,6 +94,21 @@ class Repository:
                 "the repository is damaged or forged: clone it anew",
             )
         raise InputProblems([Problem(path=f"--base {revision}", found=found, hint=hint)])
+
+    def _commit(self, revision: str) -> str:
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        return self.ask(*words).decode().strip()
+
+    def _require_one_meaning(self, revision: str) -> None:
+        """Refuse a name of several refs with different commits: git prefers a tag, which more people may push."""
+        name = _SUFFIX.split(revision, maxsplit=1)[0]
+        meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _KINDS), f"refs/remotes/{name}/HEAD"]
+        there = self.ask("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
+        found = {ref: self._commit(ref) for ref in meant if ref in there} if len(there) > 1 else {}
+        if len(set(found.values())) > 1:
+            said = f"a name of {len(found)} refs with different commits: {', '.join(found)}"
+            hint = f"write the whole name: --base {next(reversed(found))}"
+            raise InputProblems([Problem(path=f"--base {revision}", found=said, hint=hint)])
 
     def _hint(self, revision: str, names: Sequence[str]) -> str:
         shallow = self._is_shallow()
