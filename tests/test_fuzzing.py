@@ -277,7 +277,7 @@ def test_coverage_tells_which_branches_ran(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.slow
 def test_a_fixed_number_of_inputs_of_every_format_ends_well(tmp_path: Path) -> None:
-    """About a minute on a machine that does nothing else, seeds included; the seed is fixed, so what one machine finds, every one does."""
+    """About a minute on a machine that does nothing else; with a fixed seed, every machine tries the same inputs."""
     words = [sys.executable, "-m", "fuzzing", "--inputs", "20", "--state", str(tmp_path), "--seed", "22"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "PYTHONHASHSEED": "0"}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
