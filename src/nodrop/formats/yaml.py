@@ -119,7 +119,10 @@ def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: l
     text = raw.removeprefix(BOM) if isinstance(raw, str) else decode(raw, path)
     reader = _Reader(text, path, doubled)
     data = load_plain(text)
-    return reader.read() if data is NOT_PLAIN else Document(data, path, reader)
+    if data is not NOT_PLAIN:
+        return Document(data, path, reader)
+    refuse_oversize(len(raw), path, MAX_BYTES)  # what programs write is plain; the full parser takes 150 bytes a byte
+    return reader.read()
 
 
 def events(text: str) -> Iterator[Any]:
