@@ -249,7 +249,7 @@ def test_a_new_branch_is_compared_with_the_default_branch_and_the_first_push_wit
     assert base_of(asked(job)) == [hub.base]
     git(workspace, "update-ref", "refs/remotes/origin/main", hub.base)
     job = hub.job(workspace, "push", payload=payload, ref="refs/heads/topic", sha=topic)
-    assert base_of(asked(job)) == ["origin/main"]
+    assert base_of(asked(job)) == ["refs/remotes/origin/main"]
 
     job = hub.job(hub.checkout("refs/heads/main"), "push", payload=payload, sha=hub.base)
     (base,) = base_of(asked(job))
@@ -323,7 +323,7 @@ def test_a_change_that_breaks_a_fabric_is_told_everywhere_and_stopped(fabrics: H
     assert job.use(ROOT, paths="build\nintents", patch="patches", sarif="nodrop.sarif") == 1, job.log
     report = Path(job.outputs["report"]).read_text()
     assert report.startswith("### nodrop: 7 new errors, 8 new warnings; 1 build not as the intent has it; ")
-    assert f"<sub>compared with {fabrics.base[:12]}" in report
+    assert f"<sub>compared with `{fabrics.base[:12]}`" in report
     assert job.summary == report
     told = {name: value for name, value in job.outputs.items() if name not in ("report", "json")}
     assert told == {"exit-code": "1", "changed": "true", "patch": "patches", "sarif": "nodrop.sarif"}

@@ -185,7 +185,7 @@ def test_a_merge_request_that_breaks_a_fabric_is_stopped_with_its_reports(tmp_pa
     done = run(TEMPLATE, "nodrop-check", root, given)
     assert done.code == 1, done.log
     report = root / "nodrop-report"
-    assert f"<sub>compared with {base[:12]}" in (report / "report.md").read_text()
+    assert f"<sub>compared with `{base[:12]}`" in (report / "report.md").read_text()
     told = json.loads((report / "codequality.json").read_text())
     assert {one["location"]["path"] for one in told} == {"build/pod1/leaf1/config_db.json"}
     assert 'name="pfc-without-watchdog"' in (report / "junit.xml").read_text()

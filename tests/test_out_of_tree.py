@@ -692,3 +692,28 @@ def test_a_file_that_became_a_link_out_of_the_tree_is_not_opened_again(outside: 
     link("leaf1/frr.conf", "../../outside/key")
     with pytest.raises(InputProblems, match="leads out of the repository"):
         load(found[0][0])
+
+
+@pytest.mark.parametrize("named", ["col/leaf1", "col/leaf1/frr.conf", "col"])
+def test_a_fabric_yaml_that_nobody_named_leads_nowhere_else_without_a_repository(
+    named: str, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = outside.parent / "place"
+    (place / "col" / "leaf1").mkdir(parents=True)
+    (place / "col" / "leaf1" / "frr.conf").write_text("hostname leaf1\nrouter bgp 65001\n")
+    monkeypatch.chdir(place)
+    (outside / "shadow").write_text(f"root:{SECRET}:19000\n")
+    link("col/fabric.yaml", str(outside / "shadow"))
+    done = nodrop("lint", named, "--platform", "sonic")
+    assert done.code == 2
+    assert SECRET not in done.out + done.err
+    assert "col/fabric.yaml: a link that leads out of" in done.out + done.err
+
+
+def test_a_folder_without_a_repository_is_read(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = outside.parent / "place"
+    (place / "leaf1").mkdir(parents=True)
+    (place / "leaf1" / "frr.conf").write_text("hostname leaf1\nrouter bgp 65001\n")
+    monkeypatch.chdir(place)
+    for named in ("leaf1", ".", str(place)):
+        assert "1 device" in nodrop("lint", named, "--platform", "sonic").out

@@ -253,7 +253,17 @@ def folder_named_like_the_branch(git: Git) -> Attack:
     return Attack("origin/main", ("build",), code=2, says="--base origin/main: no such revision")
 
 
+def tag_named_like_the_branch(git: Git) -> Attack:
+    """More people may push a tag than may merge, and git prefers a tag to a branch of the same name."""
+    git("update-ref", "refs/remotes/origin/main", "main")
+    git("add", "-A")
+    git("commit", "-q", "-m", "with a fault")
+    git("update-ref", "refs/tags/origin/main", "HEAD")
+    return Attack("origin/main", ("build",), code=2, says="write the whole name: --base refs/remotes/origin/main")
+
+
 CASES = (
+    tag_named_like_the_branch,
     embedded_in_the_named_folder,
     embedded_with_a_remote_branch,
     embedded_and_committed,

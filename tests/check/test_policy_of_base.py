@@ -158,6 +158,7 @@ def test_explain_has_a_page_of_each_verdict(rule: str) -> None:
         ("profile", "/etc/hostname", "an absolute path"),
         ("profile", "../x.yaml", "leads out of the repository"),
         ("profile", "build/../../x.yaml", "leads out of the repository"),
+        ("profile", ".git/config", "leads out of the repository"),
         ("profile", "a" * 5000, "file name too long"),
         ("baseline", "../x.yaml", "leads out of the repository"),
         ("baseline", "led/hostname", "leads out of the repository"),

@@ -15,6 +15,7 @@ from nodrop.fabric.profile import Profile
 from nodrop.fabric.spelling import read
 from nodrop.fabric.subject import matches
 from nodrop.fabric.types import nearest
+from nodrop.formats.root import REPOSITORY
 from nodrop.formats.yaml import Document, parse
 from nodrop.former import Former
 from nodrop.inputs import STDIN, Disk, is_intent
@@ -32,7 +33,6 @@ from nodrop.stated.profile import load_profile, loads_profile, names
 FILE = "nodrop.yaml"
 PYPROJECT = "pyproject.toml"
 MAX_BYTES = MAX_TEXT_BYTES
-_REPOSITORY = ".git"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -126,7 +126,7 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
             path = folder / name
             if disk.is_folder(folder) and disk.is_file(path) and _counts(path, disk):
                 return _shown(path)
-        if within is None and os.path.lexists(folder / _REPOSITORY):
+        if within is None and os.path.lexists(folder / REPOSITORY):
             return None
     return None
 
@@ -274,7 +274,7 @@ def tree_of(path: Path) -> Path:
     """
     here = Path(os.path.realpath(path.parent))
     for folder in (here, *here.parents):
-        if os.path.lexists(folder / _REPOSITORY):
+        if os.path.lexists(folder / REPOSITORY):
             return folder
     working = Path(os.path.realpath("."))
     return working if here.is_relative_to(working) else here
@@ -284,7 +284,8 @@ def _is_inside(folder: Path, name: str, tree: Path) -> bool:
     """Whether what is named from a folder lies in the tree, by its words and by where its links lead."""
     try:
         words = os.path.normpath(Path(os.path.realpath(folder), name))
-        return all(Path(one).is_relative_to(tree) for one in (words, os.path.realpath(folder / name)))
+        leads = [Path(one) for one in (words, os.path.realpath(folder / name))]
+        return all(one.is_relative_to(tree) and REPOSITORY not in one.relative_to(tree).parts for one in leads)
     except ValueError:  # no name that a file can have
         return False
 

@@ -108,13 +108,18 @@ class Disk:
         while (root := self._roots.get(at)) is None:
             above = os.path.dirname(at)  # noqa: PTH120
             if above == at:
-                root = self._named(path)
+                root = self._beside(absolute)
                 break
             at = above
         folder = os.path.dirname(absolute)  # noqa: PTH120
         if at not in (absolute, folder) and folder in root:
             self._roots[folder] = root
         return root
+
+    def _beside(self, absolute: str) -> Root:
+        """Return the root of a path that nobody named, such as a file beside or above what was: its folder at least."""
+        folder = absolute if os.path.isdir(absolute) and not os.path.islink(absolute) else os.path.dirname(absolute)  # noqa: PTH112, PTH114, PTH120
+        return self._named(folder)
 
     def _named(self, path: Path | str) -> Root:
         """Return the root of a path that was named, to which what lies below it belongs from now on."""

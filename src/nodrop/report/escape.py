@@ -51,7 +51,7 @@ _LIVE = re.compile(
     |[%!&][\w"]|&\#                     # %milestone, !1, &1
     |^/|::\w|\{[+-]                     # /close, ::include, {+ added +}
     |\*\w+:|:[\w+-]+:                   # *iteration:1, :tada:
-    |(?i:[a-z][a-z0-9+.-]*:/|\bwww\.|\bmailto:|\bxmpp:|\bgh-\d)
+    |(?i:[a-z][a-z0-9+.-]*:/|www\.|mailto:|xmpp:|gh-\d)
     |\b[A-Z][A-Z0-9_]+-\d               # JIRA-123
     |(?<!\w)[0-9a-fA-F]{7,64}(?!\w)     # commits
     """,
@@ -153,7 +153,12 @@ def utf8(text: str) -> str:
 
 
 def _seen(char: str) -> bool:
-    return char in _JOINERS or category(char) not in _UNSEEN
+    return char in _JOINERS or not (category(char) in _UNSEEN or _is_noncharacter(ord(char)))
+
+
+def _is_noncharacter(point: int) -> bool:
+    """Whether a code point is none of a character, and no text of XML (Unicode 23.7; XML 1.0, 2.2)."""
+    return point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
 
 
 def _written(char: str) -> str:
