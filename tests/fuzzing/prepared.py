@@ -47,5 +47,5 @@ def entries_of(files: Files) -> list[bytes]:
             mock.patch.object(cache.Store, "get", return_value=None),
             mock.patch.object(cache.Store, "put", lambda _self, _key, data: kept.append(data)),
         ):
-            outcome_of(inputs.find([place]).only(), Settings(store=cache.Store(Path(place), b"")))
+            outcome_of(inputs.find([place]).only(), Settings(store=cache.Store(Path(place), b"", b"")))
     return [one for one in kept if one != b"good"]

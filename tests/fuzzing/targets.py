@@ -178,7 +178,7 @@ def _entry(folder: Path) -> bool:
         mock.patch.object(cache.Store, "has", return_value=True),
         mock.patch.object(cache.Store, "drop", lambda _, key: dropped.append(key)),
     ):
-        store = cache.Store(folder, b"")
+        store = cache.Store(folder, b"", b"")
         settings = remembering.judging.Settings(store=store)
         what = inputs.find([str(folder / "leaf1")]).only()
         remembering.outcome_of(what, settings)
