@@ -1,5 +1,6 @@
 """Which folder of configurations is the build of which intent, and whether it is what the intent comes to."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
@@ -22,13 +23,16 @@ DevicesOf = Callable[[What], frozenset[str]]
 
 def builds(
     both: Sides, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
-) -> tuple[dict[int, int], list[Unfit]]:
-    """Return of each intent that has changed the build that says the same, and the builds that do not fit theirs.
+) -> tuple[dict[int, int], set[int], list[Unfit]]:
+    """Return of each intent that has changed the build that says the same, builds to judge, and those that do not fit.
 
-    `reading(what, old=False)` reads a fabric, `devices` names its switches, and `unread` those that are not compared.
+    A build is judged itself where a part of its reading is not its intent's, or where it was there before without that
+    intent. `reading(what, old=False)` reads a fabric, `devices` names its switches, and `unread` those that are not
+    compared.
     """
     now = _Now(both, devices)
     found: dict[int, int] = {}
+    judged: set[int] = set()
     unfit = []
     for pair in now.intents:
         possible = [
@@ -42,10 +46,13 @@ def builds(
                 continue
             aside = unread(folder.new) if folder.new is not None else frozenset()
             if (wrong := _unfit(pair.name, folder.name, intent, files, aside)) is None:
-                found |= {} if pair.same else {id(pair.new): id(folder.new)}
+                if not (_was_of(folder, pair, devices) and _is_whole(intent, files)):
+                    judged.add(id(folder.new))
+                elif not pair.same:
+                    found[id(pair.new)] = id(folder.new)
             elif now.is_called(folder, pair) or not _is_of_any(folder, now.intents, reading, devices):
                 unfit.append(wrong)
-    return found, unfit
+    return found, judged, unfit
 
 
 def deleted(both: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[Unfit]:
@@ -145,6 +152,21 @@ def _says_the_same(intent: What | None, build: What | None, reading: ReadingOf, 
 
 def _bundles(pair: Pair) -> frozenset[str]:
     return frozenset(bundle.name for bundle in pair.new.bundles) if isinstance(pair.new, Inputs) else frozenset()
+
+
+def _was_of(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
+    """Whether a folder is new, or was a build of the same intent before."""
+    return folder.old is None or bool(intent.old is not None and counterparts(intent.old, [folder.old], devices))
+
+
+def _is_whole(intent: Reading, build: Reading) -> bool:
+    """Whether a build says beside its switches what its intent comes to, and nothing is remarked in its files only."""
+    ours, theirs = intent.fabric, build.fabric
+    parts = ("name", "mode", "links", "hosts", "classes", "policy", "profile")
+    alike = all(getattr(ours, part) == getattr(theirs, part) for part in parts)
+    known = {(one.kind, one.subject) for one in intent.remarks}
+    remarked = any((one.kind, one.subject) not in known for one in build.remarks)
+    return alike and Counter(ours.nics) == Counter(theirs.nics) and not (remarked or build.problems)
 
 
 def _unfit(

@@ -61,11 +61,11 @@ def check(
 def _checked(
     both: Sides, run: Run, former: Former, base: str, paths: Sequence[str]
 ) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
-    told_twice, unfit = builds(both, run.reading, run.devices, run.unread)
+    told_twice, judged, unfit = builds(both, run.reading, run.devices, run.unread)
     unfit += deleted(both, run.reading, run.devices)
     otherwise = set(_known_otherwise(both, run))
     aside = otherwise | {build for intent, build in told_twice.items() if intent not in otherwise}
-    aside -= {id(pair.new) for pair in both.pairs if run.unread(pair.new)}
+    aside -= judged | {id(pair.new) for pair in both.pairs if run.unread(pair.new)}
     fabrics, outcomes, planned, of_pairs = [], [], [], []
     stops: list[Finding] = []
     for pair in both.pairs:
