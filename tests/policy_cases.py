@@ -55,7 +55,15 @@ class Link:
     target: str
 
 
-Step = Write | Edit | Move | Remove | Link
+@dataclass(frozen=True)
+class Drop:
+    """Tables that a file of JSON no longer has."""
+
+    path: str
+    tables: tuple[str, ...]
+
+
+Step = Write | Edit | Move | Remove | Link | Drop
 Fault = Literal["", "host", "uplink", "paths", "slow"]
 
 
@@ -555,6 +563,40 @@ CASES = (
         verdict=MISSING,
         severity="note",
         says=("leaf1",),
+    ),
+    # Files that say less than before.
+    Case(
+        name="tables-gone",
+        fault="",
+        change=(Drop(LEAF, ("PFC_WD", "DEVICE_METADATA")),),
+        rules=(MISSING,),
+        verdict=MISSING,
+        says=("leaf1", "pfc_watchdog", "DEVICE_METADATA"),
+    ),
+    Case(
+        name="file-of-routing-gone",
+        fault="paths",
+        change=(Remove(FRR),),
+        rules=(MISSING,),
+        verdict=MISSING,
+        says=("leaf1", "bgp", "frr.conf is gone"),
+    ),
+    Case(
+        name="tables-gone-and-called-otherwise",
+        fault="",
+        change=(Drop(LEAF, ("PFC_WD", "DEVICE_METADATA")), Move("build/leaf1", "build/other")),
+        rules=(MISSING, "name-unlike-file"),
+        verdict=MISSING,
+        says=("leaf1", "pfc_watchdog", "DEVICE_METADATA"),
+    ),
+    Case(
+        name="unknown-before-too",
+        base=(Drop(LEAF, ("DEVICE_METADATA",)), Remove(FRR)),
+        fault="",
+        change=(Drop(LEAF, ("PFC_WD",)),),
+        rules=(MISSING,),
+        verdict=MISSING,
+        says=("PFC_WD",),
     ),
     # What may change.
     Case(

@@ -11,7 +11,24 @@ from check.test_check_command import Git, commit, configurations, git, intent
 from command import nodrop, unwatched
 from nodrop import judging
 from nodrop.fabric.reading import Reading
-from policy_cases import CASES, FRR, LEAF, MARK, MISSING, OWN, POLICY, SLOW, Case, Edit, Link, Move, Remove, Step, Write
+from policy_cases import (
+    CASES,
+    FRR,
+    LEAF,
+    MARK,
+    MISSING,
+    OWN,
+    POLICY,
+    SLOW,
+    Case,
+    Drop,
+    Edit,
+    Link,
+    Move,
+    Remove,
+    Step,
+    Write,
+)
 
 __all__ = ["configurations", "git", "intent"]
 
@@ -31,6 +48,9 @@ def done(step: Step) -> None:
             shutil.move(old, new)
         case Remove(path):
             shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink()
+        case Drop(path, tables):
+            config = json.loads(Path(path).read_text())
+            Path(path).write_text(json.dumps({key: rows for key, rows in config.items() if key not in tables}))
         case Link(path, target):
             Path(path).symlink_to(target)
 

@@ -18,6 +18,7 @@ from nodrop.checking.settling import settled
 from nodrop.checking.sides import Pair, Sides, What, name_of, sides, without
 from nodrop.checking.stopping import hazards, placed, risks
 from nodrop.checking.stopping import unfit as unfit_told
+from nodrop.checking.unknown import no_longer_known
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.former import Former
@@ -87,7 +88,10 @@ def _checked(
         stops = [replace(one, within="") for one in stops]
     stops += (one for each in unfit for one in _of_build(each, both, run))
     stops += verdicts(run.policies, both, paths, run.passed)
-    stops += not_checked(both, of_pairs, paths, run.settings.config.excludes)
+    missing_now = tuple(not_checked(both, of_pairs, paths, run.settings.config.excludes))
+    hidden = {one.subject for one in missing_now if one.severity == "error"}
+    states = [(pair, before, after) for pair, _, before, after in of_pairs]
+    stops += (*missing_now, *(one for one in no_longer_known(states) if one.subject not in hidden))
     alike = {one.name for one in fabrics if not one.gone and _nothing(one)}
     told = {one.name for one in fabrics} - alike
     same = tuple(pair.name for pair in _once(both, run, told) if pair.same or pair.name in alike)

@@ -1,0 +1,91 @@
+"""Facts of switches that were known before and that no file says any more: rules that need them check nothing there."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from nodrop.checking.sides import Pair
+from nodrop.checking.stopping import finding
+from nodrop.errors import InputProblems
+from nodrop.fabric.compare import Difference, differences
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.reading import Reading, Source
+from nodrop.fabric.states import UNKNOWN
+from nodrop.formats.places import Span, read_limited
+from nodrop.inputs import Inputs
+from nodrop.lint.finding import Finding, Located
+from nodrop.report.names import count, listing
+from nodrop.report.rulings import MISSING
+
+_MAX_BYTES = 64_000_000
+_SHOWN = 5
+"""Facts that are named in one verdict."""
+States = tuple[Pair, Reading, Reading]
+
+
+def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
+    """Yield a verdict on each switch of which a file or a table is gone and with it what was known of the switch.
+
+    `changed` are fabrics with what they were and what they are. A switch is the same one by its name, in any fabric,
+    or by the path of a file. What was not known before is not told, nor is a switch with another operating system.
+    """
+    states = [one for one in changed if isinstance(one[0].new, Inputs) or isinstance(one[0].old, Inputs)]
+    now = {device.name: (device, after) for _, _, after in states for device in after.fabric.devices}
+    owners = {
+        source.display: name for _, _, after in states for name, sources in after.sources.items() for source in sources
+    }
+    for pair, before, after in states:
+        if not isinstance(pair.old, Inputs):
+            continue
+        own = {device.name: (device, after) for device in after.fabric.devices}
+        for old in before.fabric.devices:
+            sources = before.sources.get(old.name, ())
+            called = next((owners[one.display] for one in sources if one.display in owners), "")
+            found = own.get(old.name) or now.get(old.name) or now.get(called)
+            if found is not None and found[0].platform == old.platform:
+                yield from _lost(old, sources, found[0], found[1].sources.get(found[0].name, ()))
+
+
+def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Source, ...]) -> Iterator[Finding]:
+    lost = [one for one in differences(old, new, whole_lists=True) if one.b is UNKNOWN]
+    if not lost or not after:
+        return
+    gone = [one.name for one in before if one.name not in {each.name for each in after}]
+    causes = [f"{name} is gone" for name in gone]
+    tables = {source.name: _keys(source) for source in before}
+    left = {key for source in after for key in _keys(source)}
+    for name, keys in tables.items():
+        if name not in gone and (missing := [key for key in keys if key not in left]):
+            causes.append(f"{listing(missing)} {'is' if len(missing) == 1 else 'are'} missing in {name}")
+    if not causes and not any(len(one.path) == 1 for one in lost):
+        return
+    parts = list(dict.fromkeys(map(_part, lost)))
+    more = f" and {count(len(parts) - _SHOWN, 'more fact')}" if len(parts) > _SHOWN else ""
+    because = "; ".join(causes) or "its files do not say it"
+    yield finding(
+        MISSING,
+        f"{new.name} is no longer checked in part: {', '.join(parts[:_SHOWN])}{more} "
+        f"{'was' if len(parts) == 1 else 'were'} known before and {'is' if len(parts) == 1 else 'are'} not known any "
+        f"more: {because}",
+        (new.name,),
+        (new.name,),
+        f"unknown {because}",
+        located=Located(file=after[0].display, span=Span(1, 1, 1, 1)),
+    )
+
+
+def _part(one: Difference) -> str:
+    """Return what a fact is, whichever port it is of."""
+    return ".".join(map(str, one.path[2:] if one.path[0] == "interfaces" and len(one.path) > 2 else one.path))
+
+
+def _keys(source: Source) -> Mapping[str, object]:
+    """Return the tables of a file of JSON; none of any other."""
+    if not source.name.endswith(".json"):
+        return {}
+    try:
+        path = source.path
+        raw = (source.held or b"") if path is None else read_limited(path, source.display, _MAX_BYTES)
+        data = json.loads(raw)
+    except (InputProblems, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
