@@ -598,6 +598,34 @@ CASES = (
         verdict=MISSING,
         says=("PFC_WD",),
     ),
+    # Switches that leave their fabric for one with another policy.
+    Case(
+        name="left-by-a-nearer-fabric-yaml-and-called-otherwise",
+        change=(
+            Write("build/leaf1/fabric.yaml", "mode: lossy\npolicy: {watchdog: {hosts: off, fabric: off}}\n"),
+            Move("build/leaf1", "build/other"),
+        ),
+        rules=(HOST, "name-unlike-file", "pfc-in-lossy-fabric"),
+        severity="",
+    ),
+    Case(
+        name="left-without-its-cables",
+        fault="",
+        change=(
+            Write("build/leaf1/fabric.yaml", "name: x\n"),
+            Edit(FRR, "router bgp 4200100001\n", "router bgp 4200999999\n"),
+        ),
+        rules=("session-with-wrong-asn",),
+        severity="note",
+    ),
+    Case(
+        name="left-and-nothing-else",
+        fault="",
+        change=(Write("build/leaf1/fabric.yaml", "name: x\nmode: lossless\n"),),
+        code=0,
+        rules=(),
+        severity="note",
+    ),
     # What may change.
     Case(
         name="tightened",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from nodrop import judging
 from nodrop.checking.builds import builds, counterparts, deleted, of_intents
 from nodrop.checking.governing import governed_by, near_changes, passing_by
+from nodrop.checking.leaving import with_those_that_left
 from nodrop.checking.missing import not_checked
 from nodrop.checking.passing import verdicts
 from nodrop.checking.policy import Policies, only
@@ -164,7 +165,8 @@ def _changed(pair: Pair, both: Sides, run: Run) -> tuple[Changed, Outcome, tuple
     run.problems.extend(before.problems)
     before, after = (without(one, run.unread(pair.new)) for one in (before, after))
     governed = governed_by(pair, both, before, after, run)
-    after, checked = governed.after, governed.checked
+    after = governed.after
+    checked = with_those_that_left(pair, both, before, after, run) or governed.checked
     run.progress(f"comparing {pair.name}")
     made = replace(plan(replace(before, problems=()), after), problems=())
     indices = (first := Index(before.fabric)), Index(after.fabric, first)
@@ -178,7 +180,7 @@ def _changed(pair: Pair, both: Sides, run: Run) -> tuple[Changed, Outcome, tuple
     rules = judging.chosen_rules(run.settings, routing=not routing.not_computed)
     near = near_changes((before, checked), own, rules, run.settings)
     said = Outcome(name=pair.name)
-    if after.fabric.devices or after.fabric.nics or after.problems:
+    if checked.fabric.devices or checked.fabric.nics or after.problems:
         said = judging.judged(checked, rules, run.settings, index=own[1], near=near[1], progress=run.progress)
     was = Outcome()
     if before.fabric.devices or before.fabric.nics:

@@ -19,6 +19,8 @@ from nodrop.report.rulings import MISSING
 _MAX_BYTES = 64_000_000
 _SHOWN = 5
 """Facts that are named in one verdict."""
+_OF_FABRIC = ("role", "side")
+"""Facts that follow from the fabric around a switch, not from its files."""
 States = tuple[Pair, Reading, Reading]
 
 
@@ -46,7 +48,8 @@ def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
 
 
 def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Source, ...]) -> Iterator[Finding]:
-    lost = [one for one in differences(old, new, whole_lists=True) if one.b is UNKNOWN]
+    unlike = differences(old, new, whole_lists=True)
+    lost = [one for one in unlike if one.b is UNKNOWN and one.path[-1] not in _OF_FABRIC]
     if not lost or not after:
         return
     gone = [one.name for one in before if one.name not in {each.name for each in after}]
