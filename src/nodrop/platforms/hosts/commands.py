@@ -9,7 +9,7 @@ from nodrop.limits import MAX_LINE
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, byte, line_span, number, switches
 
 _COMMAND = re.compile(
-    r"(?m)^[^#\n]*\b(mlnx_qos\s+\S*\s*-|cma_roce_(mode|tos)\s+-|/ecn/roce_[nr]p/|/tc/1/traffic_class)"
+    r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class)"
 )
 _VARIABLE = re.compile(r"(?m)^[^#\n]*\b(NCCL_(IB_|P2P_|SHM_)|UCX_(IB_|TLS|NET_))[A-Z0-9_]*=")
 _WORDS = ("mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "NCCL_", "UCX_")
@@ -18,7 +18,7 @@ _ASSIGNED = re.compile(r"""(?:^|[\s;"'])([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*
 _USED = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _ECHO = re.compile(r"\becho\s+(\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*([^\s;]+)")
 _ECN = re.compile(r"(.*)/roce_([nr]p)/enable/([0-7])$")
-_SPLIT = re.compile(r"\s*(?:;|&&|\|\||\||\bdo\b|\bthen\b)\s*")
+_SPLIT = re.compile(r";|&&|\|\||\||\bdo\b|\bthen\b")
 _LONG = (
     "pfc", "specific_pfc", "get_pfc", "prio_tc", "tsa", "tcbw", "ratelimit", "dcbx", "trust", "dscp2prio", "cable_len",
     "prio2buffer", "buffer_size", "interface", "help", "version",
@@ -56,7 +56,7 @@ class _Script:
             if (echoed := _ECHO.search(line.replace('"', "").replace("'", ""))) is not None:
                 self._echo(echoed[1], echoed[2], span)
             for piece in _SPLIT.split(line):
-                self._command(piece, span)
+                self._command(piece.strip(), span)
         return self._found
 
     def _expanded(self, line: str) -> str:

@@ -8,8 +8,8 @@ import re
 from nodrop.platforms.hosts.facts import Form, Parsed, byte, line_span
 
 _DEVICE = re.compile(r"Device #([0-9]{1,3}):")
-_SETTING = re.compile(r"[ \t*]+([A-Z0-9_]+)_P([1-9])[ \t]+(\S.*?)\s*$")
-_NUMBER = re.compile(r"(?:[A-Za-z_]+\()?(0x[0-9a-fA-F]+|[0-9]+)\)?$")
+_SETTING = re.compile(r"[ \t*]+([A-Z0-9_]+)_P([1-9])[ \t]+(\S.*)")
+_NUMBER = re.compile(r"(?:^|\()(0x[0-9a-fA-F]+|[0-9]+)\)?$")
 _FIELDS = {"CNP_DSCP": "cnp_dscp", "CNP_802P_PRIO": "cnp_priority", "ROCE_CC_PRIO_MASK": "dcqcn_priorities"}
 
 

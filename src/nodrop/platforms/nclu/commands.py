@@ -20,9 +20,9 @@ from nodrop.units import whole_number
 
 FILE = "nclu.txt"
 
-_PROMPT = re.compile(r"[\w.-]+@([\w.-]+):?[\w.:~/-]*[$#][ \t]*(?:sudo[ \t]+)?")
+_PROMPT = re.compile(r"[\w.-]++@([\w.-]++):?[\w.:~/-]*+[$#][ \t]*+(?:sudo[ \t]++)?")
 _WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
-_RANGE = re.compile(r"([A-Za-z]+[0-9]*?s?)([0-9]{1,9})-(?:[A-Za-z]+[0-9]*?s?)?([0-9]{1,9})")
+_RANGE = re.compile(r"([A-Za-z]{1,40}[0-9]{0,9}?s?)([0-9]{1,9})-(?:[A-Za-z]{1,40}[0-9]{0,9}?s?)?([0-9]{1,9})")
 _FECS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
 _ROCE = (
     "congestion-control {0} traffic-class 0 ecn disable",
