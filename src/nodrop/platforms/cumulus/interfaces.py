@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
+from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.addresses import interface_of
 from nodrop.fabric.reading import Place
 from nodrop.formats.lines import understood
 from nodrop.formats.places import shown
 from nodrop.hardware.naming import nvue_port
+from nodrop.limits import MAX_COMMANDS
 from nodrop.platforms.cumulus import bridges
 from nodrop.platforms.cumulus.bridges import Stanza
 from nodrop.platforms.slips import slip
@@ -19,6 +21,7 @@ INTERFACES = "interfaces"
 PORTS = "ports.conf"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,40}")
+_NUMBERED = re.compile(r"([A-Za-z]+)\[([0-9]{1,4})-([0-9]{1,4})\](.*)")
 _SPLIT = re.compile(r"([0-9]{1,3})=([1248])x(?:\[?([0-9]+)G\]?)?.*")
 _WHOLE = re.compile(r"([0-9]{1,3})=([0-9]+)G.*")
 _FECS = {"rs": "rs", "baser": "baser", "off": "off", "none": "off", "auto": "auto"}
@@ -55,6 +58,8 @@ class Interfaces:
         self._bare: list[tuple[str, str, Place]] = []
         """Addresses without the length of their prefix: (interface, address, place)."""
         self.names: set[str] = set()
+        self._written = 0
+        """Names that ranges were written out to, counted again for each setting of theirs."""
 
     def take(self, text: str, file: str = INTERFACES) -> None:
         """Take an interfaces file over, which may have another name.
@@ -70,9 +75,10 @@ class Interfaces:
                 continue
             stray = span.column == 1 and not _settles(words[0])
             if words[0] in _STANZAS:
-                current = self._stanza(words, place)
+                current = self._stanza(words, place, file)
             elif current and not stray:
                 unread: list[str] = []
+                self._count(len(current), file)
                 for name in current:
                     understood(name, partial(self._attribute, words, place), unread)
                 if unread:
@@ -93,10 +99,20 @@ class Interfaces:
         found = interface_of(f"{address}/{masks[0]}") if masks else None
         return address if found is None else str(found)
 
-    def _stanza(self, words: Sequence[str], place: Place) -> tuple[str, ...]:
+    def _count(self, names: int, file: str) -> None:
+        """Count names before they are made, or given a setting. Raise InputProblems above MAX_COMMANDS."""
+        self._written += names
+        if self._written > MAX_COMMANDS:
+            found = f"more than {MAX_COMMANDS:,} interfaces and settings of theirs, ranges written out"
+            raise InputProblems([Problem(path=file, found=found, expected=f"at most {MAX_COMMANDS:,}")])
+
+    def _stanza(self, words: Sequence[str], place: Place, file: str) -> tuple[str, ...]:
         if words[0] != "iface" or len(words) < 2:
             return ()
-        found = tuple(name for name in _names(words[1]) if _NAME.fullmatch(name))
+        head, numbers, end = _range(words[1])
+        self._count(len(numbers) or 1, file)
+        names = tuple(f"{head}{number}{end}" for number in numbers) or (words[1],)
+        found = tuple(name for name in names if _NAME.fullmatch(name))
         for name in found:
             self._stanzas.setdefault(name, Stanza(place))
             self.names.add(name)
@@ -180,10 +196,9 @@ def _kind(name: str) -> str:
     return {"lo": "loopback", "eth0": "eth"}.get(name, "swp")
 
 
-def _names(text: str) -> tuple[str, ...]:
-    """Return the names that `swp1` or `swp[1-4]` mean."""
-    found = re.fullmatch(r"([A-Za-z]+)\[([0-9]{1,4})-([0-9]{1,4})\](.*)", text)
+def _range(text: str) -> tuple[str, range, str]:
+    """Return what stands before, in and behind the brackets of `swp[1-4]`; an empty range where there are none."""
+    found = _NUMBERED.fullmatch(text)
     if not found:
-        return (text,)
-    numbers = range(int(found[2]), min(int(found[3]), int(found[2]) + 1024) + 1)
-    return tuple(f"{found[1]}{number}{found[4]}" for number in numbers)
+        return text, range(0), ""
+    return found[1], range(int(found[2]), min(int(found[3]), int(found[2]) + 1024) + 1), found[4]

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from nodrop.errors import Problem
+from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import DeviceReading, Place, Source
 from nodrop.formats.frr import parse
 from nodrop.formats.places import Span
@@ -41,11 +42,17 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
     """Read a device; a file that cannot be read at all is a problem of the reading."""
     problems: list[Problem] = []
     sources, texts = translating.decoded(bundle, problems)
-    return translating.read("cumulus", name, sources, translated(texts), problems)
+    try:
+        found = translated(texts)
+    except InputProblems as error:
+        displays = {source.name: source.display for source in sources}
+        problems.extend(replace(problem, path=displays[problem.path]) for problem in error.problems)
+        found = Translation()
+    return translating.read("cumulus", name, sources, found, problems)
 
 
 def translated(texts: Mapping[str, str]) -> Translation:
-    """Return what the files mean, given by canonical name."""
+    """Return what the files mean, given by canonical name. Raise InputProblems where they mean too much."""
     found = Translation()
     if (hostname := texts.get(HOSTNAME, "").strip()) and _NAME.fullmatch(hostname):
         place = Place(HOSTNAME, Span(1, 1, 1, len(hostname) + 1))
