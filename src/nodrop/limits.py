@@ -11,6 +11,8 @@ MAX_32_BITS = 2**32 - 1
 
 MAX_REMARKS = 2000
 """Faults of one switch's files that are listed; that there are more is said once."""
+MAX_ALLOWED = 2000
+"""Rules that the comments of one file allow; what is beyond allows nothing, which is said once."""
 MAX_PORTS = 8192
 """Ports of one switch: far more than a chassis has, each broken out."""
 MAX_COMMANDS = 100_000

@@ -1,7 +1,7 @@
 """Comments that allow findings, `nodrop: allow[...]`: those of a change count as far as the base has them too."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nodrop.checking.policy import PolicyChange
@@ -62,12 +62,13 @@ def _shown(reading: Reading, device: str, one: Allow) -> str:
 
 def _keys(reading: Reading, what: What | None) -> Iterator[tuple[_Key, Allow]]:
     for device, allows in reading.allowed.items():
-        rows: dict[str, Sequence[str]] = {}
+        lines: dict[str, set[int]] = {}
         for one in allows:
-            if one.file not in rows:
-                rows[one.file] = _rows(reading, what, device, one.file)
+            lines.setdefault(one.file, set()).add(one.lines[0])
+        around = {file: _around(_rows(reading, what, device, file), some) for file, some in lines.items()}
+        for one in allows:
             file = one.file if device else ""
-            yield (device, file, one.rule, tuple(_around(rows[one.file], one.lines[0]))), one
+            yield (device, file, one.rule, around[one.file][one.lines[0]]), one
 
 
 def _rows(reading: Reading, what: What | None, device: str, file: str) -> Sequence[str]:
@@ -86,13 +87,22 @@ def _rows(reading: Reading, what: What | None, device: str, file: str) -> Sequen
     return _LINE_END.split(raw.decode("utf-8", "replace").removeprefix(BOM))
 
 
-def _around(rows: Sequence[str], first: int) -> Iterator[str]:
-    """Yield a line without its comment, and the lines that it is indented below, from the inside out."""
-    depth: int | None = None
-    for row in reversed(rows[:first]):
+def _around(rows: Sequence[str], lines: Collection[int]) -> dict[int, tuple[str, ...]]:
+    """Return each of some lines without its comment, and the lines that it is indented below, from the inside out.
+
+    The file is gone through once: kept are the lines that the next one may be indented below.
+    """
+    wanted = {min(line, len(rows)) for line in lines}
+    above: list[tuple[int, str]] = []
+    found: dict[int, tuple[str, ...]] = {0: ()}
+    for number, row in enumerate(rows, 1):
         text = _COMMENT.sub("", row)
         said = text.strip()
         here = len(text) - len(text.lstrip())
-        if said and not said.startswith(("#", "!")) and (depth is None or here < depth):
-            depth = here
-            yield said
+        if said and not said.startswith(("#", "!")):
+            while above and above[-1][0] >= here:
+                above.pop()
+            above.append((here, said))
+        if number in wanted:
+            found[number] = tuple(said for _, said in reversed(above))
+    return {line: found[min(line, len(rows))] for line in lines}

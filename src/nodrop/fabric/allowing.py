@@ -15,6 +15,7 @@ from nodrop.fabric.subject import Subject
 from nodrop.fabric.types import meant
 from nodrop.formats.comments import Comment
 from nodrop.formats.places import Span
+from nodrop.limits import MAX_ALLOWED
 
 MALFORMED, REASONLESS = "malformed-suppression", "suppression-without-reason"
 SHAPE = "nodrop: allow[RULE, …] until YYYY-MM-DD: REASON"
@@ -23,7 +24,7 @@ _BEGIN = re.compile(r"nodrop:[ \t]*", re.IGNORECASE)
 _VERB = re.compile(r"([A-Za-z][\w-]*)[ \t]*")
 _RULES = re.compile(r"\[([^\]\[]*)\]")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-_UNTIL = re.compile(r"[ \t]*until\b[ \t]*([^\s:]*)", re.IGNORECASE)
+_UNTIL = re.compile(r"[ \t]*+until\b[ \t]*+([^\s:]*)", re.IGNORECASE)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _VERSION = re.compile(r"[0-9]")
 
@@ -39,11 +40,18 @@ def allowing(comments: Iterable[Comment], file: str, subject: Subject) -> tuple[
     """Return what comments of a file allow, and remarks at `subject` about those that allow nothing."""
     allows: list[Allow] = []
     remarks: list[Remark] = []
+    full = False
     for comment in comments:
+        if full:
+            break
         if _VERSION.match(comment.text, _begin(comment)):  # a line of an intent that is commented out: `nodrop: 1`
             continue
         try:
-            allows += _read(comment, file)
+            read = _read(comment, file)
+            full = len(allows) + len(read) > MAX_ALLOWED
+            if full:
+                raise _Misread(f"more than {MAX_ALLOWED:,} allowed rules in one file, those from here on")
+            allows += read
         except _Misread as wrong:
             span = Span(comment.line, comment.column, comment.line, comment.column + len(comment.text))
             facts = {"found": wrong.found, "hint": wrong.hint and f" ({wrong.hint})"}
