@@ -387,9 +387,26 @@ def disk(tell: box.Tell, size_bytes: int) -> int:
 def forged(tell: box.Tell) -> str:
     """Answer with a pickle that would run a program of the caller, by every descriptor that can be written to."""
     text = b"cos\nsystem\n(S'touch forged'\ntR."
+    _write_everywhere(struct.pack(">BQ", 1, len(text)) + text)
+    return "done"
+
+
+def lied(tell: box.Tell, kind: int, size: int) -> str:
+    """Answer with the head of something of a kind, by its number, and a size that does not come."""
+    _write_everywhere(struct.pack(">BQ", kind, size))
+    return "done"
+
+
+def talks(tell: box.Tell, times: int) -> str:
+    """Tell a line of 1 MB so many times."""
+    for _ in range(times):
+        tell("x" * (1 << 20))
+    return "done"
+
+
+def _write_everywhere(text: bytes) -> None:
     for number in range(3, 64):
         try:
-            os.write(number, struct.pack(">BQ", 1, len(text)) + text)
+            os.write(number, text)
         except OSError:
             continue
-    return "done"

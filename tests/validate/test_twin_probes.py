@@ -6,7 +6,7 @@ import pytest
 
 import twin_probes
 from nodrop.errors import ServiceUnavailable
-from nodrop.validating.twin import box
+from nodrop.validating.twin import answers, box
 from nodrop.validating.twin.inside import MEMORY_BYTES
 from nodrop.validating.twin.own_root import FILES_BYTES
 from twin_user import USERS, as_user, prepare
@@ -50,3 +50,19 @@ def test_an_answer_is_data_and_is_never_run(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(ServiceUnavailable, match="answer"):
         box.call(twin_probes.forged)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"), [(1, 1 << 62), (1, (1 << 64) - 1), (4, 100), (4, 3 << 30), (4, 1 << 62), (4, (1 << 64) - 1)]
+)
+def test_an_answer_that_lies_about_its_kind_or_size_is_not_read(kind: int, size: int) -> None:
+    with pytest.raises(ServiceUnavailable, match="no answer"):
+        box.call(twin_probes.lied, kind, size)
+
+
+def test_what_a_tree_tells_is_limited() -> None:
+    told: list[int] = []
+    with pytest.raises(ServiceUnavailable, match="tells more"):
+        box.call(twin_probes.talks, 64, progress=lambda line: told.append(len(line)))
+    assert 0 < sum(told) <= answers.TOLD_BYTES
+    assert box.call(twin_probes.talks, 8) == "done"

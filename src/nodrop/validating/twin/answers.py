@@ -5,7 +5,7 @@ takes over a process of the tree can lie, and can do no more: nothing of an answ
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import IO, Any, Final, Literal, get_args, get_type_hints
 
 from nodrop.errors import ServiceUnavailable
@@ -15,8 +15,12 @@ Kind = Literal["told", "done", "failed", "missing", "work"]
 """A line about what is being done; the value returned; a traceback; why there is no such service; what is to be done.
 """
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+ANSWERS: Final[tuple[Kind, ...]] = ("told", "done", "failed", "missing")
+"""What the caller takes from a tree: work goes the other way alone."""
 ANSWER_BYTES: Final = 256 << 20
 """The longest answer: that of 200 switches takes 10 MB."""
+TOLD_BYTES: Final = 16 << 20
+"""How much a tree may tell in all about what it does; 200 switches take some kB."""
 HEAD: Final = struct.Struct(">BQ")
 
 
@@ -29,13 +33,16 @@ def send(pipe: IO[bytes], kind: Kind, body: bytes) -> None:
         return
 
 
-def received(pipe: IO[bytes]) -> tuple[Kind, bytes] | None:
-    """Read an answer or work; None at the end. ServiceUnavailable where it is neither."""
+def received(pipe: IO[bytes], kinds: Collection[Kind], most: int = ANSWER_BYTES) -> tuple[Kind, bytes] | None:
+    """Read what is of one of these kinds, of at most so many bytes; None at the end.
+
+    ServiceUnavailable where it is of another kind or longer: nothing of it is read then.
+    """
     head = pipe.read(HEAD.size)
     if len(head) < HEAD.size:
         return None
     kind, size = HEAD.unpack(head)
-    if kind >= len(KINDS) or (size > ANSWER_BYTES and KINDS[kind] != "work"):
+    if kind >= len(KINDS) or KINDS[kind] not in kinds or size > most:
         raise ServiceUnavailable("what the twin answers is no answer")
     body = pipe.read(size)
     return (KINDS[kind], body) if len(body) == size else None

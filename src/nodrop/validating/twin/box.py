@@ -72,11 +72,15 @@ def call(function: Callable[..., _R], *given: Any, progress: Tell | None = None,
     RuntimeError with its traceback where it fails.
     """
     programs({})
+    told = 0
     with _tree(spaces()) as (tree, errors):
         assert tree.stdin is not None and tree.stdout is not None  # noqa: PT018 -- for the type checker
         answers.send(tree.stdin, "work", pickle.dumps((sys.path, processes, function, given)))
-        while (found := answers.received(tree.stdout)) is not None:
+        while (found := answers.received(tree.stdout, answers.ANSWERS)) is not None:
             kind, body = found
+            told += answers.HEAD.size + len(body)
+            if kind == "told" and told > answers.TOLD_BYTES:
+                raise ServiceUnavailable("the twin tells more about its work than it can have to tell")
             match kind:
                 case "told" if progress is not None:
                     progress(answers.text(body))
