@@ -1,11 +1,15 @@
 """What a fabric becomes in a twin, before anything is made of it; and what FRR's words about refused lines mean."""
 
 import time
+from pathlib import Path
+
+import pytest
 
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.fabric.routing import Bgp, BgpNeighbor
-from nodrop.validating.twin.daemons import Said, refused
+from nodrop.validating.twin import daemons
+from nodrop.validating.twin.daemons import Boot, Said, refused
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.observing import matters
 from nodrop.validating.twin.plan import Plan, Space, plan
@@ -123,6 +127,27 @@ def test_refused_lines_have_their_number_and_the_words_of_who_refused_them() -> 
 
 def test_a_refused_line_about_logs_or_the_asic_does_not_matter() -> None:
     assert [one.line for one in refused(TOLD, CONF) if matters(one, CONF)] == [3, 4, 6]
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    """A lab of one device that runs no daemon; what vtysh does is what a test has `entering` do."""
+    monkeypatch.setattr(daemons, "HOME", tmp_path)
+    fabric = Fabric(name="one", mode="lossless", devices=(Device(name="a", platform="sonic"),))
+    return Lab(fabric, {"a": Boot(text="hostname a\n", daemons=(), profile="datacenter")})
+
+
+def test_daemons_that_read_their_configuration_for_too_long_are_dead(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daemons, "entering", lambda _: ("sh", "-c", "exec sleep 30"))
+    monkeypatch.setattr(daemons, "_START_S", 0.1)
+    lab.boot("a")
+    assert lab.dead == {"a": "vtysh is not done with its configuration after 0.1 s"}
+
+
+def test_what_daemons_print_that_is_no_utf_8_is_replaced(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daemons, "entering", lambda _: ("printf", r"line 1: %% bad \377\n"))
+    lab.boot("a")
+    assert (lab.refused["a"], lab.dead) == ((Said(1, "% bad \ufffd"),), {})
 
 
 class _Told(Lab):

@@ -55,7 +55,7 @@ class Boot:
 
 
 class Failed(Exception):
-    """Daemons that did not start."""
+    """Daemons that did not start, or did not read their configuration in time."""
 
 
 class Daemons:
@@ -71,7 +71,7 @@ class Daemons:
         return self._boot.daemons
 
     def start(self) -> tuple[Said, ...]:
-        """Start them, let them read frr.conf, and return what they refuse; Failed where one does not start."""
+        """Start them, let them read frr.conf, and return what they refuse; Failed where one does not."""
         home = self._home
         home.mkdir(exist_ok=True)
         for daemon in self._boot.daemons:
@@ -79,10 +79,10 @@ class Daemons:
         (home / "frr.conf").write_text(self._boot.text)
         (home / "vtysh.conf").write_text("service integrated-vtysh-config\n")
         for daemon in self._boot.daemons:
-            done = self._run(self._command(daemon))
+            done = self._run(daemon, self._command(daemon))
             if done.returncode:
                 raise Failed(f"{daemon}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
-        done = self._run(f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
+        done = self._run("vtysh", f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
         if done.stdout.startswith(_NOT_LET_IN):
             raise Failed(done.stdout.strip())
         return refused(done.stdout, self._boot.text)
@@ -108,12 +108,16 @@ class Daemons:
         words += ["--vrfwnetns"] if daemon == "zebra" else []
         return " && ".join((*lines, "exec " + shlex.join(map(str, words))))
 
-    def _run(self, script: str) -> subprocess.CompletedProcess[str]:
+    def _run(self, program: str, script: str) -> subprocess.CompletedProcess[str]:
         words = list(entering(self._space))
         words += ["unshare", "--mount", "--"] if self._boot.vrfs else []
-        return subprocess.run(
-            [*words, "sh", "-c", script], capture_output=True, text=True, check=False, timeout=_START_S
-        )
+        words += ["sh", "-c", script]
+        try:
+            return subprocess.run(
+                words, capture_output=True, text=True, errors="replace", check=False, timeout=_START_S
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{program} is not done with its configuration after {_START_S} s") from None
 
     def ask(self, command: str, daemon: str) -> str:
         """Return what a daemon answers to a command of vtysh; Silent where it does not."""

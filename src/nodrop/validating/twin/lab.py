@@ -159,7 +159,12 @@ class Lab:
     ) -> subprocess.CompletedProcess[str]:
         """Run a program in a node; what becomes of it is for the caller to see."""
         return subprocess.run(
-            [*self.entering(node, vrf), *words], capture_output=True, text=True, check=False, timeout=timeout_s
+            [*self.entering(node, vrf), *words],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=timeout_s,
         )
 
     def entering(self, node: str, vrf: str | None = None) -> tuple[str, ...]:
@@ -245,13 +250,13 @@ def _ip(lines: Iterable[str], space: str = "", *, force: bool = False) -> None:
     """Have `ip` do many things at once, in a namespace; one after the other, also past what fails if that is asked."""
     text = "".join(f"{line}\n" for line in lines)
     words = [*(entering(space) if space else ()), "ip", *(["-force"] if force else []), "-batch", "-"]
-    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, input=text, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode and not force:
         raise RuntimeError(f"{shlex.join(words)}: {done.stderr.strip()}")
 
 
 def _checked(words: Sequence[str]) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         raise RuntimeError(f"{shlex.join(words)}: {done.stderr.strip()}")
     return done.stdout

@@ -82,4 +82,4 @@ def hold(space: str) -> None:
     if loose:
         lines = [f"neighbor replace {one.address} lladdr {one.mac} dev {one.port} nud permanent\n" for one in loose]
         words = [*entering(space), "ip", "-force", "-batch", "-"]
-        subprocess.run(words, input="".join(lines), capture_output=True, text=True, check=False)
+        subprocess.run(words, input="".join(lines), capture_output=True, text=True, errors="replace", check=False)
