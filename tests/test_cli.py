@@ -153,6 +153,22 @@ def test_a_crash_is_70_with_the_traceback(command: list[str], monkeypatch: pytes
     assert not Path("never").exists()
 
 
+def test_a_crash_that_quotes_a_file_steers_neither_a_terminal_nor_a_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise RuntimeError("a\x1b[31m\x1b]0;b\x07\n::error::c\r::error::d\n  ::warning::e\n##[error]f \u202eg")
+
+    monkeypatch.setattr(engine, "judge", crash)
+    done = nodrop("lint", "good")
+    assert done.code == 70
+    assert done.err.split("\n")[-6:-2] == [
+        r"| RuntimeError: a\x1b[31m\x1b]0;b\x07",
+        r"| ::error::c\r::error::d",
+        "|   ::warning::e",
+        r"| # #[error]f \u202eg",
+    ]
+    assert {row[:2] for row in done.err.split("\n")[:-2]} == {"| "}
+
+
 def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

@@ -72,7 +72,7 @@ def run(args: Sequence[str] | None = None) -> int:
     except SystemExit:  # click's answer where the reader of its help has gone away
         return 0
     except Exception:  # noqa: BLE001 -- the last resort: a bug, which must not look like findings
-        traceback.print_exc()
+        _trace(traceback.format_exc())
         click.echo("nodrop failed; this is a bug, please report it with the lines above", err=True)
         return FAILED
 
@@ -84,6 +84,18 @@ def _show(error: click.ClickException) -> None:
     with io.StringIO() as page:
         error.show(file=page)
         click.echo(terminal(page.getvalue(), lines=True), err=True, nl=False)
+
+
+def _trace(text: str) -> None:
+    """Print a traceback, which can quote files: what is unseen is written out, and no line is an order to a CI.
+
+    GitHub takes lines for orders that begin with `::`, also behind spaces, and those that have `##[` anywhere
+    (actions/runner, src/Runner.Common/ActionCommand.cs); Azure those with `##vso[`.
+    """
+    from nodrop.report.escape import terminal
+
+    for line in terminal(text.rstrip("\n"), lines=True).split("\n"):
+        click.echo(f"| {line.replace('##', '# #')}".rstrip(), err=True)
 
 
 def _tell(errors: Iterable[str]) -> None:
