@@ -11,30 +11,39 @@ from typing import Final, NamedTuple
 LINE_BYTES: Final = 4095
 """What FRR takes as one line; the rest of a longer one is a line of its own (FRR, lib/vty.h, VTY_BUFSIZ)."""
 
+
+def _short(phrase: str) -> str:
+    """A pattern of words, each whole or as a beginning of it: FRR takes those that mean one command (lib/command.c)."""
+    words = ("".join(f"(?:{re.escape(char)}" for char in word) + ")?" * len(word) for word in phrase.split())
+    return r"\s+".join(rf"(?=\S){word}(?!\S)" for word in words)
+
+
 _OUTWARD: Final = re.compile(
-    r"""\s*(?:no\s+)?(?:
-        log(?:-filter)?(?:\s|$)         # files, syslog, sockets, the terminal (lib/log_vty.c)
-        |destination\s                  # of `log extended` (lib/zlog_5424_cli.c, from FRR 9)
-        |dump\s+bgp(?:\s|$)             # files of messages and routes (bgpd/bgp_dump.c)
-        |debug(?:\s|$)                  # goes to the log
-        |rpki(?:\s|$)                   # connections to caches, by SSH with a key file (bgpd/bgp_rpki.c)
-        |bmp(?:\s|$)                    # connections to collectors (bgpd/bgp_bmp.c)
-        |(?:agentx|smux|snmp)(?:\s|$)   # the SNMP daemon's socket (lib/agentx.c)
-        |fpm(?:\s|$)                    # the forwarding plane's socket (zebra/zebra_fpm.c, dplane_fpm_nl.c)
-        |mgmt(?:\s|$)                   # the management daemon (mgmtd, from FRR 9)
-        |pce(?:p)?(?:\s|$)              # connections to path computation (pathd/path_pcep_cli.c)
-        |output\s+file(?:\s|$)         # where vtysh itself writes (vtysh/vtysh.c)
-        |banner\s+motd\s+file(?:\s|$)   # shows a file (lib/command.c)
-        |netns(?:\s|$)                  # another namespace than the twin's own (lib/vrf.c)
-        |zebra\s+on-rib-process(?:\s|$) # runs a script (zebra/zebra_script.c)
-        |match\s+script(?:\s|$)         # the same (bgpd/bgp_routemap.c)
-        |do(?:\s|$)                     # an order, no setting
+    rf"""\s*(?:{_short("no")}\s+)?(?:
+        {_short("log-filter")}              # and `log`: files, syslog, sockets, the terminal (lib/log_vty.c)
+        |{_short("destination")}            # of `log extended` (lib/zlog_5424_cli.c, from FRR 9)
+        |{_short("dump bgp")}               # files of messages and routes (bgpd/bgp_dump.c)
+        |{_short("debug")}                  # goes to the log
+        |{_short("rpki")}                   # connections to caches, by SSH with a key file (bgpd/bgp_rpki.c)
+        |{_short("bmp")}                    # connections to collectors (bgpd/bgp_bmp.c)
+        |{_short("agentx")}                 # the SNMP daemon's socket (lib/agentx.c)
+        |{_short("smux")}|{_short("snmp")}  # the same
+        |{_short("fpm")}                    # the forwarding plane's socket (zebra/zebra_fpm.c, dplane_fpm_nl.c)
+        |{_short("mgmt")}                   # the management daemon (mgmtd, from FRR 9)
+        |{_short("pcep")}                   # and `pce`: connections to path computation (pathd/path_pcep_cli.c)
+        |{_short("output file")}            # where vtysh itself writes (vtysh/vtysh.c)
+        |{_short("banner motd file")}       # shows a file (lib/command.c)
+        |(?!net\s+[0-9A-Fa-f]{{2}}\.)       # IS-IS has a `net` of its own, an address
+         {_short("netns")}                  # another namespace than the twin's own (lib/vrf.c)
+        |{_short("zebra on-rib-process")}   # runs a script (zebra/zebra_script.c)
+        |{_short("match script")}           # the same (bgpd/bgp_routemap.c)
+        |do(?!\S)                           # an order, no setting
     )""",
     re.VERBOSE,
 )
-_BLOCK: Final = re.compile(r"\s*(?:rpki|bmp\s+targets\s+\S+|log\s+extended\s+\S+)\s*")
+_BLOCK: Final = re.compile(rf"\s*(?:{_short('rpki')}|{_short('bmp targets')}\s+\S+|{_short('log extended')}\s+\S+)\s*")
 """Lines that begin a block, whose `exit` goes with it: it would leave the block around it."""
-_ENDS: Final = re.compile(r"\s*(?:exit|quit)\s*")
+_ENDS: Final = re.compile(rf"\s*(?:{_short('exit')}|{_short('quit')})\s*")
 _COMMENT: Final = re.compile(r"\s*(?:[!#].*)?")
 _LEFT: Final = "!"
 
