@@ -63,7 +63,15 @@ class Drop:
     tables: tuple[str, ...]
 
 
-Step = Write | Edit | Move | Remove | Link | Drop
+@dataclass(frozen=True)
+class Copy:
+    """A folder that lies elsewhere, too."""
+
+    old: str
+    new: str
+
+
+Step = Write | Edit | Move | Remove | Link | Drop | Copy
 Fault = Literal["", "host", "uplink", "paths", "slow"]
 
 
@@ -563,6 +571,17 @@ CASES = (
         verdict=MISSING,
         severity="note",
         says=("leaf1",),
+    ),
+    Case(
+        name="another-under-its-name",
+        fault="",
+        change=(
+            Copy("build/leaf1", "build/row1/leaf1"),
+            Write("build/leaf1/PATCHES.txt", ""),
+        ),
+        rules=(MISSING,),
+        verdict=MISSING,
+        says=("leaf1", "build/leaf1/config_db.json", "PATCHES.txt"),
     ),
     # Files that say less than before.
     Case(

@@ -21,6 +21,7 @@ from policy_cases import (
     POLICY,
     SLOW,
     Case,
+    Copy,
     Drop,
     Edit,
     Link,
@@ -46,6 +47,8 @@ def done(step: Step) -> None:
         case Move(old, new):
             Path(new).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(old, new)
+        case Copy(old, new):
+            shutil.copytree(old, new)
         case Remove(path):
             shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink()
         case Drop(path, tables):

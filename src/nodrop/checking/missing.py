@@ -55,11 +55,9 @@ def not_checked(
 
     `planned` are the fabrics that change, with their plans, what they were, and what they are.
     """
-    gone = list(_gone(tuple(planned)))
-    if not gone:
-        return
-    read = {os.path.abspath(file) for pair in both.pairs for _, files in files_of(pair.new) for file in files}  # noqa: PTH100
-    unread = _Unread(both, paths, read, excludes)
+    read, of_hosts = _read_now(both)
+    unread = _Unread(both, paths, read, of_hosts, excludes)
+    gone = list(_gone(tuple(planned), unread.is_left))
     deleted: list[_Gone] = []
     for one in gone:
         found = unread.place_of(one)
@@ -90,8 +88,23 @@ def not_checked(
         )
 
 
-def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]]) -> Iterator[_Gone]:
+def _read_now(both: Sides) -> tuple[set[str], set[str]]:
+    """Return the files that are read now as those of switches or intents, and those that are read as files of hosts."""
+    of_hosts = {
+        os.path.abspath(text.display)  # noqa: PTH100
+        for pair in both.pairs
+        if isinstance(pair.new, Inputs)
+        for host in pair.new.hosts
+        for _, text in host.files
+    }
+    every = {os.path.abspath(file) for pair in both.pairs for _, files in files_of(pair.new) for file in files}  # noqa: PTH100
+    return every - of_hosts, of_hosts
+
+
+def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Callable[[Text], bool]) -> Iterator[_Gone]:
     """Yield the switches that fabrics had and that none has now, and those of which a file is read no more.
+
+    A file that `is_left` where it was is read no more, whatever is read elsewhere under the name of its switch.
 
     An intent that is gone stands for its switches.
     """
@@ -104,9 +117,13 @@ def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]]) -> Iterator[_G
             if one.kind == "removed" and one.name not in come:
                 sources = () if isinstance(pair.old, Text) else before.sources.get(one.name, ())
                 yield _Gone(name=one.name, files=_texts(sources), kind="configuration")
-        for device in sorted(before.sources.keys() & after.sources.keys() if _are_files(pair) else (), key=natural):
-            names = {one.name for one in after.sources[device]}
-            if lost := _texts(one for one in before.sources[device] if one.name not in names):
+        told = {one.name for one in plan.devices if one.kind == "removed" and one.name not in come}
+        for device in sorted(before.sources.keys() - told if isinstance(pair.old, Inputs) else (), key=natural):
+            names = {one.name for one in after.sources.get(device, ())}
+            both = _are_files(pair) and device in after.sources
+            switch = any(one.name == device for one in before.fabric.devices)
+            texts = zip(before.sources[device], _texts(before.sources[device]), strict=True)
+            if lost := [text for one, text in texts if (both and one.name not in names) or (switch and is_left(text))]:
                 yield _Gone(name=device, files=lost, kind="configuration", partly=True)
 
 
@@ -122,9 +139,15 @@ class _Unread:
     """The files below the named paths that are not read now, of those that are new or have changed."""
 
     def __init__(
-        self, both: Sides, paths: Sequence[str], read: set[str], excludes: Callable[[Path], bool] | None
+        self,
+        both: Sides,
+        paths: Sequence[str],
+        read: set[str],
+        of_hosts: set[str],
+        excludes: Callable[[Path], bool] | None,
     ) -> None:
         self._former, self._paths, self._read, self._excludes = both.former, paths, read, excludes
+        self._of_hosts = of_hosts
         self._before = {
             os.path.abspath(file)  # noqa: PTH100
             for pair in both.pairs
@@ -137,6 +160,10 @@ class _Unread:
     def is_read(self, text: Text) -> bool:
         """Whether a file is read now, whichever switch it is of."""
         return os.path.abspath(text.display) in self._read  # noqa: PTH100
+
+    def is_left(self, text: Text) -> bool:
+        """Whether a file lies where it did and is not read as that of a switch."""
+        return not self.is_read(text) and self._is_there(Path(text.display))
 
     def place_of(self, one: _Gone) -> tuple[Path, str] | None:
         """Return the file that holds what was read of a switch, and why it is not read."""
@@ -191,6 +218,8 @@ class _Unread:
                 return f"a folder with {PATCHES} is not searched ({here})"
             if self._excludes is not None and self._excludes(here):
                 return f"`exclude` leaves out {here}"
+        if os.path.abspath(path) in self._of_hosts:  # noqa: PTH100
+            return "it is read as a file of a host"
         if not any(self._below(path)):
             return "it lies below none of the named paths"
         return f"a file called {path.name} with this content is not recognised in a folder"

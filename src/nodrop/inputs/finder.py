@@ -74,10 +74,11 @@ class Finder:
         if is_intent(head):
             inputs.intents.append(text)
             return
-        if self._forced is None and host_files.detect(head):
+        platform = self._platform_of("stdin", head)
+        if platform is None and host_files.detect(head):
             inputs.hosts.append(Bundle(name="stdin", platform=HOSTS, files=(("stdin", text),)))
             return
-        platform = self._platform_of("stdin", head) or self._platform_of_json()
+        platform = platform or self._platform_of_json()
         files = ((_canonical(platform, Path("stdin")), text),)
         inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
 
@@ -122,10 +123,10 @@ class Finder:
         if path.suffix in _YAML and is_intent(head):
             self._intent(inputs, path)
             return
-        if self._is_of_host(path):
+        platform = self._platform_of(path.name, head)
+        if platform is None and self._is_of_host(path):
             self._host(inputs, path)
             return
-        platform = self._platform_of(path.name, head)
         if platform is None and path.suffix == ".json":
             platform = self._platform_of_json()  # its reader says where the JSON is broken
         if platform is None:
@@ -214,10 +215,10 @@ class Finder:
                 continue
             elif path.suffix == ".json" and self._disk.is_file(path):
                 self._json(inputs, path)
-            elif self._is_of_host(path):
-                self._host(inputs, path)
             elif (detected := self._detected(path)) is not None:
                 self._other_file(inputs, path, detected)
+            elif self._is_of_host(path):
+                self._host(inputs, path)
 
     def _is_beside_others(self, platform: str) -> bool:
         """Whether files of a platform may lie beside those of another, to which they then belong."""
