@@ -249,3 +249,45 @@ def test_what_a_policy_names_is_never_waited_for_with_a_cache(
     assert found.code == 2
     assert found.out.count("nodrop.yaml: a link that leads out of the repository") == 1
     assert "Ethernet0" in found.out and "watchdog" in found.out  # noqa: PT018 -- one finding
+
+
+def missed(git: Git) -> tuple[int, str, str]:
+    """Return how a check ends from which a switch is missing, with the severity and message of that verdict."""
+    ended = nodrop("check", "--base", "main", "--no-routing", "--format", "json")
+    (told,) = (one for one in json.loads(ended.out)["stops"] if one["rule"] == MISSING)
+    return ended.code, told["severity"], told["message"]
+
+
+def test_a_configuration_with_escaped_characters_is_found(configurations: Git) -> None:
+    text = "".join(f"\\u{ord(one):04x}" if one.isalpha() else one for one in Path(LEAF).read_text())
+    shutil.rmtree("build/leaf1")
+    Path("kept.txt").write_text(text)
+    assert missed(configurations)[:2] == (1, "error")
+
+
+def test_a_file_that_is_too_large_to_compare_is_no_sign_of_a_deletion(
+    configurations: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodrop.checking.missing._MAX_BYTES", 1000)
+    shutil.rmtree("build/leaf1")
+    Path("kept.txt").write_text("x" * 1001)
+    code, severity, message = missed(configurations)
+    assert (code, severity, "kept.txt, of more than 1,000 bytes" in message) == (1, "error", True)
+
+
+def test_more_files_than_are_compared_are_no_sign_of_a_deletion(
+    configurations: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodrop.checking.missing._MOST_FILES", 3)
+    shutil.rmtree("build/leaf1")
+    for number in range(4):
+        Path(f"kept{number}.txt").write_text("x")
+    code, severity, message = missed(configurations)
+    assert (code, severity, "files beyond the first 3" in message) == (1, "error", True)
+
+
+def test_a_repository_in_place_of_a_switch_is_no_sign_of_a_deletion(configurations: Git) -> None:
+    shutil.rmtree("build/leaf1")
+    configurations("init", "-q", "build/leaf1")
+    code, severity, message = missed(configurations)
+    assert (code, severity, "build/leaf1" in message) == (1, "error", True)

@@ -27,6 +27,7 @@ from nodrop.report.names import listing, name
 from nodrop.report.rulings import MISSING
 
 _WORD = re.compile(rb"[\w.:/-]+")
+_ESCAPED = re.compile(rb"\\u([0-9a-fA-F]{4})")
 _ALIKE = 0.5
 """The share of the words of a configuration that a text has if it may be that one."""
 _MAX_BYTES = 16_000_000
@@ -77,14 +78,14 @@ def not_checked(
     if deleted:
         names = [name(one.name) for one in deleted]
         are = "is" if len(names) == 1 else "are"
-        more = f" among {_MOST_FILES} files; there are more" if unread.too_many else ""
+        more = f"; not compared: {', '.join(unread.not_compared)}" if unread.not_compared else ""
         yield finding(
             MISSING,
             f"{listing(names)} {are} no longer checked, and nothing that looks like the configuration is left{more}",
             (FABRIC, "deleted"),
             (FABRIC,),
             " ".join(names),
-            severity="note",
+            severity="error" if unread.not_compared else "note",
         )
 
 
@@ -155,7 +156,8 @@ class _Unread:
             for file in files
         }
         self._words: dict[Path, Counter[bytes]] | None = None
-        self.too_many = False
+        self.not_compared: list[str] = []
+        """What may hold a configuration, and is not looked into."""
 
     def is_read(self, text: Text) -> bool:
         """Whether a file is read now, whichever switch it is of."""
@@ -229,8 +231,10 @@ class _Unread:
             self._words = {}
             for path in self._changed():
                 if len(self._words) >= _MOST_FILES:
-                    self.too_many = True
+                    self.not_compared.append(f"files beyond the first {_MOST_FILES:,}")
                     break
+                if _is_large(path):
+                    self.not_compared.append(f"{path}, of more than {_MAX_BYTES:,} bytes")
                 self._words[path] = _words_of(Disk().text(path))
         return self._words
 
@@ -239,6 +243,8 @@ class _Unread:
         seen = set(self._read)
         for top in (*self._paths, os.path.relpath(_top(self._former))):
             for here, folders, names in os.walk(top):
+                if ".git" in (*folders, *names) and here != top:
+                    self.not_compared.append(f"{here}, a repository of its own")
                 folders[:] = sorted(one for one in folders if one != ".git")
                 for path in (Path(here, one) for one in sorted(names)):
                     known = os.path.abspath(path)  # noqa: PTH100
@@ -266,7 +272,19 @@ def _words_of(text: Text) -> Counter[bytes]:
         raw = read_limited(text.path, text.display, _MAX_BYTES) if text.path is not None else text.held
     except InputProblems:
         return Counter()
-    return Counter(_WORD.findall(raw))
+    return Counter(_WORD.findall(_ESCAPED.sub(_plain, raw)))
+
+
+def _plain(escaped: re.Match[bytes]) -> bytes:
+    """Return the character that JSON and YAML spell by its number."""
+    return chr(int(escaped[1], 16)).encode("utf-8", "replace")
+
+
+def _is_large(path: Path) -> bool:
+    try:
+        return path.stat().st_size > _MAX_BYTES
+    except OSError:
+        return False
 
 
 def _share(own: Counter[bytes], other: Counter[bytes]) -> float:
