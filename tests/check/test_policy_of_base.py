@@ -291,3 +291,14 @@ def test_a_repository_in_place_of_a_switch_is_no_sign_of_a_deletion(configuratio
     configurations("init", "-q", "build/leaf1")
     code, severity, message = missed(configurations)
     assert (code, severity, "build/leaf1" in message) == (1, "error", True)
+
+
+def test_a_submodule_that_is_not_checked_out_is_no_sign_of_a_deletion(configurations: Git) -> None:
+    shutil.rmtree("build/leaf1")
+    head = configurations("rev-parse", "HEAD")
+    configurations("rm", "-rq", "--cached", "build/leaf1")
+    configurations("update-index", "--add", "--cacheinfo", f"160000,{head},build/leaf1")
+    configurations("commit", "-qm", "a submodule")
+    Path("build/leaf1").mkdir()
+    code, severity, message = missed(configurations)
+    assert (code, severity, "build/leaf1, an empty folder" in message) == (1, "error", True)

@@ -174,6 +174,8 @@ class _Unread:
             if not self.is_read(text) and self._is_there(path):
                 link = self._link_above(path)
                 return (link or path), self._why(path)
+            if (empty := self._empty_above(path)) is not None and empty not in self.not_compared:
+                self.not_compared.append(empty)
         own = sum((_words_of(text) for text in one.files), Counter[bytes]())
         alike = [(score, path) for path, words in self._candidates().items() if (score := _share(own, words)) >= _ALIKE]
         if not alike:
@@ -189,6 +191,13 @@ class _Unread:
         for top, folder in self._below(path):
             if folder != top and folder.is_symlink():
                 return folder
+        return None
+
+    def _empty_above(self, path: Path) -> str | None:
+        """Return the folder of a file, if it is there and nothing is in it: git makes none but for submodules."""
+        for top, folder in self._below(path.parent):
+            if folder != top and folder.is_dir() and not any(folder.iterdir()):
+                return f"{folder}, an empty folder, as of a submodule that is not checked out"
         return None
 
     def _below(self, path: Path) -> Iterator[tuple[Path, Path]]:
