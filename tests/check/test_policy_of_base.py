@@ -302,3 +302,11 @@ def test_a_submodule_that_is_not_checked_out_is_no_sign_of_a_deletion(configurat
     Path("build/leaf1").mkdir()
     code, severity, message = missed(configurations)
     assert (code, severity, "build/leaf1, an empty folder" in message) == (1, "error", True)
+
+
+def test_rows_of_a_dump_among_tables_are_refused(configurations: Git) -> None:
+    config = json.loads(Path(LEAF).read_text())
+    rows = config.pop("PFC_WD")
+    Path(LEAF).write_text(json.dumps(config | {f"PFC_WD|{name}": row for name, row in rows.items()}))
+    ended = nodrop("check", "--base", "main")
+    assert (ended.code, "rows of a dump of the database beside tables" in ended.out + ended.err) == (2, True)

@@ -65,6 +65,10 @@ class Document:
             self.running_frr = running
             data = {table: rows for table, rows in data.items() if table != _RUNNING_FRR}
         self._dumped = any("|" in key for key in data)
+        if self._dumped and (tables := sorted(table for table, rows in data.items() if _is_table(table, rows))):
+            found = f"rows of a dump of the database beside tables ({tables[0]})"
+            problem = Problem(path=self.display, line=1, column=1, found=found, expected="tables, or a dump, not both")
+            raise InputProblems([problem])
         return _from_dump(data) if self._dumped else data
 
     @cached_property
@@ -153,6 +157,12 @@ def json_alone(raw: bytes) -> bytes:
         if end > 1 and b'"' not in text[end:]:
             return text[:end] + _NOT_NEWLINE.sub(b" ", text[end:])
     return raw
+
+
+def _is_table(name: str, rows: object) -> bool:
+    """Whether something in a file is a table as a configuration has it, not a row of a dump."""
+    inner = isinstance(rows, dict) and "type" not in rows and any(isinstance(row, dict) for row in rows.values())
+    return "|" not in name and inner
 
 
 def _from_dump(data: Tables) -> Tables:
