@@ -211,3 +211,84 @@ def test_hosts_files_show_no_secret(tmp_path: Path) -> None:
     for words in (["lint", tmp_path, "-v"], ["lint", tmp_path, "--format", "json"], ["show", tmp_path]):
         done = nodrop(*words)
         assert [*leaks(done.out + done.err)] == []
+
+
+LIKE = {
+    "config_db.json": {
+        "LDAP_SERVER": {"192.0.2.9": {"bind_password": f"{SECRET}001", "prio": "x"}},
+        "AAA": {"authentication": {"login": "tacacs+", "passkey": f"{SECRET}002"}},
+        "TACPLUS_SERVER": {"192.0.2.8": {"passkeyy": f"{SECRET}003"}},
+        "SNMP_COMMUNITY": {f"{SECRET}004": {"TYPE": "RWX", "bogus": "1"}},
+        "CREDENTIALS": {"x": {"password": f"{SECRET}005"}},
+    },
+    "frr.conf": f"router bgp 65001\n neighbor 10.0.0.1 passwor {SECRET}006\n neighbor 10.0.0.1 PASSWORD {SECRET}007\n",
+    "nclu.txt": f"net add bgp neighbor swp1 passwor {SECRET}008\nnet add interface swp2 alias password {SECRET}009\n"
+    f"net add bpg neighbor swp1 pasword {SECRET}010\n",
+}
+"""What only looks like a secret, by the file that it stands in: no command quotes it."""
+
+
+@pytest.mark.parametrize("form", ["as written", "on one line", "a dump"])
+def test_what_looks_like_a_secret_is_not_shown(
+    form: str, two_by_two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(two_by_two / "leaf1", "old/leaf1")
+    shutil.copytree(two_by_two / "leaf1", "new/leaf1")
+    file = Path("new/leaf1/config_db.json")
+    tables = json.loads(file.read_text())
+    merged(tables, LIKE["config_db.json"])
+    del tables["PFC_WD"]
+    if form == "a dump":
+        tables = {f"{table}|{key}": row for table, rows in tables.items() for key, row in rows.items()}
+    file.write_text(json.dumps(tables, indent=None if form == "on one line" else 4))
+    with Path("new/leaf1/frr.conf").open("a") as lines:
+        lines.write(LIKE["frr.conf"])
+    Path("old/leaf2").mkdir()
+    Path("new/leaf2").mkdir()
+    Path("old/leaf2/nclu.txt").write_text("net add interface swp1 mtu 9216\n")
+    Path("new/leaf2/nclu.txt").write_text("net add interface swp1 mtu 9216\n" + LIKE["nclu.txt"])
+    commands = [
+        ["lint", "new", "-v", "--strictness", "auditor", "--format", name] for name in ("text", "json", "github")
+    ]
+    commands += [["check", "new", "--base", "old", "--format", name, "-v"] for name in ("text", "markdown", "json")]
+    commands += [["plan", "old", "new", "-v"], ["import", "new"], ["fix", "--diff", "--unsafe", "new/leaf1"]]
+    for words in commands:
+        done = nodrop(*words)
+        assert done.code != 70, done.err
+        assert [*leaks(done.out + done.err)] == [], words
+
+
+def test_a_community_with_another_fault_is_in_no_entry_of_the_cache(
+    two_by_two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nodrop import cache
+
+    monkeypatch.delenv("NODROP_NO_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    shutil.copytree(two_by_two / "leaf1", tmp_path / "leaf1")
+    file = tmp_path / "leaf1/config_db.json"
+    tables = json.loads(file.read_text())
+    file.write_text(json.dumps(tables | {"SNMP_COMMUNITY": {f"{SECRET}001": {"TYPE": "RWX"}}}))
+    nodrop("lint", tmp_path / "leaf1")
+    store = cache.opened([])
+    kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert store is not None
+    assert kept
+    for path in kept:
+        assert SECRET.encode() not in (store.get(path.name) or b""), path
+
+
+def test_an_import_shows_no_community_and_no_folded_secret(tmp_path: Path) -> None:
+    (tmp_path / "leaf1").mkdir()
+    (tmp_path / "leaf1/startup.yaml").write_text(
+        "- header: {version: Cumulus Linux 5.14.0}\n- set:\n    system:\n      hostname: leaf1\n      snmp-server:\n"
+        f"        readonly-community:\n          {SECRET}001: {{access: {{any: {{}}}}}}\n      aaa:\n        radius:\n"
+        f"          server:\n            192.0.2.1:\n              secret: >-\n                {SECRET}002\n"
+        "    interface:\n      swp1-4:\n        type: swp\n"
+    )
+    for words in (["import", tmp_path], ["lint", tmp_path, "-v"], ["show", tmp_path]):
+        done = nodrop(*words)
+        assert done.code != 70, done.err
+        assert [*leaks(done.out + done.err)] == [], words

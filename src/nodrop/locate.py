@@ -16,6 +16,7 @@ from nodrop.formats.places import BOM, read_limited
 from nodrop.intent.schema import Intent
 from nodrop.lint.finding import Finding, Located, Related
 from nodrop.platforms import HOSTS
+from nodrop.platforms.secrets import suspicious
 
 PlaceOf = Callable[[Subject], Place | None]
 """Where a part of one device stands in its sources."""
@@ -228,7 +229,10 @@ def lines_of(raw: bytes) -> list[str]:
 
 
 class _LinesOf:
-    """The lines of texts but those `hidden`, each text split when first asked for, as `formats.places` counts lines."""
+    """The lines of texts but those `hidden` and those that look like a secret's, as `formats.places` counts lines.
+
+    Each text is split when it is first asked for.
+    """
 
     def __init__(self, texts: Mapping[str, bytes], hidden: Collection[tuple[str, int]]) -> None:
         self.texts, self._hidden = texts, hidden
@@ -238,7 +242,9 @@ class _LinesOf:
         if file not in self._lines:
             self._lines[file] = lines_of(self.texts[file])
         lines = self._lines[file]
-        return lines[line - 1] if line <= len(lines) and (file, line) not in self._hidden else None
+        if line > len(lines) or (file, line) in self._hidden or suspicious(lines[line - 1]):
+            return None
+        return lines[line - 1]
 
 
 def _lines_of(

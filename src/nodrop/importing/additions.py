@@ -14,6 +14,7 @@ from nodrop.fabric.fabric import Extra
 from nodrop.fabric.subject import natural
 from nodrop.importing.found import Tree
 from nodrop.importing.sight import Sight
+from nodrop.platforms.secrets import suspicious
 from nodrop.platforms.traits import traits
 from nodrop.report.names import listing
 
@@ -107,9 +108,9 @@ def beside(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> Added:
         there = {one.path for one in held.leaves(made)}
         more = [one for one in held.leaves(own) if one.path not in there and all(one.path)]
         secret = files.secret.get(box.was, ())
-        hidden = [one for one in more if _in_secret(one, secret)]
+        hidden = [one for one in more if _in_secret(platform, one, secret)]
         if hidden:
-            paths = listing(sorted({" ".join(one.path) for one in hidden}))
+            paths = listing(sorted({_shown(platform, one) for one in hidden}))
             left.append(f"{box.was}: {paths}, which hold secrets")
         more = [one for one in more if one not in hidden]
         if len(more) > MOST:
@@ -118,7 +119,9 @@ def beside(sight: Sight, files: Files, built: Mapping[str, Bundle]) -> Added:
         settings[box.device.name] = tuple(more)
         known = {text for line in held.lines(made) for text in (line, sight.said(line))}
         lines[box.device.name] = tuple(
-            line for line in held.lines(own) if line not in known and not any(line.strip() in one for one in secret)
+            line
+            for line in held.lines(own)
+            if line not in known and not suspicious(line) and not any(line.strip() in one for one in secret)
         )
     return Added(settings=settings, lines=lines, left=tuple(left))
 
@@ -143,7 +146,7 @@ def otherwise(
             here = theirs.get(path)
             if here == there or path in carried or (here and here.value == _said(there, sight)):
                 continue
-            hidden = here is not None and _in_secret(here, files.secret.get(box.was, ()))
+            hidden = here is not None and _in_secret(platform, here, files.secret.get(box.was, ()))
             has = "missing" if here is None else "a secret" if hidden else _value(here)
             told.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(there)}", []).append(box.was)
     return tuple(f"{listing(names)}: {what}" for what, names in sorted(told.items()))
@@ -163,9 +166,26 @@ def _same(own: Bundle, made: Bundle) -> bool:
     return bool(own) and all(made.get(name) == raw for name, raw in own.items())
 
 
-def _in_secret(one: Extra, secret: tuple[str, ...]) -> bool:
+def _in_secret(platform: str, one: Extra, secret: tuple[str, ...]) -> bool:
+    """Whether a setting holds a secret, or looks as if it did: by its path, by its key, or by the line it stands on."""
+    if _hidden(platform, one) or suspicious(one.path[-1]):
+        return True
     values = one.value if isinstance(one.value, tuple) else (one.value or one.path[-1],)
     return any(value in line for value in values for line in secret)
+
+
+def _hidden(platform: str, one: Extra) -> frozenset[int]:
+    """Return which words of a path are secrets; the place behind them where the value is one."""
+    means = platforms.settings_of(platform)
+    if means is None:
+        return frozenset()
+    words = frozenset(at for at in range(len(one.path)) if means.secret(one.path, at))
+    return words | {len(one.path)} if means.masked(one.path) else words
+
+
+def _shown(platform: str, one: Extra) -> str:
+    hidden = _hidden(platform, one)
+    return " ".join("…" if at in hidden else word for at, word in enumerate(one.path))
 
 
 def _tree(added: Added, sight: Sight) -> Tree:

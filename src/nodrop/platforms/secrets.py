@@ -14,6 +14,14 @@ _SCRAMBLED = re.compile(r"\$(?:nvsec|[0-9][a-z]?|y|gy|md5|sha1|7|argon2[a-z]{1,2
 _NOTHING = re.compile(r"[*!x#.]*|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?|public")
 """A locked account, asterisks in place of what was taken out, a placeholder, or the community that all know."""
 
+_LIKE = re.compile(
+    r"pas{1,2}(?:w|ow|phr|key|code)|secret|key-string|auth(?:entication)?[-_]key|md5[-_]key|private[-_ ]key|"
+    r"shared[-_]key|[-_]cak|psk|snmp[^\n]{0,80}communit|(?:readonly|readwrite|community)[-_]communit|communit[a-z]*[-_]pass|"
+    r"\"communit[a-z]*\"",
+    re.IGNORECASE,
+)
+"""A key or word that looks like one of a secret, slips of the hand included: what stands behind it is never quoted."""
+
 REVEALING = re.compile(r"password|passwd|secret|key|community|auth|md5|sha|cak", re.IGNORECASE)
 """Words of a line behind which a secret may stand."""
 
@@ -57,8 +65,11 @@ ospf6d/ospf6_auth_trailer.c, isisd/isis_cli.c, ripd/rip_cli.c, nhrpd/nhrp_vty.c,
 `rpki cache` names the file of a key, and no secret.
 """
 _ANY = "|".join(f"(?P<c{at}>{command})" for at, (command, _) in enumerate(_COMMANDS))
-_FRR = re.compile(rf"^[ \t]*(?:[!#]+[ \t]*)?(?:no )?(?:{_ANY}) (?P<secret>\S+)", re.MULTILINE)
-_LIKELY = ("password ", "key-string ", "-key ", " key ", "authentication ", "md5", "-password ")
+_BLANKS = r"[ \t]++"
+_ANY = _ANY.replace(" ", _BLANKS)
+_FRR = re.compile(rf"^[ \t]*+(?:[!#]+[ \t]*+)?(?:no{_BLANKS})?(?:{_ANY}){_BLANKS}(?P<secret>\S+)", re.MULTILINE)
+_BLANK = re.compile(r"[\s=:]")
+_LIKELY = ("password", "key-string", "-key", "authentication", "md5")
 """What stands in every text in which that finds something."""
 
 _SPOKEN = re.compile(
@@ -93,7 +104,7 @@ def of_frr(text: str) -> list[Found]:
         how = exposure(one["secret"])
         if how is not None:
             at = next(at for at in range(len(_COMMANDS)) if one[f"c{at}"] is not None)
-            hashed = one[f"c{at}"].endswith(" 8")
+            hashed = one[f"c{at}"].split()[-1] == "8"
             start = text.rfind("\n", 0, one.start("secret")) + 1
             first = one.start() - start + len(one[0]) - len(one[0].lstrip()) + 1
             line = text.count("\n", 0, one.start("secret")) + 1
@@ -118,9 +129,21 @@ def of_nclu(text: str) -> list[Found]:
 
 
 def covered(line: str) -> str:
-    """Return a command without its secret and what stands behind it, to be quoted."""
+    """Return a command without its secret and what stands behind it, to be quoted.
+
+    Where a word only looks like one of a secret, nothing behind that word is left.
+    """
     one = _spoken(line)
-    return line if one is None else f"{line[: one.start('secret')]}…"
+    if one is not None:
+        return f"{line[: one.start('secret')]}…"
+    like = _LIKE.search(line)
+    blank = _BLANK.search(line, like.end()) if like is not None else None
+    return line if blank is None else f"{line[: blank.start()]} …"
+
+
+def suspicious(text: str) -> bool:
+    """Whether a line, a key or a word looks like one of a secret, so that it is not to be quoted, nor its value."""
+    return _LIKE.search(text) is not None
 
 
 def _spoken(line: str) -> re.Match[str] | None:

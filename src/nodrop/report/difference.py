@@ -1,8 +1,9 @@
 """Two texts of a file as a unified diff, which `patch -p0` takes; lines that hold a secret are never among it."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from nodrop.platforms.secrets import suspicious
 from nodrop.report.escape import terminal
 from nodrop.report.fixed import Rewritten
 from nodrop.report.paint import paint
@@ -16,16 +17,25 @@ _Opcode = tuple[str, int, int, int, int]
 
 
 def diff(of: Rewritten) -> str:
-    """Write how a file changes; nothing where it does not. Bytes that are no UTF-8 are kept as lone surrogates."""
+    """Write how a file changes; nothing where it does not. Bytes that are no UTF-8 are kept as lone surrogates.
+
+    Changes of lines with a secret are left out, which a comment before the diff says.
+    """
     old, new = (text.decode("utf-8", "surrogateescape") for text in (of.old, of.new))
     before, after = _lines(old), _lines(new)
-    hunks = [
-        line
-        for group in _groups(before, after)
-        for part in _without(group, of.hidden)
-        for line in _hunk(part, before, after)
-    ]
-    return "".join([f"--- {_name(of.display)}\n", f"+++ {_name(of.display)}\n", *hunks]) if hunks else ""
+    hidden = of.hidden | {number for number, line in enumerate(before, 1) if suspicious(line)}
+    added = frozenset(number for number, line in enumerate(after, 1) if suspicious(line))
+    groups = list(_groups(before, after))
+    parts = [part for group in groups for part in _without(group, hidden, added)]
+    hunks = [line for part in parts for line in _hunk(part, before, after)]
+    left = _changes(groups) > _changes(parts)
+    told = [f"# {_name(of.display)}: changes of lines that hold a secret are not shown\n"] if left else []
+    head = [f"--- {_name(of.display)}\n", f"+++ {_name(of.display)}\n"] if hunks else []
+    return "".join([*told, *head, *hunks])
+
+
+def _changes(groups: Iterable[Sequence[_Opcode]]) -> int:
+    return sum(one[0] != "equal" for group in groups for one in group)
 
 
 def painted(text: str) -> str:
@@ -61,10 +71,18 @@ def _groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Opcod
         yield [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in group]
 
 
-def _without(group: list[_Opcode], hidden: frozenset[int]) -> Iterator[list[_Opcode]]:
-    """Yield a hunk in parts that have no hidden line (1-based, of the old text) among their context."""
+def _without(group: list[_Opcode], hidden: frozenset[int], added: frozenset[int]) -> Iterator[list[_Opcode]]:
+    """Yield a hunk in parts that have no hidden line (1-based, of the old and of the new text).
+
+    A change of such a line is left out.
+    """
     part: list[_Opcode] = []
     for tag, a, b, c, d in group:
+        if tag != "equal" and not (hidden.isdisjoint(range(a + 1, b + 1)) and added.isdisjoint(range(c + 1, d + 1))):
+            if any(one[0] != "equal" for one in part):
+                yield part
+            part = []
+            continue
         shown = [at for at in range(a, b) if at + 1 not in hidden]
         if tag != "equal" or len(shown) == b - a:
             part.append((tag, a, b, c, d))
@@ -72,7 +90,7 @@ def _without(group: list[_Opcode], hidden: frozenset[int]) -> Iterator[list[_Opc
         lead = next(at for at in range(a, b) if at + 1 in hidden)
         trail = next(at for at in range(b - 1, a - 1, -1) if at + 1 in hidden) + 1
         part += [("equal", a, lead, c, c + lead - a)] if lead > a and part else []
-        if part:
+        if any(one[0] != "equal" for one in part):
             yield part
         part = [("equal", trail, b, d - (b - trail), d)] if b > trail else []
     if any(one[0] != "equal" for one in part):

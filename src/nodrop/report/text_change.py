@@ -10,6 +10,7 @@ from nodrop.fabric.change import Change
 from nodrop.fabric.reading import Reading, Source
 from nodrop.lint.finding import Finding
 from nodrop.locate import load
+from nodrop.platforms.secrets import suspicious
 from nodrop.report.explained import spell
 
 _CONTEXT = 2
@@ -66,4 +67,4 @@ def _diff(device: str, source: Source, old: bytes, new: bytes, reading: Reading)
     before = old.decode(errors="replace").splitlines()
     secret = {before[line - 1] for name, file, line in reading.secret_lines if (name, file) == (device, source.name)}
     for line in diff(source.display, old, new):
-        yield f"{line[0]}(a secret)" if line[1:] in secret else line
+        yield f"{line[0]}(a secret)" if line[1:] in secret or suspicious(line[1:]) else line

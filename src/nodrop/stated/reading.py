@@ -15,7 +15,9 @@ from nodrop.intent.load import validated
 from nodrop.stated.schema import MEDIUM, Class, Host, Policy, Stated, Watchdog
 
 MAX_BYTES = 64_000_000
-_CABLE = re.compile(r"([^\s:]{1,255}):(\S{1,255})(?:--| -- )([^\s:]{1,255}):(\S{1,255})(?: ([0-9]{1,7})m)?(?: (" + MEDIUM + "))?")
+_CABLE = re.compile(
+    r"([^\s:]{1,255}):(\S{1,255})(?:--| -- )([^\s:]{1,255}):(\S{1,255})(?: ([0-9]{1,7})m)?(?: (" + MEDIUM + "))?"
+)
 """Two ends, a length, a medium, which begins with a letter; spaces around the dashes where a name holds two itself."""
 _EXAMPLE = "leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
 _T = TypeVar("_T")

@@ -240,7 +240,7 @@ class _Reader:
             case ["mtu", number]:
                 commands = [f"link mtu {word_of(number)}"]
             case ["alias", *text]:
-                commands = [f"description '{' '.join(text).replace(chr(39), '')}'"]
+                commands = [f"description '{covered(' '.join(text)).replace(chr(39), '')}'"]
             case ["link", "speed", speed] if (mbps := whole_number(speed)) is not None:
                 commands = [f"link speed {mbps // 1000}G" if mbps >= 1000 else f"link speed {mbps}M"]
             case ["link", "speed", speed]:
@@ -309,7 +309,7 @@ class _Reader:
                 case ["mtu", size]:
                     commands.append(f"{own} link mtu {word_of(size)}")
                 case ["alias", *text]:
-                    commands.append(f"{own} description '{' '.join(text).replace(chr(39), '')}'")
+                    commands.append(f"{own} description '{covered(' '.join(text)).replace(chr(39), '')}'")
             self._bridged += [(command.replace("{", "").replace("}", ""), place, said) for command in commands]
 
     def _members(self, bond: str, members: str, place: Place, said: str) -> None:

@@ -22,6 +22,8 @@ _NUMBER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 _PRIORITY = re.compile(r"[0-7]")
 _BRACKET = re.compile(r"\[([A-Z0-9_]+)\|([^\]]*)\]")
+COMMUNITIES = "SNMP_COMMUNITY"
+"""The table whose keys are secrets."""
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 Row = Mapping[str, str]
@@ -166,7 +168,7 @@ class Config:
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(keys)
-            names = _names(keys[1]) if len(keys) > 1 else ()
+            names = _names(keys[1]) if len(keys) > 1 and keys[0] != COMMUNITIES else ()
             remark = Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts, names=names)
             self.remarks.append(remark)
 

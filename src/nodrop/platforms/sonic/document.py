@@ -69,7 +69,7 @@ class Document:
             found = f"rows of a dump of the database beside tables ({tables[0]})"
             problem = Problem(path=self.display, line=1, column=1, found=found, expected="tables, or a dump, not both")
             raise InputProblems([problem])
-        return _from_dump(data) if self._dumped else data
+        return by_table(data)
 
     @cached_property
     def locator(self) -> Locator:
@@ -165,8 +165,13 @@ def _is_table(name: str, rows: object) -> bool:
     return "|" not in name and inner
 
 
-def _from_dump(data: Tables) -> Tables:
-    """Return the rows of a dump by table; the database marks lists by `@`, and a row without fields by NULL."""
+def by_table(data: Tables) -> Tables:
+    """Return the rows of a dump by table, and tables as they are.
+
+    In a dump, the database marks lists by `@`, and a row without fields by NULL.
+    """
+    if not any("|" in key for key in data):
+        return data
     found: Tables = {}
     for key, row in data.items():
         table, bar, name = key.partition("|")

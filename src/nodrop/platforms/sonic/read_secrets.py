@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from nodrop.fabric.reading import Place
 from nodrop.formats.places import Span
 from nodrop.formats.shapes import mapping
-from nodrop.platforms.secrets import Exposure, exposure, of_frr, remark
-from nodrop.platforms.sonic.config import Config
+from nodrop.platforms.secrets import Exposure, exposure, of_frr, remark, suspicious
+from nodrop.platforms.sonic.config import COMMUNITIES, Config
 from nodrop.platforms.sonic.frr_text import FrrText
 
 FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -29,8 +29,6 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The fields that are secrets, by table, and what they are."""
-COMMUNITIES = "SNMP_COMMUNITY"
-"""The table whose keys are secrets."""
 _PRIVATE_KEY = b"PRIVATE KEY-----"
 
 
@@ -63,9 +61,7 @@ def _remember(config: Config, place: Place | None, what: str, how: Exposure) -> 
 
 
 def without(config: Config, table: str, facts: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the facts of a remark about a table, dots in the place of each secret."""
-    if table not in FIELDS and table != COMMUNITIES:
-        return facts
+    """Return the facts of a remark about a table, dots in the place of each text that is a secret or looks like one."""
     secrets = sorted(_texts(config.data.get(table), table), key=len, reverse=True)
     found = dict(facts)
     for secret in secrets:
@@ -73,9 +69,14 @@ def without(config: Config, table: str, facts: Mapping[str, str]) -> Mapping[str
     return found
 
 
+def _hides(table: str, field: str, value: object) -> bool:
+    secret = field in FIELDS.get(table, ()) or suspicious(field)
+    return secret and isinstance(value, str) and bool(value)
+
+
 def _texts(rows: object, table: str) -> Iterator[str]:
     for key, row in mapping(rows).items():
         if table == COMMUNITIES:
             yield key
         elif isinstance(row, dict):
-            yield from (value for field in FIELDS[table] if isinstance(value := row.get(field), str) and value)
+            yield from (value for field, value in row.items() if _hides(table, field, value))

@@ -4,11 +4,13 @@ import json
 from collections.abc import Mapping
 
 from nodrop.formats.json import parse
+from nodrop.platforms.secrets import suspicious
 from nodrop.platforms.settings import Path, Tree
 from nodrop.platforms.sonic import config
-from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, merged
+from nodrop.platforms.sonic.config import COMMUNITIES
+from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, by_table, merged
 from nodrop.platforms.sonic.frr_text import FRR_FILE
-from nodrop.platforms.sonic.read_secrets import COMMUNITIES, FIELDS
+from nodrop.platforms.sonic.read_secrets import FIELDS
 
 HEAD = 1
 """How many words of a path name a table."""
@@ -22,7 +24,9 @@ def settings(name: str, raw: bytes) -> Tree | None:
     if not name.endswith(".json"):
         return None
     tables = parse(raw, name)
-    return {table: rows for table, rows in tables.items() if rows != {}} if isinstance(tables, dict) else None
+    if not isinstance(tables, dict):
+        return None
+    return {table: rows for table, rows in by_table(tables).items() if rows != {}}
 
 
 def spelt(_raw: bytes, tree: Tree) -> bytes:
@@ -37,7 +41,7 @@ def secret(path: Path, at: int) -> bool:
 
 def masked(path: Path) -> bool:
     """Whether the value at a path is a secret, which a switch shows otherwise than it was given."""
-    return len(path) == len(("table", "row", "field")) and path[2] in FIELDS.get(path[0], ())
+    return len(path) == len(("table", "row", "field")) and (path[2] in FIELDS.get(path[0], ()) or suspicious(path[2]))
 
 
 def laid(bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
