@@ -118,10 +118,8 @@ def test_hostile_names_of_ports_vrfs_and_hosts_are_names() -> None:
 
 def _writes(attack: Attack) -> bool:
     """Whether daemons of FRR 8.4 try to write what the attack has them; other commands they do not know."""
-    return (
-        attack.name.startswith(("log-", "dump-", "filtered", "bashrc", "preload", "abbreviated"))
-        and attack.name not in _UNKNOWN
-    )
+    own = ("log-", "dump-", "filtered", "bashrc", "preload", "abbreviated")
+    return attack.name.startswith(own) and attack.name not in _UNKNOWN
 
 
 def _with(token: str) -> list[str]:

@@ -16,7 +16,8 @@ Kind = Literal["told", "done", "failed", "missing", "work"]
 """
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 ANSWERS: Final[tuple[Kind, ...]] = ("told", "done", "failed", "missing")
-"""What the caller takes from a tree: work goes the other way alone."""
+WORK: Final[tuple[Kind, ...]] = ("work",)
+"""What the caller takes from a tree, and what goes the other way."""
 ANSWER_BYTES: Final = 256 << 20
 """The longest answer: that of 200 switches takes 10 MB."""
 TOLD_BYTES: Final = 16 << 20

@@ -48,7 +48,7 @@ _SAID_BYTES: Final = 4096
 
 def main() -> None:
     """Make the root, start the worker with the work that comes over standard input, and end with either of them."""
-    work = answers.received(sys.stdin.buffer, ("work",), sys.maxsize)
+    work = answers.received(sys.stdin.buffer, answers.WORK, sys.maxsize)
     if work is None:
         os._exit(2)
     try:
