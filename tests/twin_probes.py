@@ -391,6 +391,31 @@ def forged(tell: box.Tell) -> str:
     return "done"
 
 
+def families(tell: box.Tell) -> list[int]:
+    """The families of sockets that the kernel does not call unsupported for every type."""
+    found = set()
+    for family in range(64):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+            for call in (socket.socket, socket.socketpair):
+                try:
+                    call(family, kind)
+                except OSError as error:
+                    if error.errno == errno.EAFNOSUPPORT:
+                        continue
+                found.add(family)
+    return sorted(found)
+
+
+def refused_calls(tell: box.Tell, numbers: list[int]) -> list[str]:
+    """What the kernel says to calls of these numbers, each with words that none of them can do anything with."""
+    said = []
+    for number in numbers:
+        ctypes.set_errno(0)
+        _LIBC.syscall(*map(ctypes.c_long, (number, -1, -1, -1, -1, -1)))
+        said.append(errno.errorcode.get(ctypes.get_errno(), ""))
+    return said
+
+
 def lied(tell: box.Tell, kind: int, size: int) -> str:
     """Answer with the head of something of a kind, by its number, and a size that does not come."""
     _write_everywhere(struct.pack(">BQ", kind, size))

@@ -1,5 +1,6 @@
 """The tree of a twin from within: code that has taken over one of its processes gets nothing of the host."""
 
+import platform
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import twin_probes
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.twin import answers, box
+from nodrop.validating.twin.filtering import FAMILIES, NUMBERS
 from nodrop.validating.twin.inside import MEMORY_BYTES
 from nodrop.validating.twin.own_root import FILES_BYTES
 from twin_user import USERS, as_user, prepare
@@ -66,3 +68,17 @@ def test_what_a_tree_tells_is_limited() -> None:
         box.call(twin_probes.talks, 64, progress=lambda line: told.append(len(line)))
     assert 0 < sum(told) <= answers.TOLD_BYTES
     assert box.call(twin_probes.talks, 8) == "done"
+
+
+_filtered = pytest.mark.skipif(platform.machine() not in NUMBERS, reason="there is no filter for this architecture")
+
+
+@_filtered
+def test_sockets_are_of_the_families_that_a_twin_needs() -> None:
+    assert box.call(twin_probes.families) == sorted(FAMILIES)
+
+
+@_filtered
+def test_calls_that_no_daemon_needs_are_refused() -> None:
+    numbers = NUMBERS[platform.machine()].refused
+    assert box.call(twin_probes.refused_calls, [*numbers, 0x40000000 | numbers[0]]) == ["EPERM"] * 14 + ["ENOSYS"]

@@ -21,6 +21,7 @@ from typing import Final
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.twin import answers, syscalls
+from nodrop.validating.twin.filtering import refuse_calls
 from nodrop.validating.twin.own_root import HOME, enter_own_root
 
 NOBODY: Final = 65534
@@ -180,6 +181,7 @@ def _settle_in() -> None:
             ioctl(any_socket, _SET_FLAGS, struct.pack("=16sh14x", b"lo", _UP_AND_RUNNING))
         syscalls.keep_capabilities(_KEPT)
         syscalls.hide_memory()
+        refuse_calls()
     except OSError as error:
         raise ServiceUnavailable(f"the kernel refuses the twin a part of its box: {error}") from None
     os.umask(0o022)
