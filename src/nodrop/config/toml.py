@@ -11,7 +11,9 @@ from nodrop.formats.places import decode
 from nodrop.formats.yaml import Document
 
 _WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$", re.ASCII)
-_HEADER = re.compile(r"""^\s*\[\[?\s*(?:"tool"|'tool'|tool)\s*\.\s*(?:"nodrop"|'nodrop'|nodrop)\b""", re.MULTILINE)
+_HEADER = re.compile(
+    r"""^[ \t]*+\[\[?[ \t]*+(?:"tool"|'tool'|tool)[ \t]*+\.[ \t]*+(?:"nodrop"|'nodrop'|nodrop)\b""", re.MULTILINE
+)
 
 
 class Table(Document):

@@ -13,7 +13,7 @@ Subject = tuple[str, ...]
 FABRIC = "@fabric"
 
 _NUMBERS = re.compile(r"([0-9]+)")
-_CABLE = re.compile(r"([^:]*):(.*?)--([^:]*):(.*)", re.DOTALL)
+_CABLE = re.compile(r"([^:]*+):(?>(.*?)--)([^:]*+):(.*)", re.DOTALL)
 
 
 def text(subject: Subject) -> str:

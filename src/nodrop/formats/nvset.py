@@ -25,7 +25,7 @@ PROMPT = re.compile(rf"^{_PROMPT}", re.MULTILINE)
 """What a switch's shell prints before a command, such as `cumulus@leaf01:mgmt:~$`."""
 _MENTIONED = re.compile(rb"nv[ \t]+(?:un)?set[ \t]")
 _BEGINS = re.compile(
-    rf"^[ \t]*(?:{_PROMPT}|\$[ \t])?[ \t]*(?:sudo[ \t]+)?nv[ \t]+(?:un)?set[ \t]".encode(), re.MULTILINE
+    rf"^[ \t]*+(?:{_PROMPT}|\$[ \t])?[ \t]*+(?:sudo[ \t]++)?nv[ \t]++(?:un)?set[ \t]".encode(), re.MULTILINE
 )
 _ELSEWHERE = re.compile(r"[0-9]?>|\|\Z")
 """How a word begins that sends output elsewhere."""

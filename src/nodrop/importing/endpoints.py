@@ -18,9 +18,9 @@ from nodrop.intent.schema import Endpoints
 from nodrop.report.names import listing
 from nodrop.units import show_speed, whole_number
 
-_HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]*?[-_.]?)0*([0-9]{1,6})$")
+_HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]{0,99}?[-_.]?)0{0,9}([0-9]{1,6})$")
 """A host's name: `gpu3`, `to_server01`, `su-02-node-07`."""
-_PORT = re.compile(r"(?i)[-_.](?:eth|nic|port|p|en[ops]|mlx|bond|hca|rail|roce|if)[a-z0-9_.-]*$")
+_PORT = re.compile(r"(?i)[-_.](?:eth|nic|port|p|en[ops]|mlx|bond|hca|rail|roce|if)[a-z0-9_.-]{0,99}$")
 """What of a description is a port of the host: `-eth0` of `gpu3-eth0`, as is what follows a colon, slash or space."""
 _NOT_HOSTS = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
 UNNAMED = "host"

@@ -76,7 +76,7 @@ _SPOKEN = re.compile(
     r"(?<![\w-])(?P<word>password|passwd|passphrase|passkey|bind-password|community-password|secret|shared-secret|"
     r"key-string|authentication-key|md5|auth-md5|auth-sha|encrypt-aes|encrypt-des|tcp-md5-auth|readonly-community-v6|"
     r"readonly-community|snmp-server[ \t]+community|authentication[ \t]+string|nhrp[ \t]+authentication|"
-    r"hash-algo[ \t]+\S+[ \t]+key|server[ \t]+(?:\S+[ \t]+)*?key)"
+    r"hash-algo[ \t]+\S+[ \t]+key|server[ \t]+(?:\S+[ \t]+){0,12}?key)"
     r"(?:[ \t]*=[ \t]*|[ \t]+)(?:(?P<hashed>[78])[ \t]+|(?:0|clear|md5)[ \t]+)?(?P<secret>\S+)",
     re.IGNORECASE,
 )

@@ -14,7 +14,7 @@ Kind = Literal["added", "removed", "changed"]
 _WORDS = 3
 """Words of a line that are shown: what it sets, not to what."""
 _NO_LINE = ("", "!", "#")
-_DIGIT = re.compile(r".*[0-9].*", re.DOTALL)
+_DIGIT = re.compile(r"[0-9]")
 
 
 class Difference(NamedTuple):
@@ -29,7 +29,7 @@ class Difference(NamedTuple):
     @property
     def shape(self) -> Path:
         """Return its path without names that have a number: ports, addresses, rows."""
-        return self.path[:1] if self.line else tuple(_DIGIT.sub("*", word) for word in self.path)
+        return self.path[:1] if self.line else tuple("*" if _DIGIT.search(word) else word for word in self.path)
 
 
 class Settings(Protocol):

@@ -42,7 +42,7 @@ _OPENING = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)|([#+=>-])")
 _WORD = re.compile(r"(?:(?<!`)`[^`]+`(?!`)|\S)+")
 """What stands between spaces, with the spans of code in it."""
 _CODE = re.compile(r"(?<!`)`[^`]+`(?!`)")
-_AROUND = re.compile(r"([('\"]*)(.*?)([.,;:!?)'\"]*)", re.DOTALL)
+_BEFORE, _AFTER = "('\"", ".,;:!?)'\""
 """What stands around a word, which is no part of it."""
 _LIVE = re.compile(
     r"""
@@ -51,7 +51,7 @@ _LIVE = re.compile(
     |[%!&][\w"]|&\#                     # %milestone, !1, &1
     |^/|::\w|\{[+-]                     # /close, ::include, {+ added +}
     |\*\w+:|:[\w+-]+:                   # *iteration:1, :tada:
-    |(?i:[a-z][a-z0-9+.-]*:/|www\.|mailto:|xmpp:|gh-\d)
+    |(?i:[a-z][a-z0-9+.-]{0,40}:/|www\.|mailto:|xmpp:|gh-\d)
     |\b[A-Z][A-Z0-9_]+-\d               # JIRA-123
     |(?<!\w)[0-9a-fA-F]{7,64}(?!\w)     # commits
     """,
@@ -96,9 +96,9 @@ def _inert(word: str, *, cell: bool) -> str:
     pieces = re.split(rf"({_CODE.pattern})", word)
     if not _LIVE.search(" ".join(pieces[::2])):
         return "".join(_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
-    around = _AROUND.fullmatch(word)
-    assert around is not None
-    before, body, after = around.groups()
+    inside = word.lstrip(_BEFORE)
+    body = inside.rstrip(_AFTER)
+    before, after = word[: len(word) - len(inside)], inside[len(body) :]
     if not body:
         before, body, after = "", word, ""
     return f"{before}{_piece(_code(body), 1, cell=cell)}{after}"

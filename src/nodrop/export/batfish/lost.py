@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nodrop.formats.frr import Statement, parse
 from nodrop.platforms.frr_words import is_address
 
-_STRAY = re.compile(r"^(?!\s*(?:[!#]|interface\s|match\s+interface\s|.*\bdescription\s)).*\sinterface(?:\s|$)")
+_STRAY = re.compile(r"^(?!\s*+(?:[!#]|interface\s|match\s++interface\s|.*\bdescription\s)).*\sinterface(?:\s|$)")
 _OF_NEIGHBOR = re.compile(r"^\s*neighbor\s+(\S+)\s+interface\s+\S")
 STRAY = "Batfish loses a device in whose frr.conf `interface` stands where it does not expect the word"
 UNDECLARED = "Batfish loses a device in whose frr.conf a neighbor has settings before it is declared in one line"

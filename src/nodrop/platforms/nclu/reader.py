@@ -14,9 +14,9 @@ SUFFIXES = (".txt", ".sh", ".cfg", ".conf", ".nclu", "")
 WRITTEN_AS = "nvue"
 
 _COMMAND = re.compile(
-    rb"^(?:[\w.-]+@[\w.:~/-]+[$#][ \t]*)?[ \t]*net[ \t]+"
-    rb"(?:add[ \t]+(?:interface|bgp|loopback|bond|bridge|hostname|vlan|roce)\b|"
-    rb"del[ \t]+all\b)",
+    rb"^(?:[\w.-]++@[\w.:~/-]++[$#][ \t]*+)?[ \t]*+net[ \t]++"
+    rb"(?:add[ \t]++(?:interface|bgp|loopback|bond|bridge|hostname|vlan|roce)\b|"
+    rb"del[ \t]++all\b)",
     re.MULTILINE,
 )
 

@@ -19,7 +19,7 @@ from nodrop.platforms.sonic.read_buffers import pool_identity
 from nodrop.platforms.sonic.spelling import pool_name
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME
 
-_NUMBERED = re.compile(r"(.*?)([._-]?)([0-9]+)")
+_NUMBERED = re.compile(r"(.*?)([._-]?)((?<![0-9])[0-9]++)")
 _LONGEST_NAME = 32
 """Characters of a map's name (sonic-dscp-tc-map.yang and its like)."""
 

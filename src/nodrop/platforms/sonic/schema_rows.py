@@ -21,7 +21,7 @@ Targets = tuple[tuple[str, str | None], ...]
 _ALIKE = 0.75
 """How much a field has to be like one of the model for a hint: what a vendor adds (`parent_port`) is no slip."""
 
-_ELSEWHERE = re.compile(r"([A-Z0-9_]+)(?:\.|\[')(\w+)(?:'\])?\.(\w+)")
+_ELSEWHERE = re.compile(r"(?<![A-Z0-9_])([A-Z0-9_]++)(?:\.|\[')(\w+)(?:'\])?\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
