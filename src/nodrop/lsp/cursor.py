@@ -10,11 +10,11 @@ from typing import Literal
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
 _PLAIN = r"(?:[^\s,\[\]{}#:\"']|:(?=\S))(?:[^\s,\[\]{}:]|:(?=[^\s,\[\]{}])|[ ]+(?=[^\s,\[\]{}#:]))*"
 _WORD = re.compile(rf"\s*(?:{_QUOTED}|{_PLAIN}|\S)")
-_REST_OF_KEY = r"(?:[^\s:#{}\[\],]|\s++(?=[^\s:#{}\[\],]))*+"
+_REST_OF_KEY = r"(?>(?:[^\s:#{}\[\],]|\s++(?=[^\s:#{}\[\],]))*)"
 _KEY = re.compile(
     rf"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#:{{}}\[\],"'-]{_REST_OF_KEY}|-[^\s:#{{}}\[\],]{_REST_OF_KEY})\s*+:(?=\s|$)"""
 )
-_ENTRY = re.compile(rf"\s*+(?:-\s++)*+{_KEY.pattern}")
+_ENTRY = re.compile(rf"\s*+(?>(?:-\s++)*){_KEY.pattern}")
 _TOP = re.compile(r"^[^\s#\-{}\[\],][^:#]*:(?=\s|$)", re.MULTILINE)
 _TOKEN = re.compile(rf"{_QUOTED}|[{{}}\[\],]|:(?=[\s,\[\]{{}}]|$)|(?:(?<=\s)|^)#.*|[^\s{{}}\[\],:\"'#]+|\s+|.")
 _REST = re.compile(r"[\w.%/+-]*")
