@@ -44,6 +44,8 @@ class Config:
         self.whole = self.data.keys() >= WHOLE
         self.remarks: list[Remark] = []
         self._remarked: set[tuple[Any, ...]] = set()
+        self.secrets: dict[str, list[str]] = {}
+        """By table that was looked through for them: texts that no remark may quote, the longest first."""
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
     def covers(self, table: str) -> bool:

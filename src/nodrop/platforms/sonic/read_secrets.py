@@ -62,9 +62,10 @@ def _remember(config: Config, place: Place | None, what: str, how: Exposure) -> 
 
 def without(config: Config, table: str, facts: Mapping[str, str]) -> Mapping[str, str]:
     """Return the facts of a remark about a table, dots in the place of each text that is a secret or looks like one."""
-    secrets = sorted(_texts(config.data.get(table), table), key=len, reverse=True)
+    if table not in config.secrets:
+        config.secrets[table] = sorted(set(_texts(config.data.get(table), table)), key=lambda one: (-len(one), one))
     found = dict(facts)
-    for secret in secrets:
+    for secret in config.secrets[table]:
         found = {name: text.replace(secret, "…") for name, text in found.items()}
     return found
 
