@@ -16,7 +16,7 @@ from fuzzing.large import BYTES, LIMITS, NAMES, OWN, shapes
 from fuzzing.trial import write
 
 SECONDS, MEMORY = 10.0, 1 << 30
-LONGER = {"sonic": 30.0, "sonic-frr": 30.0}
+LONGER = {"sonic": 30.0}
 """By format: seconds, where 10 do not suffice."""
 _AT_LIMIT = [(name, limit * 99 // 100) for name, limit in LIMITS.items()]
 """Formats of which nodrop reads less than 10 MB, with a little less than it reads."""
