@@ -92,7 +92,7 @@ def measure(text: str, stages: Stages, folder: Path) -> dict[str, object]:
     if verdict.findings or verdict.unknown or verdict.problems:
         sys.exit("the pod does not lint clean; the figures would mean nothing")
     files = {f"{one.device}/{one.path}".lstrip("/"): one.text.encode() for one in artifacts}
-    stages.run("publish", lambda: publish(folder / "build", files, inputs={}, display="build"))
+    stages.run("publish", lambda: publish(folder / "build", files, files.__contains__, inputs={}, display="build"))
     peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     yardsticks = Stages()
     yardsticks.run("write the same bytes", lambda: plain_write(folder / "plain", files))

@@ -218,6 +218,11 @@ def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], tradi
     chosen = sorted(
         draw(st.sets(st.integers(1, max(max(group.panels) for group in facts.ports)), min_size=1, max_size=6))
     )
+    lengths_m = [0, 1, 3, 5, 30, 299, 300]
+    if traditional:  # where a HWSKU has a row for a length, buffermgrd names a lossless priority group by it
+        tables = filter(None, map(facts.sonic.table, (None, *facts.sonic.hwskus)))
+        rows = {row.cable_m for table in tables for row in table.rows}
+        lengths_m = [length for length in lengths_m if length not in rows]
     made = []
     for panel in chosen:
         group = facts.group(panel)
@@ -241,9 +246,7 @@ def interfaces(draw: st.DrawFn, model: str, designs: Sequence[QosProfile], tradi
                     vrf=draw(vrfs),
                     description=draw(maybe(free_texts)),
                     link_pause=draw(st.sampled_from([None, True, False, UNKNOWN])),
-                    cable_length_m=draw(
-                        maybe(st.sampled_from([0, 1, 3, 30, 299] if traditional else [0, 3, 5, 30, 300]))
-                    ),
+                    cable_length_m=draw(maybe(st.sampled_from(lengths_m))),
                     qos=draw(st.none() | st.sampled_from(designs)) if designs else None,
                     side=draw(st.sampled_from([None, "host", "fabric", UNKNOWN])),
                 )
