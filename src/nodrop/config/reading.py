@@ -17,7 +17,6 @@ from nodrop.fabric.subject import matches
 from nodrop.fabric.types import nearest
 from nodrop.formats.root import REPOSITORY
 from nodrop.formats.yaml import Document, parse
-from nodrop.former import Former
 from nodrop.inputs import STDIN, Disk, is_intent
 from nodrop.intent.load import validated
 from nodrop.limits import MAX_TEXT_BYTES
@@ -214,11 +213,7 @@ class _Named:
         found = ""
         if os.path.isabs(name):  # noqa: PTH117
             found = f"{name}, an absolute path"
-        elif not (
-            self._disk.key(path) is not None
-            if isinstance(self._disk, Former)
-            else _is_inside(self._path.parent, name, tree_of(self._path))
-        ):
+        elif not self._disk.leads_inside(self._path.parent, name):
             found = f"{name}, which leads out of the repository"
         if found:
             line, column = self._document.place(keys)
@@ -237,13 +232,13 @@ class _Named:
 
     def profile(self, path: Path) -> Profile:
         """Return the profile in a file."""
-        if not isinstance(self._disk, Former):
+        if not self._disk.is_former:
             return load_profile(str(path), self._disk.root(path))
         return loads_profile(self._disk.text(path).read(MAX_PROFILE_BYTES), str(path), path.stem)
 
     def held(self, rules: Sequence[Path], known: Path | None) -> Held:
         """Return the texts of rules and baseline, of a former state; what lies there now is read when it is needed."""
-        if not isinstance(self._disk, Former):
+        if not self._disk.is_former:
             return {}
         found = {folder: dict(self._rules(self._disk, folder)) for folder in rules}
         if known is not None:
@@ -265,29 +260,6 @@ def files_below(disk: Disk, folder: Path) -> Iterator[Path]:
                 pending.append(here / entry.name)
             elif entry.kind == "file" and is_rule_file(entry.name):
                 yield here / entry.name
-
-
-def tree_of(path: Path) -> Path:
-    """Return the folder that what a configuration names has to lie in, with no links in its path.
-
-    That is the repository, without one the working directory where the configuration lies in it, else its own folder.
-    """
-    here = Path(os.path.realpath(path.parent))
-    for folder in (here, *here.parents):
-        if os.path.lexists(folder / REPOSITORY):
-            return folder
-    working = Path(os.path.realpath("."))
-    return working if here.is_relative_to(working) else here
-
-
-def _is_inside(folder: Path, name: str, tree: Path) -> bool:
-    """Whether what is named from a folder lies in the tree, by its words and by where its links lead."""
-    try:
-        words = os.path.normpath(Path(os.path.realpath(folder), name))
-        leads = [Path(one) for one in (words, os.path.realpath(folder / name))]
-        return all(one.is_relative_to(tree) and REPOSITORY not in one.relative_to(tree).parts for one in leads)
-    except ValueError:  # no name that a file can have
-        return False
 
 
 def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:

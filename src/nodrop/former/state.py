@@ -14,6 +14,8 @@ from nodrop.inputs import Disk, Text
 class Former(Disk, ABC):
     """The files that lay below a folder; paths are those of now."""
 
+    is_former = True
+
     def __init__(self, top: Path, left_out: frozenset[str] = frozenset()) -> None:
         """`top` has no links in its own path; `left_out` go by path from it."""
         super().__init__()
@@ -42,6 +44,10 @@ class Former(Disk, ABC):
             names.append(at.name)
             at = at.parent
         return None
+
+    def leads_inside(self, folder: Path, name: str) -> bool:
+        """Whether a name that a file of a folder states leads to what lay below the top."""
+        return self.key(folder / name) is not None
 
     @abstractmethod
     def is_now(self, text: Text) -> bool:

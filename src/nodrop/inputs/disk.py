@@ -33,6 +33,9 @@ class Entry:
 class Disk:
     """Files, of which some are held in memory, be they on the disk too or not."""
 
+    is_former = False
+    """Whether these are the files of a former state, not those that lie there now."""
+
     def __init__(self, held: Mapping[str, bytes] | None = None) -> None:
         """`held` are texts by the paths that they stand for."""
         self._held = {os.path.abspath(path): raw for path, raw in (held or {}).items()}  # noqa: PTH100
@@ -102,6 +105,20 @@ class Disk:
             return Text(display=shown, held=self._held[os.path.abspath(path)])  # noqa: PTH100
         return Text(display=shown, path=path, root=self.root(path))
 
+    def leads_inside(self, folder: Path, name: str) -> bool:
+        """Whether a name that a file of a folder states leads to what lies in the file's repository.
+
+        Neither its words nor links lead out of it. Without a repository, it is the working directory, where the folder
+        lies in it, else the folder itself.
+        """
+        try:
+            here = os.path.realpath(folder)
+            tree = Path(_tree_of(here))
+            leads = [Path(os.path.normpath(Path(here, name))), Path(os.path.realpath(folder / name))]
+        except ValueError:  # no name that a file can have
+            return False
+        return all(one.is_relative_to(tree) and REPOSITORY not in one.relative_to(tree).parts for one in leads)
+
     def root(self, path: Path | str) -> Root:
         """Return what no link below it leads out of: what was named and the path lies in, else what is around it."""
         absolute = at = os.path.abspath(path)  # noqa: PTH100
@@ -140,3 +157,11 @@ class Disk:
         except OSError:
             return Entry(path.name, "file")
         return Entry(path.name, "link" if S_ISDIR(status.st_mode) else "file")
+
+
+def _tree_of(folder: str) -> str:
+    """Return the folder that what a file of a folder names has to lie in; neither path has links."""
+    if repository := repository_of(folder):
+        return repository
+    working = os.path.realpath(".")
+    return working if Path(folder).is_relative_to(working) else folder

@@ -41,9 +41,6 @@ class Reader(Protocol):
 class Writer(Protocol):
     """A platform's `writer.py`."""
 
-    WRITES: tuple[str, ...]
-    """The names that it gives to files, as patterns; also those that it gave in earlier versions."""
-
     def write(self, device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
         """Spell a device; Unsupported where the platform cannot."""
 
@@ -77,7 +74,7 @@ def written() -> tuple[str, ...]:
 @cache
 def writes() -> tuple[str, ...]:
     """Return the names that writers give to files of a device, as patterns."""
-    return tuple(dict.fromkeys(name for one in written() for name in writer(one).WRITES))
+    return tuple(dict.fromkeys(name for one in written() for name in _package(one).WRITES))
 
 
 @cache
@@ -94,6 +91,10 @@ def _module(platform: str, part: str) -> Any:
     if platform not in (*names(), HOSTS):
         raise KeyError(platform)
     return importlib.import_module(f"nodrop.platforms.{platform}.{part}")
+
+
+def _package(platform: str) -> Any:
+    return importlib.import_module(f"nodrop.platforms.{platform}")
 
 
 def reader(platform: str) -> Reader:
@@ -191,7 +192,7 @@ def comments(platform: str, name: str, raw: bytes) -> list[Comment]:
     """Return the comments of a device's file that speak to nodrop; `name` is its canonical name."""
     if b"nodrop:" not in raw:
         return []
-    table: Mapping[str, Syntax] = importlib.import_module(f"nodrop.platforms.{platform}").COMMENTS
+    table: Mapping[str, Syntax] = _package(platform).COMMENTS
     return found_comments(raw, next(syntax for ending, syntax in table.items() if name.endswith(ending)))
 
 

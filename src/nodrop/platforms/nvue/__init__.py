@@ -6,3 +6,6 @@ from nodrop.formats.comments import Syntax
 
 COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", ".conf": "shell", "": "yaml"}
 """By how their names end, how files have comments."""
+
+WRITES = ("startup.yaml", "apply/*.nv", "apply/*.yaml", "apply/apply.sh")
+"""The names of the files that are written, as patterns; also those of earlier versions."""

@@ -42,9 +42,6 @@ _CACHED_DESIGNS = 128
 _PORTS, _QOS = "10-ports", "20-qos"
 _STAGES = {_PORTS: "ports, routing and services", _QOS: "QoS of the parts of broken-out ports"}
 
-WRITES = ("startup.yaml", "apply/*.nv", "apply/*.yaml", "apply/apply.sh")
-"""The names of the files, as patterns."""
-
 
 def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""

@@ -26,9 +26,6 @@ from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
 
 _CACHED_DESIGNS = 128
 
-WRITES = ("config_db.json", "frr.conf")
-"""The names of the files, as patterns."""
-
 
 def write(device: Device, fabric: Fabric) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that SONiC cannot express."""
