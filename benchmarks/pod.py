@@ -23,7 +23,7 @@ from ruamel.yaml import YAML
 
 import nodrop
 from nodrop import collect
-from nodrop.cli.output import calm_collector
+from nodrop.cli.main import calm_collector
 from nodrop.fabric.assemble import assemble
 from nodrop.intent.load import loads
 from nodrop.lint.engine import judge

@@ -42,7 +42,7 @@ def command(
     says otherwise, and what was not judged.
     """
     from nodrop.cli.main import NOTHING, WRONG
-    from nodrop.cli.output import calm_collector, tell
+    from nodrop.cli.output import tell
     from nodrop.judging import baselined
     from nodrop.lint.baseline import FILE, Baseline, load, spell
     from nodrop.paths import reason
@@ -50,7 +50,6 @@ def command(
     from nodrop.publish.landing import resolved
     from nodrop.report.merged import merged
 
-    calm_collector()
     config = settings.config
     beside = config.path.parent if config.path is not None else Path()
     path = Path(output) if output else config.baseline or beside / FILE

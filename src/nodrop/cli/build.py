@@ -33,11 +33,9 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
     What is linted is the text that was rendered, never the intent. DIR is replaced in one step; anything in it that
     an earlier build did not write is refused, never deleted.
     """
-    from nodrop.cli.output import calm_collector
     from nodrop.judging import chosen_rules
     from nodrop.publish import comparison, drafting, matching
 
-    calm_collector()
     chosen_rules(choices.settings)
     if check_only:
         against = comparison(Path(output), display=output)

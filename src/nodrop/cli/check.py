@@ -112,7 +112,7 @@ def command(
     from nodrop.checking.policy import Policy, policies
     from nodrop.checking.run import Ask
     from nodrop.cli.main import FOUND, NOTHING
-    from nodrop.cli.output import Progress, calm_collector, emit, exit_code, tell
+    from nodrop.cli.output import Progress, emit, exit_code, tell
     from nodrop.cli.patching import patched
     from nodrop.cli.working import interruptible, keeping, working
     from nodrop.config import Config
@@ -122,7 +122,6 @@ def command(
     paths = paths or (".",)
     if "-" in paths:
         raise click.UsageError("standard input has no former state; name files or folders")
-    calm_collector()
     choices = flags.choices(Config())
     with (
         interruptible(),

@@ -53,14 +53,13 @@ def command(
     """
     from nodrop.checking.drifted import drifted
     from nodrop.cli.main import FOUND
-    from nodrop.cli.output import Progress, calm_collector, emit, exit_code
+    from nodrop.cli.output import Progress, emit, exit_code
     from nodrop.cli.patching import patched
     from nodrop.cli.working import at_work, working
     from nodrop.inputs import find
 
     if "-" in intents:
         raise click.UsageError("standard input can be what runs, not what is wanted; name a file or a folder")
-    calm_collector()
     with at_work(choices, (*running, *intents), no_cache=no_cache) as given:
         settings = stated.settings(replace(given, both=True))
         collected = stated.inputs(running, settings)

@@ -57,7 +57,7 @@ def command(
 
     What nodrop has built is not changed, since the next build would undo it: change the intent.
     """
-    from nodrop.cli.output import calm_collector, emit, say, wants_color
+    from nodrop.cli.output import emit, say, wants_color
     from nodrop.report.difference import diff as difference
     from nodrop.report.difference import painted
     from nodrop.report.fixed import Made
@@ -65,7 +65,6 @@ def command(
 
     if diff and patch is not None:
         raise click.UsageError("--diff and --patch contradict each other")
-    calm_collector()
     settings = stated.settings(choices.settings)
     inputs = stated.inputs(paths, settings)
     fixed = _fixed(inputs, settings, choices, unsafe=unsafe, edit_generated=edit_generated)

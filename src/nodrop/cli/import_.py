@@ -73,7 +73,7 @@ def command(
     Exit 0 where the intent comes to the fabric that was read, 1 where something is not carried or is to be added.
     """
     from nodrop.cli.main import FOUND, WRONG
-    from nodrop.cli.output import calm_collector, say, tell
+    from nodrop.cli.output import say, tell
     from nodrop.cli.writing import written_anew
     from nodrop.importing import derive, files_of
 
@@ -81,7 +81,6 @@ def command(
         raise click.UsageError("--output is empty; expected a file")
     if against is not None and (output is not None or models):
         raise click.UsageError("--against writes no intent, and takes models from its own; expected no -o and --model")
-    calm_collector()
     reading = stated.whole(paths, settings)
     if reading is None:
         return WRONG

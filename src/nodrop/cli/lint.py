@@ -44,12 +44,11 @@ def command(
     Profiles that are shipped are called nvidia, sonic, sonic-lossy and dell; `nodrop schema profile` says what a file
     of your own has. Without one, the rules about profiles are silent.
     """
-    from nodrop.cli.output import calm_collector, emit, exit_code
+    from nodrop.cli.output import emit, exit_code
     from nodrop.cli.working import keeping
     from nodrop.judging import concluded
     from nodrop.report.merged import merged
 
-    calm_collector()
     with keeping(paths, nothing=no_cache, verbose=choices.verbose) as store:
         settings = stated.settings(replace(choices.settings, store=store))
         inputs = stated.inputs(paths, settings)

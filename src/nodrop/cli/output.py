@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from nodrop.report.outcome import Outcome
 
 
-def calm_collector() -> None:
-    """Let the garbage collector look seldom: a fabric is a million objects without cycles that all stay."""
-    import gc
-
-    gc.freeze()
-    gc.set_threshold(200_000, 50, 50)
-
-
 def wants_color(choice: str) -> bool:
     """Whether to color standard output: NO_COLOR and FORCE_COLOR decide for `auto`, then the terminal."""
     if choice != "auto":

@@ -63,11 +63,10 @@ def command(
     Exit 1 where something changes.
     """
     from nodrop.cli.main import FOUND, WRONG
-    from nodrop.cli.output import calm_collector, wants_color, written
+    from nodrop.cli.output import wants_color, written
     from nodrop.cli.patching import patched
     from nodrop.plan.planning import plan
 
-    calm_collector()
     held = _held(paths, settings, nothing=no_cache)
     plans = [plan(old, new) for old, new in held]
     if rollout != "off":

@@ -82,12 +82,11 @@ class Ask:
 
 def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: bool) -> int:
     """Validate the fabrics at some paths, report what is found, and return the exit code."""
-    from nodrop.cli.output import Progress, calm_collector, emit, exit_code
+    from nodrop.cli.output import Progress, emit, exit_code
     from nodrop.cli.working import at_work
     from nodrop.judging import chosen_rules, collecting, concluded
     from nodrop.report.merged import merged
 
-    calm_collector()
     observed = ask != Ask()
     rules = chosen_rules(choices.settings, files=False, routing=True, observed=observed)
     outcomes: list[Outcome] = []

@@ -9,7 +9,8 @@ from typing import NoReturn
 
 from nodrop import cache
 from nodrop.cli.choices import Choices
-from nodrop.cli.output import calm_collector, tell
+from nodrop.cli.main import calm_collector
+from nodrop.cli.output import tell
 from nodrop.judging import Settings
 from nodrop.parallel import processes
 

@@ -70,7 +70,8 @@ def _files(
 def rule_files(folder: Path) -> Iterator[str]:
     """Yield the files of a folder that are called as rule files are, by the path below it; links are not followed."""
     for here, _, names in os.walk(folder):
-        yield from (os.path.relpath(f"{here}/{name}", folder) for name in names if is_rule_file(name))
+        below = os.path.relpath(here, folder)
+        yield from (os.path.normpath(f"{below}/{name}") for name in names if is_rule_file(name))
 
 
 def is_rule_file(name: str) -> bool:

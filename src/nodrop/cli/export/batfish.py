@@ -27,11 +27,10 @@ def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Sett
     wherever its files have one. What Batfish does not see of the fabric is told, with the reason.
     """
     from nodrop.cli.main import WRONG
-    from nodrop.cli.output import calm_collector, tell
+    from nodrop.cli.output import tell
     from nodrop.cli.writing import filled
     from nodrop.export.batfish import LAYER1, NAMES, snapshot, told
 
-    calm_collector()
     reading = stated.whole(paths, settings)
     if reading is None:
         tell(f"nothing was written to {output}")

@@ -34,12 +34,11 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
     told, and stands at the head of the topology file.
     """
     from nodrop.cli.main import WRONG
-    from nodrop.cli.output import calm_collector, tell
+    from nodrop.cli.output import tell
     from nodrop.cli.writing import filled
     from nodrop.export.containerlab import images, lab, patterns
 
     chosen = _images(named, images())
-    calm_collector()
     reading = stated.whole(paths, settings)
     if reading is None:
         tell(f"nothing was written to {output}")
