@@ -98,6 +98,18 @@ LARGE = {
             + "".join(f"net del interface swp{one}\n" for one in range(count // 2))
         ),
     ),
+    "comments that allow rules on lines of FRR": (
+        "leaf1/frr.conf",
+        lambda count: "! nodrop: allow[mtu-mismatch]: x\nip route 10.2.3.4/32 blackhole\n" * count,
+    ),
+    "comments of NVUE YAML one after the other": (
+        "leaf1/startup.yaml",
+        lambda count: HEAD + "# nodrop: allow[mtu-mismatch]: x\n" * count,
+    ),
+    "comments of a script on lines that go on": (
+        "leaf1.nv",
+        lambda count: "nv set system hostname leaf1 # nodrop: allow[mtu-mismatch]: x \\\n" * count,
+    ),
 }
 
 

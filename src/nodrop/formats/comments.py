@@ -1,8 +1,11 @@
 """Comments that speak to nodrop, `# nodrop: …`, in texts of several kinds, each with the lines that it is about."""
 
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from ruamel.yaml.error import YAMLError
@@ -21,6 +24,7 @@ _MARK = b"nodrop:"
 _SPOKEN = re.compile(r"(?:^|(?<=\s))[#!]+[ \t]*(nodrop:[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
+_ENTRY = re.compile(r"\s*-(?:\s|$)")
 _QUOTED = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*""")
 
 
@@ -53,13 +57,9 @@ def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
     found = [spoken for spoken in _SPOKEN.finditer(text) if spoken[0][0] == "#" or syntax in ("lines", "frr")]
     if not found:
         return []
-    quoted = list(_scalars(text)) if syntax == "yaml" else []
-    rows = _LINE_END.split(text)
-    return [
-        _comment(spoken, text, rows, syntax)
-        for spoken in found
-        if _stands(spoken, text, syntax) and not any(start <= spoken.start() < end for start, end in quoted)
-    ]
+    quoted = sorted(_scalars(text)) if syntax == "yaml" else []
+    lines = _Lines(text, syntax)
+    return [lines.comment(spoken) for spoken in found if not (lines.quotes(spoken) or _is_in(spoken.start(), quoted))]
 
 
 def _scalars(text: str) -> Iterator[tuple[int, int]]:
@@ -72,57 +72,106 @@ def _scalars(text: str) -> Iterator[tuple[int, int]]:
         return
 
 
-def _stands(spoken: re.Match[str], text: str, syntax: Syntax) -> bool:
-    """Whether what looks like a comment is not within quotes, as far as its line shows."""
-    if syntax != "shell":
-        return True
-    before = text[text.rfind("\n", 0, spoken.start()) + 1 : spoken.start()]
-    return _QUOTED.fullmatch(before) is not None
+def _is_in(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a position lies in one of these spans, which are sorted and do not overlap."""
+    at = bisect_right(spans, (position, sys.maxsize)) - 1
+    return at >= 0 and position < spans[at][1]
 
 
-def _comment(spoken: re.Match[str], text: str, rows: Sequence[str], syntax: Syntax) -> Comment:
-    line = len(_LINE_END.findall(text, 0, spoken.start())) + 1
-    begin = max(text.rfind("\n", 0, spoken.start()), text.rfind("\r", 0, spoken.start())) + 1
-    alone = not text[begin : spoken.start()].strip()
-    first = _next(rows, line, syntax) if alone else line
-    return Comment(
-        text=spoken[1].rstrip(),
-        line=line,
-        column=spoken.start(1) - begin + 1,
-        lines=(first, _last(rows, first, syntax)),
-        misplaced=not alone and syntax in ("lines", "frr"),
-    )
+class _Lines:
+    """The lines of a text, and where what begins in a line ends: computed once, in time linear in the text."""
 
+    def __init__(self, text: str, syntax: Syntax) -> None:
+        self._text, self._syntax = text, syntax
+        self._rows = _LINE_END.split(text)
+        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
 
-def _bare(row: str, syntax: Syntax) -> bool:
-    """Whether a line says nothing: it is empty, or a comment."""
-    return not row.strip() or row.lstrip().startswith(("#", "!") if syntax in ("lines", "frr") else "#")
+    def quotes(self, spoken: re.Match[str]) -> bool:
+        """Whether what looks like a comment of a shell stands within quotes, as far as its line shows."""
+        if self._syntax != "shell":
+            return False
+        line = bisect_right(self._starts, spoken.start())
+        return _QUOTED.fullmatch(self._text, self._starts[line - 1], spoken.start()) is None
 
+    def comment(self, spoken: re.Match[str]) -> Comment:
+        """Return the comment that was found."""
+        line = bisect_right(self._starts, spoken.start())
+        begin = self._starts[line - 1]
+        alone = not self._text[begin : spoken.start()].strip()
+        first = self._next[line] if alone else line
+        return Comment(
+            text=spoken[1].rstrip(),
+            line=line,
+            column=spoken.start(1) - begin + 1,
+            lines=(first, self._last(first)),
+            misplaced=not alone and self._syntax in ("lines", "frr"),
+        )
 
-def _next(rows: Sequence[str], line: int, syntax: Syntax) -> int:
-    """The first line below one that says something; the line itself where there is none."""
-    below = (number for number in range(line + 1, len(rows) + 1) if not _bare(rows[number - 1], syntax))
-    return next(below, line)
+    def _is_bare(self, row: str) -> bool:
+        """Whether a line says nothing: it is empty, or a comment."""
+        marks = ("#", "!") if self._syntax in ("lines", "frr") else "#"
+        return not row.strip() or row.lstrip().startswith(marks)
 
+    @cached_property
+    def _next(self) -> list[int]:
+        """By line, the first line below that says something; the line itself where there is none."""
+        found = list(range(len(self._rows) + 1))
+        below = None
+        for line in range(len(self._rows), 0, -1):
+            found[line] = below or line
+            if not self._is_bare(self._rows[line - 1]):
+                below = line
+        return found
 
-def _last(rows: Sequence[str], first: int, syntax: Syntax) -> int:
-    """The last line of what begins in a line."""
-    if syntax == "frr":
-        stated = next((one for _, one in frr.walk(frr.parse("\n".join(rows))) if one.line == first), None)
-        return max((one.line for _, one in frr.walk([stated])), default=first) if stated else first
-    begin = rows[first - 1]
-    indent, item = _indent(begin), begin.lstrip().startswith("- ")
-    last = first
-    for number in range(first + 1, len(rows) + 1):
-        row = rows[number - 1]
-        continued = syntax == "shell" and rows[number - 2].endswith("\\")
-        if _bare(row, syntax) and not continued:
-            continue
-        entry = syntax == "yaml" and not item and _indent(row) == indent and re.match(r"\s*-(?:\s|$)", row)
-        if not (_indent(row) > indent or continued or entry):
-            break
-        last = number
-    return last
+    def _last(self, first: int) -> int:
+        """Return the last line of what begins in a line."""
+        return self._last_of_block(first) if self._syntax == "frr" else self._lasts[first]
+
+    def _last_of_block(self, first: int) -> int:
+        inner = self._statements.get(first)
+        last = first
+        while inner is not None:
+            last = inner.line
+            inner = inner.children[-1] if inner.children else None
+        return last
+
+    @cached_property
+    def _statements(self) -> dict[int, frr.Statement]:
+        return {one.line: one for _, one in frr.walk(frr.parse("\n".join(self._rows)))}
+
+    @cached_property
+    def _lasts(self) -> list[int]:
+        """By line, the last line of what begins there: what is indented further, continues it, or is an entry of a list.
+
+        From the last line to the first: a block within a block has been measured, and is stepped over as a whole.
+        """
+        rows, syntax = self._rows, self._syntax
+        count = len(rows)
+        indents = [0, *map(_indent, rows)]
+        bare = [False, *map(self._is_bare, rows)]
+        continued = [False, False, *(syntax == "shell" and row.endswith("\\") for row in rows)]
+        lasts = list(range(count + 1))
+        runs = list(range(count + 1))
+        """By line, the last of the lines that it goes on in."""
+        for first in range(count, 0, -1):
+            if first < count and continued[first + 1]:
+                runs[first] = runs[first + 1]
+            item = rows[first - 1].lstrip().startswith("- ")
+            last, line = runs[first], runs[first] + 1
+            while line <= count:
+                if bare[line]:
+                    if self._next[line] == line:
+                        break
+                    line = self._next[line]
+                entry = (
+                    syntax == "yaml" and not item and indents[line] == indents[first] and _ENTRY.match(rows[line - 1])
+                )
+                if not (indents[line] > indents[first] or entry):
+                    break
+                last = max(lasts[line], runs[line])
+                line = last + 1
+            lasts[first] = last
+        return lasts
 
 
 def _indent(row: str) -> int:
