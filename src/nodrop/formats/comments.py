@@ -141,7 +141,7 @@ class _Lines:
 
     @cached_property
     def _lasts(self) -> list[int]:
-        """By line, the last line of what begins there: what is indented further, continues it, or is an entry of a list.
+        """By line, the last line of what begins there: what is indented further, continues it, or is an entry of it.
 
         From the last line to the first: a block within a block has been measured, and is stepped over as a whole.
         """
