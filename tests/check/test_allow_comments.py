@@ -1,39 +1,52 @@
-"""Comments of a change are held against those of the base in one pass over each file."""
+"""What comments of a file allow, and when they are about the same part of it in another state."""
 
-import time
-
-from nodrop.checking import comments
 from nodrop.fabric.allowing import allowing
-from nodrop.formats.comments import Comment
+from nodrop.formats.comments import Comment, Syntax, comments
 from nodrop.limits import MAX_ALLOWED
 
 
-def test_lines_around_a_line_are_those_it_is_indented_below() -> None:
-    rows = ["a", "  b  ! nodrop: allow[x] y", "", "    c", "  ! d", "    e", "  f", "g"]
-    assert comments._around(rows, {1, 2, 3, 4, 5, 6, 7, 8, 99, 0}) == {
-        0: (),
-        1: ("a",),
-        2: ("b", "a"),
-        3: ("b", "a"),
-        4: ("c", "b", "a"),
-        5: ("c", "b", "a"),
-        6: ("e", "b", "a"),
-        7: ("f", "a"),
-        8: ("g",),
-        99: ("g",),
-    }
+def around(text: str, syntax: Syntax) -> str:
+    """What the only comment of a text is about."""
+    (one,) = comments(text.encode(), syntax)
+    return one.around
 
 
-def test_a_file_is_gone_through_once_for_all_its_comments() -> None:
-    rows = ["router bgp 65001", *[" neighbor swp1 remote-as external"] * 20_000]
-    began = time.process_time()
-    assert len(comments._around(rows, set(range(1, 20_001)))) == 20_000
-    assert time.process_time() - began < 5
+BLOCK = "a:\n  b:  # nodrop: allow[x] y\n    c: 1\n"
+
+
+def test_a_comment_is_about_the_same_wherever_that_lies_in_the_file() -> None:
+    moved = "z: 1\n# more\n" + BLOCK.replace("    c: 1", "    d: 2").replace("  b:", "  e: 3\n  b:")
+    assert around(moved, "yaml") == around(BLOCK, "yaml")
+    assert around(BLOCK.replace("  b:  # nodrop: allow[x] y", "  # nodrop: allow[x] y\n  b:"), "yaml") == around(
+        BLOCK, "yaml"
+    )
+    for other in (
+        BLOCK.replace("a:", "z:"),
+        BLOCK.replace("b:", "z:"),
+        BLOCK.replace("  b", "b").replace("    c", "  c"),
+    ):
+        assert around(other, "yaml") != around(BLOCK, "yaml")
+
+
+def test_a_comment_of_frr_is_about_a_command_in_its_blocks_however_that_is_indented() -> None:
+    family = " address-family ipv4 unicast\n  ! nodrop: allow[x] y\n  network 10.0.0.0/8\n exit-address-family\n"
+    one, other = (around(f"router bgp 65001{vrf}\n{family}", "frr") for vrf in ("", " vrf blue"))
+    assert one != other
+    assert around(f"router bgp 65001\n{family}".replace("  ", ""), "frr") == one
+
+
+def test_a_comment_in_brackets_allows_nothing() -> None:
+    text = (
+        "a:\n  {\n  b:  # nodrop: allow[x] y\n    {c: 1}, d: 2}\n# nodrop: allow[z] y\ne: [1]  # nodrop: allow[v] y\n"
+    )
+    allows, remarks = allowing(comments(text.encode(), "yaml"), "startup.yaml", ("leaf1",))
+    assert [(one.rule, one.lines) for one in allows] == [("z", (6, 6)), ("v", (6, 6))]
+    assert [one.facts["found"] for one in remarks] == ["a comment in brackets"]
 
 
 def test_a_file_allows_so_many_rules_and_no_more() -> None:
     every = [
-        Comment(line=line, column=1, text=f"nodrop: allow[pfc-{line}] x", lines=(line, line), misplaced=False)
+        Comment(line=line, column=1, text=f"nodrop: allow[pfc-{line}] x", lines=(line, line), around="")
         for line in range(1, MAX_ALLOWED + 4)
     ]
     allows, remarks = allowing(every, "frr.conf", ("leaf1",))

@@ -43,7 +43,7 @@ def governed_by(pair: Pair, both: Sides, before: Reading, after: Reading, run: R
     policies = run.policies
     if policies.work or pair.new is None:
         return Governed(after=after, checked=after)
-    allowed = allowed_before(after, pair.new, before if pair.old is not None else None, pair.old)
+    allowed = allowed_before(after, before if pair.old is not None else None)
     was = pair.old if isinstance(pair.old, Inputs) else left_by(pair.new, both)
     changes, beside = allowed.changes, None
     if isinstance(pair.new, Inputs) and was is not None:

@@ -13,12 +13,18 @@ from datetime import date
 from nodrop.fabric.reading import Allow, Place, Remark
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.types import meant
-from nodrop.formats.comments import Comment
+from nodrop.formats.comments import BEHIND_COMMAND, IN_BRACKETS, Comment
 from nodrop.formats.places import Span
 from nodrop.limits import MAX_ALLOWED
 
 MALFORMED, REASONLESS = "malformed-suppression", "suppression-without-reason"
 SHAPE = "nodrop: allow[RULE, …] until YYYY-MM-DD: REASON"
+
+_BETTER = {
+    BEHIND_COMMAND: "write it on the line above",
+    IN_BRACKETS: "write it before the brackets or behind them, or write this part indented instead",
+}
+"""By where a comment cannot be, where to write it."""
 
 _BEGIN = re.compile(r"nodrop:[ \t]*", re.IGNORECASE)
 _VERB = re.compile(r"([A-Za-z][\w-]*)[ \t]*")
@@ -67,7 +73,7 @@ def _begin(comment: Comment) -> int:
 def _read(comment: Comment, file: str) -> list[Allow]:
     text = comment.text
     if comment.misplaced:
-        raise _Misread("a comment behind a command", "here comments have lines of their own")
+        raise _Misread(f"a comment {comment.misplaced}", _BETTER[comment.misplaced])
     verb = _VERB.match(text, _begin(comment))
     if verb is None or verb[1] != "allow":
         word = verb[1] if verb else text[_begin(comment) :].split(" ")[0]
@@ -91,6 +97,7 @@ def _read(comment: Comment, file: str) -> list[Allow]:
             file=file,
             span=Span(comment.line, comment.column + start, comment.line, comment.column + start + len(rule)),
             lines=comment.lines,
+            around=comment.around,
         )
         for rule, start in rules.items()
     ]

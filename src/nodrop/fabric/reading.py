@@ -51,6 +51,8 @@ class Allow:
     """The file's canonical name within the device; of an intent, the name under which it is shown."""
     span: Span
     lines: tuple[int, int]
+    around: str
+    """A digest of the first of these lines and of what it stands in: equal where the same part of a file is meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

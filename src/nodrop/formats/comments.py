@@ -3,13 +3,13 @@
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from typing import Literal
 
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.events import ScalarEvent
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
 from nodrop.formats import frr, nvset
 from nodrop.formats.places import BOM
@@ -20,10 +20,13 @@ Syntax = Literal["yaml", "shell", "lines", "frr"]
 with `#` or `!`; so, with the blocks of FRR.
 """
 
+BEHIND_COMMAND, IN_BRACKETS = "behind a command", "in brackets"
+
 _MARK = b"nodrop:"
 _SPOKEN = re.compile(r"(?:^|(?<=\s))[#!]+[ \t]*(nodrop:[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
+_COMMENT = re.compile(r"(?:^|\s)[#!]+[ \t]*nodrop:.*", re.IGNORECASE)
 _ENTRY = re.compile(r"\s*-(?:\s|$)")
 _QUOTED = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*""")
 
@@ -36,8 +39,12 @@ class Comment:
     line: int
     column: int
     lines: tuple[int, int]
-    misplaced: bool = False
-    """Whether it stands behind a command in a text that has comments only on lines of their own."""
+    around: str
+    """A digest of the first of these lines without comments, and of the lines that it is indented below (FRR: of the
+    blocks that it is in): equal in two states of a file where the comment is about the same part of it."""
+    misplaced: str = ""
+    """Where it cannot tell what it is about: behind a command where comments have lines of their own, or in brackets,
+    where indentation means nothing."""
 
 
 def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
@@ -57,32 +64,45 @@ def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
     found = [spoken for spoken in _SPOKEN.finditer(text) if spoken[0][0] == "#" or syntax in ("lines", "frr")]
     if not found:
         return []
-    quoted = sorted(_scalars(text)) if syntax == "yaml" else []
-    lines = _Lines(text, syntax)
+    quoted, brackets = _spans(text) if syntax == "yaml" else ([], [])
+    lines = _Lines(text, syntax, brackets)
     return [lines.comment(spoken) for spoken in found if not (lines.quotes(spoken) or _is_in(spoken.start(), quoted))]
 
 
-def _scalars(text: str) -> Iterator[tuple[int, int]]:
-    """Where texts in quotes and blocks of text begin and end; a text that is no YAML has none that count."""
+_Spans = list[tuple[int, int]]
+"""Where parts of a text begin and end, sorted; they do not overlap."""
+
+
+def _spans(text: str) -> tuple[_Spans, _Spans]:
+    """Return texts in quotes and blocks of text, and outermost collections in brackets; none that count of no YAML."""
+    quoted, brackets = _Spans(), _Spans()
+    depth = begin = 0
     try:
         for event in events(text):
             if type(event) is ScalarEvent and not event.implicit[0]:
-                yield event.start_mark.index, event.end_mark.index
+                quoted.append((event.start_mark.index, event.end_mark.index))
+            elif isinstance(event, CollectionStartEvent) and (depth or event.flow_style):
+                begin = begin if depth else event.start_mark.index
+                depth += 1
+            elif isinstance(event, CollectionEndEvent) and depth:
+                depth -= 1
+                if not depth:
+                    brackets.append((begin, event.end_mark.index))
     except YAMLError:
-        return
+        pass
+    return quoted, brackets
 
 
-def _is_in(position: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a position lies in one of these spans, which are sorted and do not overlap."""
+def _is_in(position: int, spans: _Spans) -> bool:
     at = bisect_right(spans, (position, sys.maxsize)) - 1
     return at >= 0 and position < spans[at][1]
 
 
 class _Lines:
-    """The lines of a text, and where what begins in a line ends: computed once, in time linear in the text."""
+    """The lines of a text, where what begins in a line ends, and what is around it: in time linear in the text."""
 
-    def __init__(self, text: str, syntax: Syntax) -> None:
-        self._text, self._syntax = text, syntax
+    def __init__(self, text: str, syntax: Syntax, brackets: _Spans) -> None:
+        self._text, self._syntax, self._brackets = text, syntax, brackets
         self._rows = _LINE_END.split(text)
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
 
@@ -99,12 +119,16 @@ class _Lines:
         begin = self._starts[line - 1]
         alone = not self._text[begin : spoken.start()].strip()
         first = self._next[line] if alone else line
+        misplaced = IN_BRACKETS if _is_in(spoken.start(), self._brackets) else ""
+        if not alone and self._syntax in ("lines", "frr"):
+            misplaced = BEHIND_COMMAND
         return Comment(
             text=spoken[1].rstrip(),
             line=line,
             column=spoken.start(1) - begin + 1,
             lines=(first, self._last(first)),
-            misplaced=not alone and self._syntax in ("lines", "frr"),
+            around=self._around[first],
+            misplaced=misplaced,
         )
 
     def _is_bare(self, row: str) -> bool:
@@ -136,8 +160,37 @@ class _Lines:
         return last
 
     @cached_property
+    def _around(self) -> list[str]:
+        """By line, the digest of what is around it and its own text."""
+        if self._syntax == "frr":
+            return self._around_by_block
+        above: list[tuple[int, str]] = []
+        found = [""]
+        for row in self._rows:
+            text = _COMMENT.sub("", row)
+            if self._is_bare(text):
+                found.append("")
+                continue
+            while above and above[-1][0] >= _indent(text):
+                above.pop()
+            found.append(_digest(above[-1][1] if above else "", text))
+            above.append((_indent(text), found[-1]))
+        return found
+
+    @property
+    def _around_by_block(self) -> list[str]:
+        found = [_digest("", row) for row in ("", *self._rows)]
+        for outer, inner in frr.walk(self._blocks):
+            found[inner.line] = _digest(found[outer[-1].line] if outer else "", " ".join(inner.words))
+        return found
+
+    @cached_property
     def _statements(self) -> dict[int, frr.Statement]:
-        return {one.line: one for _, one in frr.walk(frr.parse("\n".join(self._rows)))}
+        return {one.line: one for _, one in frr.walk(self._blocks)}
+
+    @cached_property
+    def _blocks(self) -> list[frr.Statement]:
+        return frr.parse("\n".join(self._rows))
 
     @cached_property
     def _lasts(self) -> list[int]:
@@ -172,6 +225,11 @@ class _Lines:
                 line = last + 1
             lasts[first] = last
         return lasts
+
+
+def _digest(outer: str, text: str) -> str:
+    """Return the digest of a line's text and, by the digest of that, of what it stands in."""
+    return blake2b(f"{outer}\n{text.strip()}".encode(), digest_size=16).hexdigest()
 
 
 def _indent(row: str) -> int:
