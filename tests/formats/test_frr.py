@@ -93,6 +93,21 @@ def test_blocks_are_told_by_their_words(text: str) -> None:
             ("router bgp 1", ["bgp router-id 10.0.0.1"]), "bgp session-dscp 3", "bgp log-neighbor-changes"]),
         ("router bgp 1\n address-family ipv4 unicast\n exit-address-family\n neighbor a shutdown", [
             ("router bgp 1", ["address-family ipv4 unicast", "neighbor a shutdown"])]),
+        ("router bgp 1\n neighbor a\n route-map X deny 10\n match tag 1\n router bgp 2 vrf b\n neighbor c", [
+            ("router bgp 1", ["neighbor a"]), ("route-map X deny 10", ["match tag 1"]),
+            ("router bgp 2 vrf b", ["neighbor c"])]),
+        ("route-map X deny 10\n ip prefix-list A permit any\n match tag 1", [
+            "route-map X deny 10", "ip prefix-list A permit any", "match tag 1"]),
+        ("vrf a\nip route 10.0.0.0/8 Null0\nno ip route 10.0.0.0/9 Null0\nip prefix-list A permit any", [
+            ("vrf a", ["ip route 10.0.0.0/8 Null0", "no ip route 10.0.0.0/9 Null0"]), "ip prefix-list A permit any"]),
+        ("interface a\nip address 10.0.0.1/31\nno ipv6 nd suppress-ra\nip\n ip route 10.0.0.0/8 Null0", [
+            ("interface a", ["ip address 10.0.0.1/31", "no ipv6 nd suppress-ra", "ip"]), "ip route 10.0.0.0/8 Null0"]),
+        ("router bgp 1\n exit-address-family\n exit-vrf\n neighbor a\nexit\nneighbor b", [
+            ("router bgp 1", ["neighbor a"]), "neighbor b"]),
+        ("router isis a\n hostname dynamic\n net b\n hostname c", [
+            ("router isis a", ["hostname dynamic", "net b"]), "hostname c"]),
+        ("router rip\n bfd default-profile a\nbfd\n peer 10.0.0.1\n  shutdown", [
+            ("router rip", ["bfd default-profile a"]), ("bfd", [("peer 10.0.0.1", ["shutdown"])])]),
     ],
 )  # fmt: skip
 def test_commands_and_their_blocks(text: str, expected: Tree) -> None:

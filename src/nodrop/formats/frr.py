@@ -1,7 +1,8 @@
 """The syntax of FRR configurations: lines, and the blocks that they open, each with its place.
 
-FRR knows blocks by their first words, not by indentation, and ends them with `exit`, with the next block or with a
-command that belongs to the top (FRR user guide, "Basic config commands"; `vtysh -C` accepts all three).
+FRR strips what a line begins with and looks for its command where it is, then in the blocks around, up to the top
+(lib/command.c, command_config_read_one_line): a block ends with `exit`, with the next block or with a command that only
+the top has, and indentation means nothing.
 """
 
 from collections.abc import Iterator
@@ -9,11 +10,11 @@ from dataclasses import dataclass, field
 
 from nodrop.formats.places import Span
 
-_TOP_BLOCKS = ("router ", "route-map ", "interface ", "vrf ", "line ", "bfd", "segment-routing", "key chain ")
+_TOP_BLOCKS = ("router ", "route-map ", "interface ", "vrf ", "line ", "bfd ", "segment-routing ", "key chain ")
 _INNER_BLOCKS = ("address-family ", "peer ", "profile ")
 _TOP_COMMANDS = (
     "access-list ",
-    "agentx",
+    "agentx ",
     "banner ",
     "bgp as-path ",
     "bgp session-dscp ",
@@ -35,7 +36,21 @@ _TOP_COMMANDS = (
     "service ",
     "zebra ",
 )
-_ENDS = ("exit", "exit-address-family", "exit-vrf", "exit-route-map", "end")
+_IP = {
+    "interface": ("access-list", "forwarding", "import-table", "nht", "prefix-list", "protocol", "route", "router-id"),
+    "vrf": ("access-list", "forwarding", "import-table", "prefix-list"),
+}
+"""By block that has commands of its own which begin with `ip` or `ipv6`, the second words of those of the top."""
+_INSIDE = {"router isis": ("hostname dynamic",), "router rip": ("bfd default-profile",)}
+"""By block, its commands that begin as a command or block of the top does (FRR user guide, IS-IS and RIP)."""
+_ENDS = {
+    "end": "",
+    "exit": "",
+    "exit-address-family": "address-family",
+    "exit-vrf": "vrf",
+    "exit-route-map": "route-map",
+}
+"""Commands that end a block, and the only block that each ends."""
 
 
 @dataclass(slots=True)
@@ -72,27 +87,30 @@ def parse(text: str) -> list[Statement]:
         if not command or command[0] in "!#":
             continue
         if command in _ENDS:
-            stack = [] if command == "end" else stack[:-1]
+            if _ENDS[command] in ("", stack[-1].words[0] if stack else ""):
+                stack = [] if command == "end" else stack[:-1]
             continue
-        indent = len(line) - len(line.lstrip())
-        statement = Statement(tuple(command.split()), number, indent + 1, len(command))
-        indented = indent > 0
-        if indented and stack and not command.startswith(_INNER_BLOCKS):
-            stack[-1].children.append(statement)
-        elif command.startswith(_TOP_BLOCKS) and not (indented and stack):
-            stack = [statement]
+        statement = Statement(tuple(command.split()), number, len(line) - len(line.lstrip()) + 1, len(command))
+        words = f"{statement.text} "
+        if not stack or _is_of_top(words, stack[0]):
+            stack = [statement] if words.startswith(_TOP_BLOCKS) else []
             top.append(statement)
-        elif stack and command.startswith(_INNER_BLOCKS):
+        elif words.startswith(_INNER_BLOCKS):
             stack[0].children.append(statement)
             stack = [stack[0], statement]
-        elif not indented and (command.startswith(_TOP_COMMANDS) or not stack):
-            stack = []
-            top.append(statement)
-        elif stack:
-            stack[-1].children.append(statement)
         else:
-            top.append(statement)
+            stack[-1].children.append(statement)
     return top
+
+
+def _is_of_top(words: str, block: Statement) -> bool:
+    """Whether a command ends the block that it stands in, which has none of that name."""
+    if not words.startswith((*_TOP_BLOCKS, *_TOP_COMMANDS)):
+        return False
+    if words.startswith(_INSIDE.get(" ".join(block.words[:2]), ())):
+        return False
+    first, *others = words.removeprefix("no ").split()
+    return first not in ("ip", "ipv6") or block.words[0] not in _IP or not {*others[:1]}.isdisjoint(_IP[block.words[0]])
 
 
 def walk(statements: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], Statement]]:
