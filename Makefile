@@ -7,7 +7,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=  # tests start nodrop a thousand times, which is not to be compiled each time
 
-.PHONY: help setup demo test test-slow fuzz batfish-live check golden faults bench wheelhouse pythons system clean
+.PHONY: help setup demo test test-slow fuzz batfish-live check hooks golden faults bench wheelhouse pythons system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -35,8 +35,12 @@ fuzz: setup ## try mutated inputs for SECONDS=60, 0 until every goal is reached;
 batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of all that is built today; RECORD=1 records anew what is stale, RECORD=all everything
 	@NODROP_BATFISH_RECORD=$(RECORD) $(BIN)/python -m pytest -q -m batfish_live tests/batfish tests/validate
 
-check: setup ## ruff, mypy --strict, the house rules
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_house.py
+check: setup ## ruff, mypy --strict, plain words in new text, the house rules
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python scripts/check_words.py \
+		&& $(BIN)/python -m pytest -q tests/test_house.py
+
+hooks: setup ## let git check the subject of every commit that is made here
+	@git config core.hooksPath scripts/hooks
 
 golden: setup ## write golden/, help texts, the table of README, docs/rules/, schemas/, examples/gitops/build and tests/story/ anew; read the difference before committing it
 	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_readme.py tests/test_rule_book.py \

@@ -1,0 +1,144 @@
+"""Report phrases of `words.yaml`, and docstrings that do not begin with an imperative, in text that is new.
+
+New are the lines that differ from the commit `since` of words.yaml: of Markdown without code, of rule files, and of
+strings in Python, which are docstrings, help texts and messages. D401 of ruff applies to modules that have changed.
+Without that commit in the history, which a shallow clone has not, nothing can be compared: reported, exit 0.
+"""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+WORDS = Path(__file__).with_name("words.yaml")
+TEXTS = ("*.md", "src/**/*.py", "rules/**/*.yaml", "tools/*.py", "scripts/*.py")
+SHOWN = "docs/rules/"
+"""Generated pages: what they say is checked in the rule files."""
+_HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+_CODE = re.compile(r"`[^`]*`")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase to avoid, what to write instead, and a sentence with it and one without."""
+
+    pattern: re.Pattern[str]
+    instead: str
+    wrong: str
+    right: str
+
+
+def phrases(path: Path = WORDS) -> tuple[str, list[Phrase]]:
+    """Return the commit since which text is new, and the phrases."""
+    data = YAML(typ="safe", pure=True).load(path)
+    found = []
+    for row in data["phrases"]:
+        pattern = re.compile(rf"\b(?:{row['pattern']})\b", re.IGNORECASE)
+        found.append(Phrase(pattern, row["instead"], row["wrong"], row["right"]))
+    return data["since"], found
+
+
+def changed(top: Path, since: str) -> dict[str, set[int]] | None:
+    """Return the numbers of the lines that differ from a commit, by file; None where there is no such commit."""
+    if _git(top, "cat-file", "-e", f"{since}^{{commit}}") is None:
+        return None
+    pathspecs = [f":(top,glob){one}" for one in ("**/*.md", *TEXTS[1:])]
+    lines: dict[str, set[int]] = {}
+    file = ""
+    for row in (_git(top, "diff", "--unified=0", "--no-ext-diff", since, "--", *pathspecs) or "").splitlines():
+        if row.startswith("+++ "):
+            file = row.removeprefix("+++ b/")
+        elif hunk := _HUNK.match(row):
+            first, count = int(hunk[1]), int(hunk[2] or 1)
+            lines.setdefault(file, set()).update(range(first, first + count))
+    for file in (_git(top, "ls-files", "--others", "--exclude-standard", "--", *pathspecs) or "").splitlines():
+        lines[file] = set(range(1, len((top / file).read_text().splitlines()) + 1))
+    return {file: new for file, new in lines.items() if new and not file.startswith(SHOWN)}
+
+
+def prose(file: str, text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file that are prose, by number."""
+    if file.endswith(".py"):
+        yield from _strings(text)
+        return
+    fenced = False
+    for number, row in enumerate(text.splitlines(), 1):
+        if file.endswith(".md") and row.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and not (file.endswith(".md") and row.startswith("    ")):
+            yield number, _CODE.sub("``", row)
+
+
+def _strings(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of strings with at least two words."""
+    rows = text.splitlines()
+    seen = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+            for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                if number not in seen:
+                    seen.add(number)
+                    yield number, _CODE.sub("``", rows[number - 1])
+
+
+def found(file: str, text: str, new: set[int], avoided: list[Phrase]) -> Iterator[str]:
+    """Yield a message for each phrase to avoid in new lines of a file."""
+    for number, row in prose(file, text):
+        for phrase in avoided if number in new else ():
+            for hit in phrase.pattern.finditer(row):
+                yield f"{file}:{number}: avoid `{hit[0]}`; write: {phrase.instead}"
+
+
+def moods(top: Path, files: list[str]) -> Iterator[str]:
+    """Yield a message for each docstring of changed modules that does not begin with an imperative (ruff, D401)."""
+    if not files:
+        return
+    # the rules of the project leave D401 out, since old docstrings break it; nothing else is selected here
+    words = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--select",
+        "D401",
+        "--output-format",
+        "json",
+        "--exit-zero",
+        *files,
+    ]
+    done = subprocess.run(words, cwd=top, capture_output=True, text=True, check=True)
+    for one in json.loads(done.stdout):
+        file = Path(one["filename"]).resolve().relative_to(top.resolve())
+        yield f"{file}:{one['location']['row']}: {one['message']} (D401)"
+
+
+def _git(top: Path, *words: str) -> str | None:
+    done = subprocess.run(["git", "-C", str(top), *words], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def main(top: Path = WORDS.parents[1], words: Path = WORDS) -> int:
+    """Print what is found; return 1 where there is something."""
+    since, avoided = phrases(words)
+    new = changed(top, since)
+    if new is None:
+        print(f"words: skipped, for the history has no commit {since} (a shallow clone?)")
+        return 0
+    messages = [
+        message
+        for file, lines in sorted(new.items())
+        for message in found(file, (top / file).read_text(), lines, avoided)
+    ]
+    messages += moods(top, sorted(file for file in new if file.startswith("src/") and file.endswith(".py")))
+    print("\n".join([*messages, f"words: {len(messages)} to change in lines that are new since {since[:12]}"]))
+    return 1 if messages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
