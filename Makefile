@@ -50,7 +50,10 @@ golden: setup ## write golden/, help texts, the table of README, docs/rules/, sc
 faults: setup ## put single faults into clean builds and print what is found of each, and whether its fix repairs it
 	@$(BIN)/python tests/all_faults.py
 
-bench: setup ## speed and memory per switch, as ratios in one run
+bench: setup ## speed and memory per switch, as ratios in one run; AGAINST=COMMIT compares every stage with that commit
+ifdef AGAINST
+	@$(BIN)/python benchmarks/against.py $(AGAINST)
+else
 	@$(BIN)/python benchmarks/pod.py --platform sonic
 	@$(BIN)/python benchmarks/pod.py --platform nvue
 	@$(BIN)/python benchmarks/site.py
@@ -58,6 +61,7 @@ bench: setup ## speed and memory per switch, as ratios in one run
 	@$(BIN)/python benchmarks/change.py
 	@$(BIN)/python benchmarks/routing.py
 	@$(BIN)/python benchmarks/editor.py
+endif
 
 wheelhouse: $(VENV)/.wheelhouse
 

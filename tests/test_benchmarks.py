@@ -29,6 +29,16 @@ def test_a_pod_is_measured_stage_by_stage(tmp_path: Path) -> None:
     assert all(stage["cpu"] > 0 for stage in report["stages"].values())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_every_stage_is_compared_with_a_commit(tmp_path: Path) -> None:
+    report = figures("against.py", tmp_path / "against.json", "HEAD", "--pairs", "1")
+    assert list(report) == [
+        *("start", "show", "build", "build, 6 switches", "lint", "lint, cached"),
+        *("validate", "check", "plan", "drift", "fix", "import"),
+    ]
+    assert all(stage["before_cpu_s"] > 0 and stage["after_mib"] > 0 for stage in report.values())
+
+
 def test_routing_is_measured_with_failures(tmp_path: Path) -> None:
     command = [sys.executable, BENCHMARKS / "routing.py", "--sizes", "192", "--failures", "192"]
     report_file = tmp_path / "routing.json"

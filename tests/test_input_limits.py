@@ -98,6 +98,17 @@ LARGE = {
             + "".join(f"net del interface swp{one}\n" for one in range(count // 2))
         ),
     ),
+    "addresses of one port": (
+        "leaf1/config_db.json",
+        lambda count: json.dumps(
+            {
+                "PORT": {"Ethernet0": {"lanes": "1", "speed": "100000"}},
+                "INTERFACE": {
+                    f"Ethernet0|10.{one >> 16}.{one >> 8 & 255}.{one & 255}/8": {} for one in range(4 * count)
+                },
+            }
+        ),
+    ),
     "comments that allow rules on lines of FRR": (
         "leaf1/frr.conf",
         lambda count: "! nodrop: allow[mtu-mismatch]: x\nip route 10.2.3.4/32 blackhole\n" * count,

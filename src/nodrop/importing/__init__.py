@@ -5,6 +5,9 @@ A module per part gives keys and what it leaves over (`found.Found`); `leaving` 
 intent.
 """
 
+from itertools import groupby
+from operator import itemgetter
+
 from nodrop.fabric.reading import Reading
 from nodrop.importing.additions import Files
 from nodrop.importing.derived import Imported, derive
@@ -20,8 +23,8 @@ def files_of(reading: Reading) -> Files:
         device.name: {source.name: load(source) for source in reading.sources.get(device.name, ())}
         for device in reading.fabric.devices
     }
-    secret: dict[str, tuple[str, ...]] = {}
-    for device, file, line in sorted(reading.secret_lines):
+    secret: dict[str, list[str]] = {}
+    for (device, file), lines in groupby(sorted(reading.secret_lines), key=itemgetter(0, 1)):
         text = bundles.get(device, {}).get(file, b"").decode(errors="replace").splitlines()
-        secret[device] = (*secret.get(device, ()), *text[line - 1 : line])
-    return Files(bundles=bundles, secret=secret)
+        secret.setdefault(device, []).extend(text[line - 1] for _, _, line in lines if line <= len(text))
+    return Files(bundles=bundles, secret={device: tuple(texts) for device, texts in secret.items()})

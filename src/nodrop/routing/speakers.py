@@ -130,11 +130,11 @@ def usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) -> bool:
 
 def _over(router: Router, family: Family) -> dict[Prefix, tuple[Leg, ...]]:
     """On which legs it depends whether a router has a prefix, of those that can be down."""
-    found: dict[Prefix, tuple[Leg, ...]] = {subnet: (leg,) for subnet, leg in router.by_subnet.items()}
+    found = {subnet: [leg] for subnet, leg in router.by_subnet.items()}
     for route, to in statics(router, family):
         if (leg := outlet(router, route)) is not None:
-            found[to] = (*found.get(to, ()), leg)
-    return found
+            found.setdefault(to, []).append(leg)
+    return {prefix: tuple(legs) for prefix, legs in found.items()}
 
 
 class World:

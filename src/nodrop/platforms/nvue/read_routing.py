@@ -75,7 +75,7 @@ class RoutingReader:
         self._config = config
         self._top = config.top
         self._shared: dict[str, BgpNeighbor] = {}
-        self.unread: list[Path] = []
+        self.unread: dict[Path, None] = {}
         """Settings that change routes and are not in the model; of sessions in the same words, those of the first."""
         self._policy = self._top.below("router", "policy")
 
@@ -101,7 +101,7 @@ class RoutingReader:
         asn = _asn(node) or _asn(shared)
         if asn is None:
             return UNKNOWN
-        self.unread += unread(node, PROCESS)
+        self.unread |= dict.fromkeys(unread(node, PROCESS))
         family, selection = node.below(*FAMILIES[0]), node.below("path-selection")
         relax = selection.below("multipath").flag("aspath-ignore")
         return Bgp(
@@ -204,7 +204,7 @@ class RoutingReader:
     def _settings(self, nodes: list[View]) -> BgpNeighbor:
         """Return what sessions may have in common."""
         for node in nodes:
-            self.unread += (path for path in unread(node, SESSION) if path not in self.unread)
+            self.unread |= dict.fromkeys(unread(node, SESSION))
         ipv4, ipv6 = ([node.below(*family) for node in nodes] for family in FAMILIES)
         shut, on = _first(node.flag("shutdown") for node in nodes), _first(map(is_on, nodes))
         return BgpNeighbor(
@@ -284,7 +284,7 @@ class RoutingReader:
             for _, rule in self._rules("as-path-list", name):
                 rules.append((rule.word("action", _ACTIONS) or "permit", rule.text("aspath-exp") or ""))
                 if policy_values.path_expression(rules[-1][1]) is None:
-                    self.unread.append((*rule.path, "aspath-exp"))
+                    self.unread[*rule.path, "aspath-exp"] = None
             yield AsPathList(name=name, rules=tuple(rules))
 
     def _route_maps(self) -> Iterator[RouteMap]:
@@ -325,7 +325,7 @@ class RoutingReader:
             value = (node.below(word).text("as") or "") if prepended else " ".join(texts)
             kind = _SETS.get(word, word)
             if not policy_values.computable("set", kind, value):
-                self.unread.append((*node.path, word))
+                self.unread[*node.path, word] = None
             yield kind, value
 
 

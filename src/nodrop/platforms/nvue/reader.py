@@ -216,7 +216,7 @@ class _Device:
             gnmi_port=gnmi_port(top),
             otlp_collectors=collectors(top),
         )
-        self._unread = routing.unread
+        self._unread = list(routing.unread)
         for subject, reason in trims.items():
             self._derived[(self.name, *subject)] = reason
         self._derived[self.name, "@buffer_model"] = _BUFFER_MODEL

@@ -32,7 +32,7 @@ def _port_channels(config: Config, derived: Derived) -> tuple[PortChannel, ...] 
     members: dict[str, list[str]] = {}
     for name, port in _members(config, "PORTCHANNEL_MEMBER", "PORTCHANNEL"):
         members.setdefault(name, []).append(port)
-    addresses = _addresses(config, "PORTCHANNEL_INTERFACE")
+    addresses = addresses_in(config, "PORTCHANNEL_INTERFACE")
     return tuple(
         PortChannel(
             name=name,
@@ -61,7 +61,7 @@ def _vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
         keys = ("VLAN_MEMBER", f"{name}|{port}")
         tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _TAGGED)
         members.setdefault(name, []).append(VlanMember(interface=port, tagged=tagged is not False))
-    addresses = _addresses(config, "VLAN_INTERFACE")
+    addresses = addresses_in(config, "VLAN_INTERFACE")
     found = []
     for name, row in config.rows("VLAN").items():
         number = _VLAN.fullmatch(name)
@@ -93,13 +93,14 @@ def _members(config: Config, table: str, of: str) -> Iterator[tuple[str, str]]:
             config.malformed((table, key), key, f"a row of {of}, a bar and a port")
 
 
-def _addresses(config: Config, table: str) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+def addresses_in(config: Config, table: str) -> dict[str, tuple[str, ...]]:
+    """Return the addresses of each interface of a table, as they are written."""
+    found: dict[str, list[str]] = {}
     for key in config.rows(table):
         name, _, address = key.partition("|")
         if address:
-            found[name] = (*found.get(name, ()), address)
-    return found
+            found.setdefault(name, []).append(address)
+    return {name: tuple(texts) for name, texts in found.items()}
 
 
 def _enabled(config: Config, keys: tuple[str, str], row: Row, default: bool, derived: Derived) -> bool:

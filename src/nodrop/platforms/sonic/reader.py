@@ -22,7 +22,7 @@ from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
 from nodrop.platforms.sonic.read_bgp import routing
-from nodrop.platforms.sonic.read_bridging import bridging
+from nodrop.platforms.sonic.read_bridging import addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
 from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, replaced
 from nodrop.platforms.sonic.read_listening import remark_listening
@@ -232,7 +232,7 @@ class _Device:
         cables = {
             port: self._metres(name, port, row) for name, row in config.rows("CABLE_LENGTH").items() for port in row
         }
-        addresses = self._addresses()
+        addresses = addresses_in(self._config, "INTERFACE")
         named = ports or dict.fromkeys(port for port in (*qos.ports, *cables) if port.startswith("Ethernet"))
         for name in sorted(named, key=natural):
             row = ports.get(name)
@@ -345,14 +345,6 @@ class _Device:
             self._config.malformed(("CABLE_LENGTH", name, port), text, "metres, such as 40m")
             return None
         return int(text[:-1])
-
-    def _addresses(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
-        for key in self._config.rows("INTERFACE"):
-            name, _, address = key.partition("|")
-            if address:
-                found[name] = (*found.get(name, ()), address)
-        return found
 
     def _link_local(self, name: str) -> bool | Unknown:
         config = self._config
