@@ -6,9 +6,11 @@ import os
 import re
 import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -131,13 +133,102 @@ def test_a_file_keeps_its_mode_and_nothing_is_written_through_a_link() -> None:
     assert [stat.S_IMODE(Path(name).stat().st_mode) for name in ("mine", "new")] == [0o640, 0o640]
 
 
-def test_what_is_no_regular_file_is_written_to() -> None:
-    os.mkfifo("pipe")
-    reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
-    assert nodrop("lint", "pod.yaml", *formats("json=pipe", "sarif=/dev/null")).code == 1
-    said, _ = reader.communicate(timeout=30)
-    assert json.loads(said)["findings"]
-    assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+@pytest.fixture
+def in_time() -> Iterator[None]:
+    """Fail where a command waits: for a reader or writer of a pipe there is none."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError("nodrop waits")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(30)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def lay(kind: str, path: Path) -> None:
+    """Put something that is no regular file under a name."""
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+    elif os.geteuid() != 0:
+        pytest.skip("only root can make a device")
+    else:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+
+
+OUTPUTS: dict[str, tuple[str, ...]] = {
+    "lint": ("lint", "pod.yaml", "--format", "json={}"),
+    "baseline": ("baseline", "pod.yaml", "-o", "{}"),
+    "import": ("import", "built", "-o", "{}"),
+    "build": ("build", "pod.yaml", "--write-anyway", "-o", "{}"),
+    "plan --patch": ("plan", "built", "pod.yaml", "--patch", "{}"),
+    "init": ("init", "{}"),
+}
+
+
+@pytest.mark.usefixtures("in_time")
+@pytest.mark.parametrize("kind", ["pipe", "socket", "device"])
+@pytest.mark.parametrize("above", ["", "../"])
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_what_is_no_regular_file_is_refused(
+    command: str, above: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("here").mkdir()
+    Path("pod.yaml").rename("here/pod.yaml")
+    monkeypatch.chdir("here")
+    if "built" in OUTPUTS[command]:
+        built("pod.yaml", "built", "--write-anyway", "--fail-on", "never")
+    there = Path(f"{above}x.yaml")
+    lay(kind, there)
+    before = there.lstat()
+    done = nodrop(*(word.format(there) for word in OUTPUTS[command]))
+    assert done.code == 2, done
+    assert "x.yaml" in done.err + done.out
+    assert os.path.samestat(there.lstat(), before)
+
+
+@pytest.mark.usefixtures("in_time")
+def test_check_does_not_wait_for_a_pipe_in_the_place_of_a_file() -> None:
+    built("pod.yaml", "out", "--write-anyway", "--fail-on", "never")
+    Path("out/leaf1/config_db.json").unlink()
+    os.mkfifo("out/leaf1/config_db.json")
+    done = nodrop("build", "pod.yaml", "-o", "out", "--check")
+    assert done.code == 1
+    assert "drift: out/leaf1/config_db.json: differs from the build" in done.err
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_an_open_descriptor_is_written_to(name: str) -> None:
+    """As shells name it: `--format json=>(jq .)`."""
+    reader, writer = os.pipe()
+    command = [sys.executable, "-c", SCRIPT, "lint", "pod.yaml", *formats(f"json={name.format(writer)}", "text")]
+    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[writer])
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        assert json.load(pipe)["findings"]
+    said, wrong = done.communicate(timeout=30)
+    assert (done.returncode, said.decode(), wrong) == (1, nodrop("lint", "pod.yaml").out, b"")
+
+
+def test_the_null_device_takes_a_report() -> None:
+    assert nodrop("lint", "pod.yaml", *formats("json=/dev/null")).code == 1
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_standard_output_that_is_a_file_is_written_on() -> None:
+    command = [sys.executable, "-c", SCRIPT, "lint", "pod.yaml", *formats("json=/dev/stdout")]
+    with Path("report").open("wb") as report:
+        report.write(b"before\n")
+        report.flush()
+        assert subprocess.run(command, stdout=report, check=False).returncode == 1
+        report.write(b"after\n")
+    first, *said, last = Path("report").read_text().splitlines(keepends=True)
+    assert (first, last) == ("before\n", "after\n")
+    assert json.loads("".join(said))["findings"]
 
 
 def test_a_file_in_a_folder_that_takes_no_new_one_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from command import built, nodrop, unwatched
+from nodrop.cli.patching import write
 from nodrop.resources import home
 
 INTENT = home("intents") / "two-by-two.yaml"
@@ -74,6 +75,49 @@ def test_patches_take_a_folder_for_each_switch(other: Path) -> None:
     Path("patch/mine.txt").write_text("")
     again = nodrop("plan", INTENT, other, "--patch", "patch")
     assert (again.code, "mine.txt" in again.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["PATCHES.txt", "leaf1", "patch.json", "plan", "fabric.yaml", "hosts", "1"])
+def test_a_fabric_may_have_any_name_that_is_given_to_files(other: Path, name: str) -> None:
+    """The name comes from a file, and becomes a folder among others."""
+    for folder, changed in (("old", INTENT), ("new", other)):
+        Path(folder).mkdir()
+        for fabric in (name, "two"):
+            text = changed.read_text().replace("fabric: two-by-two", f"fabric: {fabric}")
+            Path(folder, f"{fabric}.intent.yaml").write_text(text)
+    done = nodrop("plan", "old", "new", "--patch", "patch")
+    assert (done.code, done.err) == (1, "patches of 8 switches are in patch\n")
+    expected = "PATCHES.txt.2" if name == "PATCHES.txt" else name
+    assert {path.name for path in Path("patch").iterdir()} == {".nodrop.json", "PATCHES.txt", "two", expected}
+    assert {path.name for path in Path("patch", expected).iterdir()} == {"leaf1", "leaf2", "spine1", "spine2"}
+    assert Path("patch/PATCHES.txt").read_text().startswith("Patches of nodrop")
+
+
+def test_folders_that_a_patch_is_in_are_no_two_things(tmp_path: Path) -> None:
+    """A stage and a switch, a switch and a file of another, a fabric and a switch may have one name."""
+    out = tmp_path / "out"
+    given = {"patch.json": b"[]"}
+    write(
+        str(out),
+        [
+            ((), "3", given, {}),
+            (("3",), "patch.json", given, {}),
+            (("3",), "leaf1", given, {}),
+            (("PATCHES.txt", "3"), "leaf1", given, {}),
+            (("PATCHES.txt", "3"), "leaf/1", given, {}),
+            (("a b", "3"), ".nodrop.json", given, {}),
+            ((), "a-b", given, {}),
+        ],
+    )
+    assert {str(path.parent.relative_to(out)) for path in out.rglob("*/patch.json") if path.is_file()} == {
+        "3",
+        "3.2/patch.json",
+        "3.2/leaf1",
+        "PATCHES.txt.2/3/leaf1",
+        "PATCHES.txt.2/3/leaf-1",
+        "a-b/3/nodrop.json",
+        "a-b.2",
+    }
 
 
 def test_what_cannot_be_read_is_exit_code_2(other: Path) -> None:
