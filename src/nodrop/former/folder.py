@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.root import Root
+from nodrop.formats.root import LeadsOut, Root
 from nodrop.former.asking import REVISION_HINT
 from nodrop.former.state import Former
 from nodrop.inputs import Disk, Entry, Text
@@ -18,10 +18,7 @@ class _Folder(Former):
     def __init__(self, folder: Path) -> None:
         super().__init__(Path(os.path.realpath(".")))
         self._folder, self._disk = folder, Disk()
-        self._real = Path(os.path.realpath(folder))
         self._root = Root(os.path.abspath(folder), str(folder))  # noqa: PTH100 -- links to it are the user's own
-        self._inside: dict[str, bool] = {}
-        """Which paths from the folder lead to something below it."""
         self._now: dict[str, bool] = {}
         """Of which files the bytes are those that lie at the same path now."""
 
@@ -34,26 +31,16 @@ class _Folder(Former):
         if key is None:
             return None
         there = self._folder / key
-        if self._is_inside(key):
-            return there
-        problem = Problem(path=str(path), found=f"a link that leads out of {self._folder}, so it is not followed")
-        if problem not in self.problems:
-            self.problems.append(problem)
-        return None
-
-    def _is_inside(self, key: str) -> bool:
-        """Whether a path from the folder leads to something below it, with what its own links lead to."""
-        asked = []
-        while key not in self._inside:
-            asked.append(key)
-            path = self._folder / key
-            if not key or os.path.islink(path):  # noqa: PTH114 -- raises nothing where a name is too long
-                self._inside[key] = Path(os.path.realpath(path)).is_relative_to(self._real)
-            else:
-                key = key.rpartition("/")[0]
-        inside = self._inside[key]
-        self._inside.update(dict.fromkeys(asked, inside))
-        return inside
+        try:
+            self._root.status(there)
+        except LeadsOut:
+            problem = Problem(path=str(path), found=f"a link that leads out of {self._folder}, so it is not followed")
+            if problem not in self.problems:
+                self.problems.append(problem)
+            return None
+        except (OSError, ValueError):
+            pass  # as is told when it is read
+        return there
 
     def is_now(self, text: Text) -> bool:
         """Whether a text of this state has the bytes that lie there now."""
@@ -76,8 +63,7 @@ class _Folder(Former):
         """Whether a path led to a file, or is a link that leads out of the folder, behind which there may be one."""
         there = self.there(path)
         if there is None:
-            key = self.key(path)
-            return key is not None and (self._folder / key).is_symlink()
+            return self.key(path) is not None
         return self._disk.is_file(there)
 
     def entries(self, folder: Path) -> list[Entry]:
