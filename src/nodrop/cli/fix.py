@@ -158,7 +158,7 @@ def _patched(directory: str, fixed: Sequence["Fixed"]) -> None:
         directory,
         (
             (
-                "",
+                (),
                 patch.device,
                 {name: text.encode() for name, text in patch.forms.items()},
                 {file.name: file.old for file in one.rewritten if file.device == patch.device},

@@ -16,6 +16,9 @@ from nodrop.plan.patches import forms, patches
 from nodrop.publish import digest, matching, publish
 from nodrop.report import names
 
+Above = tuple[str, ...]
+"""The names of the folders above that of a switch: its fabric, its stage."""
+
 _ABOUT = b"""\
 Patches of nodrop: in each folder, what takes the switch of its name to what is wanted.
 nodrop reads none of these folders as a configuration, unless it is named itself.
@@ -39,16 +42,16 @@ def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs
     How many there are is told, and of how many switches there are several. InputProblems as `write` has it.
     """
     files = []
-    switches = Counter[tuple[str, str]]()
-    hands: set[tuple[str, str]] = set()
+    switches = Counter[tuple[Above, str]]()
+    hands: set[tuple[Above, str]] = set()
     with working(sum(len(plan.devices) for plan, _, _ in plans), jobs) as executor:
         for plan, old, new in plans:
-            above = f"{plan.new}/" if len(plans) > 1 else ""
+            above = (plan.new,) if len(plans) > 1 else ()
             for patch in patches(plan, old, new, executor):
                 hands |= {(above, patch.device)} if patch.by_hand else set()
                 switches[above, patch.device] += max(1, sum(name.startswith("patch-") for name in patch.files))
-                folder = f"{above}{patch.turn}/" if patch.turn else above
-                files.append((folder, patch.device, patch.files, bundle(old, patch.device) or {}))
+                folders = (*above, patch.turn) if patch.turn else above
+                files.append((folders, patch.device, patch.files, bundle(old, patch.device) or {}))
     write(directory, files)
     said = [f"patches of {names.count(len(switches), 'switch')} are in {directory}"]
     if several := sum(number > 1 for number in switches.values()):
@@ -58,23 +61,44 @@ def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs
     tell("; ".join(said))
 
 
-def write(directory: str, made: Iterable[tuple[str, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
+def write(directory: str, made: Iterable[tuple[Above, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
     """Write the files of each switch below a folder of its name; what an earlier run has written there is replaced.
 
-    Given of each: the folder above (empty, or ending with `/`), its name, the files, and the files that it had, of
-    which the digests are kept. A name that is no folder's is made one, and of two that come to the same the second
-    gets a number. What another command has written there is refused with InputProblems.
+    Given of each: the folders above, its name, the files, and the files that it had, of which the digests are kept.
+    What another command has written there is refused with InputProblems.
     """
     files: dict[str, bytes] = {}
     inputs: dict[str, str] = {}
-    taken = {PATCHES}
+    folders = _Folders()
     for above, device, given, had in made:
-        plain = re.sub(r"[^A-Za-z0-9._@+=-]", "-", device).lstrip(".") or "device"
-        numbered = (above + (plain if number == 1 else f"{plain}.{number}") for number in count(1))
-        folder = next(name for name in numbered if name not in taken)
-        taken.add(folder)
+        folder = folders.new(folders.above(above), device)
         files |= {f"{folder}/{name}": text for name, text in given.items()}
         inputs |= {f"{folder}/{name}": digest(text) for name, text in had.items()}
     about = {PATCHES: _ABOUT} if files else {}
     names = matching([PATCHES, *(f"{above}{form}" for form in forms() for above in ("*/", "*/*/", "*/*/*/"))])
     publish(Path(directory), about | files, names, inputs=inputs, display=directory, mark=PATCHES, private=True)
+
+
+class _Folders:
+    """Folders by names that files may have chosen: none has the name of a file, and no two have one name.
+
+    A name that is no folder's is made one; of two that result in the same, the second gets a number.
+    """
+
+    def __init__(self) -> None:
+        self._taken = {PATCHES}
+        self._above: dict[Above, str] = {(): ""}
+
+    def above(self, names: Above) -> str:
+        """Return the folder that these names have, one below the other, as a path that ends with `/` or is empty."""
+        if names not in self._above:
+            self._above[names] = self.new(self.above(names[:-1]), names[-1]) + "/"
+        return self._above[names]
+
+    def new(self, above: str, name: str) -> str:
+        """Return a folder of this name that nothing else has."""
+        plain = re.sub(r"[^A-Za-z0-9._@+=-]", "-", name).lstrip(".") or "device"
+        numbered = (above + (plain if number == 1 else f"{plain}.{number}") for number in count(1))
+        folder = next(one for one in numbered if one not in self._taken)
+        self._taken.add(folder)
+        return folder
