@@ -6,6 +6,8 @@ from pathlib import Path
 
 from nodrop.publish import Disk
 from nodrop.publish.disk import MARKER
+from nodrop.publish.held import Held
+from nodrop.publish.landing import Landing
 
 
 class Stopped(BaseException):
@@ -32,69 +34,69 @@ class StoppingDisk(Disk):
         self.done.append(name)
         return ends
 
-    def mkdir(self, path: Path, mode: int | None = None) -> None:
+    def mkdir(self, place: Landing, mode: int = 0o777) -> None:
         self._step("mkdir")
-        super().mkdir(path, mode)
+        super().mkdir(place, mode)
 
-    def write_file(self, path: Path, data: bytes, mode: int, *, sync: bool) -> None:
+    def write_file(self, place: Landing, data: bytes, mode: int, *, sync: bool) -> None:
         if self._step("write_file"):
-            path.write_bytes(data[: len(data) // 2])
+            super().write_file(place, data[: len(data) // 2], mode, sync=False)
             self._end()
-        super().write_file(path, data, mode, sync=sync)
+        super().write_file(place, data, mode, sync=sync)
 
-    def mark(self, folder: Path) -> None:
+    def mark(self, folder: Held, mode: int | None = None) -> None:
         self._step("mark")
-        super().mark(folder)
+        super().mark(folder, mode)
 
-    def unmark(self, folder: Path) -> None:
+    def unmark(self, folder: Held) -> None:
         self._step("unmark")
         super().unmark(folder)
 
-    def link(self, source: Path, path: Path) -> None:
+    def link(self, source: Landing, place: Landing) -> None:
         self._step("link")
-        super().link(source, path)
+        super().link(source, place)
 
-    def fsync_dir(self, path: Path) -> None:
-        self._step("fsync_dir")
-        super().fsync_dir(path)
+    def fsync_folder(self, folder: int) -> None:
+        self._step("fsync_folder")
+        super().fsync_folder(folder)
 
-    def sync_filesystem(self, path: Path) -> None:
+    def sync_filesystem(self, folder: int) -> None:
         self._step("sync_filesystem")
-        super().sync_filesystem(path)
+        super().sync_filesystem(folder)
 
-    def rename(self, source: Path, path: Path) -> None:
+    def rename(self, source: Landing, place: Landing) -> None:
         self._step("rename")
-        super().rename(source, path)
+        super().rename(source, place)
 
-    def exchange(self, one: Path, other: Path) -> None:
+    def exchange(self, one: Landing, other: Landing) -> None:
         self._step("exchange")
         if not self.offers_exchange:
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         super().exchange(one, other)
 
-    def remove_tree(self, path: Path) -> None:
+    def remove_tree(self, place: Landing, folder: Held) -> None:
         if self._step("remove_tree"):
-            for file in sorted(path.rglob("*"))[::2]:
+            for file in sorted(Path(folder.path).with_name(place.name).rglob("*"))[::2]:
                 if file.is_file() and file.name != MARKER:  # which is removed last
                     file.unlink()
             self._end()
-        super().remove_tree(path)
+        super().remove_tree(place, folder)
 
-    def remove_empty(self, path: Path) -> None:
+    def remove_empty(self, place: Landing) -> None:
         self._step("remove_empty")
-        super().remove_empty(path)
+        super().remove_empty(place)
 
-    def lock(self, path: Path) -> int | None:
+    def lock(self, place: Landing) -> int | None:
         self._step("lock")
-        return super().lock(path)
+        return super().lock(place)
 
-    def unlock(self, path: Path, handle: int) -> None:
+    def unlock(self, place: Landing, handle: int) -> None:
         try:
             self._step("unlock")
         except Stopped:
             os.close(handle)  # the kernel does this for a run that dies; the file stays
             raise
-        super().unlock(path, handle)
+        super().unlock(place, handle)
 
     def _end(self) -> None:
         self.stopped = True
@@ -105,8 +107,7 @@ class FailingDisk(Disk):
     """A disk whose named operation fails with this error, every time."""
 
     def __init__(self, operation: str, code: int) -> None:
-        def fail(*arguments: object, **named: object) -> None:
-            path = next((str(argument) for argument in arguments if isinstance(argument, Path)), None)
-            raise OSError(code, os.strerror(code), path)
+        def fail(*_: object, **__: object) -> None:
+            raise OSError(code, os.strerror(code))
 
         setattr(self, operation, fail)

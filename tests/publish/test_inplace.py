@@ -39,9 +39,9 @@ class Mortal(Disk):
         self._step()
         super().put(draft, place)
 
-    def fsync_folder(self, place: Landing) -> None:
+    def fsync_folder(self, folder: int) -> None:
         self._step()
-        super().fsync_folder(place)
+        super().fsync_folder(folder)
 
 
 def two(folder: Path) -> list[Replacement]:

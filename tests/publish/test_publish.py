@@ -18,6 +18,7 @@ from stopping_disk import FailingDisk, Stopped, StoppingDisk
 from nodrop.errors import InputProblems
 from nodrop.publish import DISK, Disk, Drift, Published, check, digest, drafting, interrupted, publish
 from nodrop.publish.disk import MARK, MARKER
+from nodrop.publish.landing import Landing
 
 OLD = {"fabric.yaml": b"mode: lossless\n", "leaf1/config_db.json": b"{}\n", "leaf2/apply/apply.sh": b"nv apply\n"}
 NEW = {
@@ -60,6 +61,11 @@ def is_whole(directory: Path, files: dict[str, bytes]) -> bool:
 
 def beside(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.parent.iterdir() if path.name != directory.name)
+
+
+def lock_of(directory: Path) -> Landing:
+    """The lock beside a folder, as a build has it."""
+    return Landing(os.open(directory.parent, os.O_PATH), f".{directory.name}.nodrop-lock")
 
 
 def refusal(directory: Path, files: dict[str, bytes] = NEW, disk: Disk = DISK) -> str:
@@ -126,7 +132,7 @@ class TestPublish:
         inode, disk = out.stat().st_ino, StoppingDisk()
         assert put(out, OLD, disk) == Published(written=(), unchanged=tuple(sorted(OLD)), removed=())
         assert out.stat().st_ino == inode
-        assert disk.done == ["lock", "unlock"]
+        assert disk.done == ["lock", "mkdir", "mark", "mark", "remove_tree", "unlock"]
 
     def test_no_files_at_all(self, out: Path) -> None:
         put(out, OLD)
@@ -176,7 +182,7 @@ class TestPublish:
         disk = StoppingDisk()
         put(out, {f"leaf{number}/config_db.json": b"{}" for number in range(count)}, disk)
         syncs = [name for name in disk.done if "sync" in name]
-        expected = ["sync_filesystem", "fsync_dir"] if count > 64 else ["fsync_dir"] * (count + 2)
+        expected = ["sync_filesystem", "fsync_folder"] if count > 64 else ["fsync_folder"] * (count + 2)
         assert syncs == expected
         assert len(synced) == (1 if count > 64 else count + 1 + count + 2)
 
@@ -325,7 +331,7 @@ class TestRefused:
 
     def test_a_link_in_a_circle(self, out: Path) -> None:
         out.symlink_to("out")
-        with pytest.raises(InputProblems, match="is not a folder"):
+        with pytest.raises(InputProblems, match="too many levels of symbolic links"):
             put(out, OLD)
 
     def test_a_mount_point(self) -> None:
@@ -340,7 +346,7 @@ class TestRefused:
 
     def test_while_another_build_runs(self, out: Path) -> None:
         put(out, OLD)
-        lock = out.parent / ".out.nodrop-lock"
+        lock = lock_of(out)
         handle = DISK.lock(lock)
         assert handle is not None
         assert refusal(out) == "out: another nodrop build is writing it (wait until that has ended)"
@@ -356,7 +362,7 @@ class TestRefused:
     def test_a_lock_whose_file_was_just_removed_is_taken_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        path, tries = tmp_path / "lock", []
+        path, tries = tmp_path / ".out.nodrop-lock", []
 
         def flock(handle: int, operation: int) -> None:
             tries.append(handle)
@@ -367,21 +373,21 @@ class TestRefused:
                 path.touch()
 
         monkeypatch.setattr("fcntl.flock", flock)
-        handle = DISK.lock(path)
+        handle = DISK.lock(lock_of(tmp_path / "out"))
         assert handle is not None
         assert len(tries) == 3
         assert os.path.samestat(os.fstat(handle), path.stat())
         os.close(handle)
 
     def test_builds_into_neighbouring_folders_do_not_meet(self, out: Path) -> None:
-        handle = DISK.lock(out.parent / ".out.nodrop-lock")
+        handle = DISK.lock(lock_of(out))
         assert handle is not None
         put(out.parent / "out2", OLD)
-        DISK.unlock(out.parent / ".out.nodrop-lock", handle)
+        DISK.unlock(lock_of(out), handle)
 
 
 class TestSystemRefuses:
-    @pytest.mark.parametrize("operation", ["mkdir", "write_file", "fsync_dir", "exchange", "lock"])
+    @pytest.mark.parametrize("operation", ["mkdir", "write_file", "fsync_folder", "exchange", "lock"])
     @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EDQUOT, errno.EIO])
     def test_the_old_tree_stays_and_nothing_is_left(self, out: Path, operation: str, code: int) -> None:
         put(out, OLD)
@@ -400,10 +406,10 @@ class TestSystemRefuses:
         put(out, OLD)
 
         class Disk2(StoppingDisk):
-            def rename(self, source: Path, path: Path) -> None:
+            def rename(self, source: Landing, place: Landing) -> None:
                 if source.name == ".out.nodrop-new":
-                    raise OSError(errno.EBUSY, "busy", str(source))
-                super().rename(source, path)
+                    raise OSError(errno.EBUSY, "busy")
+                super().rename(source, place)
 
         assert "it is a mount point or in use" in refusal(out, disk=Disk2(exchange=False))
         assert is_whole(out, OLD)
@@ -435,7 +441,7 @@ class TestSystemRefuses:
     @pytest.mark.parametrize("exchange", [True, False])
     def test_an_interrupted_build_tidies_up(self, out: Path, exchange: bool) -> None:
         class Impatient(StoppingDisk):
-            def fsync_dir(self, path: Path) -> None:
+            def fsync_folder(self, folder: int) -> None:
                 raise KeyboardInterrupt
 
         put(out, OLD)
@@ -447,9 +453,9 @@ class TestSystemRefuses:
     @pytest.mark.parametrize("what", ["new file", "edit", "first file"])
     def test_a_user_at_work_while_the_build_runs(self, out: Path, what: str) -> None:
         class Busy(Disk):
-            def mkdir(self, path: Path, mode: int | None = None) -> None:
-                super().mkdir(path, mode)
-                if path.name == "leaf1":
+            def mkdir(self, place: Landing, mode: int = 0o777) -> None:
+                super().mkdir(place, mode)
+                if place.name == "leaf1":
                     out.mkdir(exist_ok=True)
                     (out / ("fabric.yaml" if what == "edit" else "notes")).write_text("mine")
 
@@ -518,8 +524,8 @@ def test_the_order_of_operations(out: Path, exchange: bool) -> None:
     disk = StoppingDisk(exchange=exchange)
     put(out, NEW, disk)
     folders = ["mkdir", "mark", "mkdir", "mkdir"]
-    build = folders + ["write_file"] * 2 + ["link", "write_file", "unmark"] + ["fsync_dir"] * 3
-    swap = ["exchange", "fsync_dir"] if exchange else ["exchange", "rename", "rename", "fsync_dir", "rename"]
+    build = folders + ["write_file"] * 2 + ["link", "write_file", "unmark"] + ["fsync_folder"] * 3
+    swap = ["exchange", "fsync_folder"] if exchange else ["exchange", "rename", "rename", "fsync_folder", "rename"]
     assert disk.done == ["lock", *build, *swap, "mark", "remove_tree", "unlock"]
 
 

@@ -29,14 +29,35 @@ class LeadsOut(OSError):
         super().__init__(errno.EXDEV, f"a link that leads out of {root}")
 
 
+class ForeignLink(LeadsOut):
+    """A link that another user put where everybody may write."""
+
+    def __init__(self, owner: int) -> None:
+        found = f"a link of another user, {user(owner)}, where everybody may write, so it is not followed"
+        OSError.__init__(self, errno.EXDEV, found)
+
+
+def user(uid: int) -> str:
+    """Return how a user is called in messages."""
+    import pwd
+
+    try:
+        return f"{pwd.getpwuid(uid).pw_name} (uid {uid})"
+    except KeyError:
+        return f"uid {uid}"
+
+
 class Root:
     """A folder that what is read lies in, or a single file that a user named; it can be sent to another process."""
 
-    def __init__(self, top: str, shown: str) -> None:
-        """`top` is absolute, without `.` and `..`; links in it are the user's own, and followed. `shown` names it."""
+    def __init__(self, top: str, shown: str, handle: int | None = None) -> None:
+        """`top` is absolute, without `.` and `..`; links in it are the user's own, and followed. `shown` names it.
+
+        `handle` is its descriptor, if it is open, which is closed with the root.
+        """
         self.top, self.shown = top, shown
         self._prefix = top if top.endswith("/") else f"{top}/"
-        self._handle: int | None = None
+        self._handle = handle
 
     def __reduce__(self) -> tuple[type["Root"], tuple[str, str]]:
         return Root, (self.top, self.shown)
@@ -64,8 +85,7 @@ class Root:
         handle = _open_plain(self.handle, below, flags | os.O_CLOEXEC)
         if handle is not None:
             return handle
-        with self._walked(below.split("/"), missing=False) as (folders, names, left):
-            assert not left
+        with self.walked(path) as (folders, names, _):
             if len(folders) == len(names) + 1:
                 return os.open(".", flags | os.O_CLOEXEC, dir_fd=folders[-1])
             return os.open(names[-1], flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
@@ -80,12 +100,8 @@ class Root:
 
     def resolved(self, path: str | os.PathLike[str]) -> str:
         """Return the real path of what is named below the root, of which the last parts may be missing."""
-        below = self._below(path)
-        real = os.path.realpath(self.top)
-        if not below:
-            return real
-        with self._walked(below.split("/"), missing=True) as (_, names, left):
-            return os.path.join(real, *names, *left)  # noqa: PTH118
+        with self.walked(path, missing=True) as (_, names, left):
+            return os.path.join(os.path.realpath(self.top), *names, *left)  # noqa: PTH118
 
     @property
     def handle(self) -> int:
@@ -111,13 +127,16 @@ class Root:
         return absolute[len(self._prefix) :]
 
     @contextmanager
-    def _walked(self, parts: list[str], *, missing: bool) -> Iterator[tuple[list[int], list[str], list[str]]]:
-        """Go to what parts of a path name, link by link, and give the folders on the way, open, and their names.
+    def walked(
+        self, path: str | os.PathLike[str], *, missing: bool = False
+    ) -> Iterator[tuple[list[int], list[str], list[str]]]:
+        """Go to what is named below the root, link by link, and give the folders on the way, open, and their names.
 
         What is no folder is the last name, without a folder. Parts that are `missing` are left, where that may be.
+        LeadsOut where a link leads out, or is another user's where everybody may write.
         """
+        left, hops = self._below(path).split("/")[::-1], 0
         folders, names = [os.open(".", _FOLDER, dir_fd=self.handle)], list[str]()
-        left, hops = parts[::-1], 0
         try:
             while left:
                 part = left.pop()
@@ -135,13 +154,18 @@ class Root:
                         raise
                     left.append(part)
                     break
-                kind = os.fstat(here).st_mode
+                status = os.fstat(here)
+                kind = status.st_mode
                 if stat.S_ISDIR(kind):
                     folders.append(here)
                     names.append(part)
                     continue
-                target = os.readlink("", dir_fd=here) if stat.S_ISLNK(kind) else None
-                os.close(here)
+                try:
+                    if stat.S_ISLNK(kind):
+                        _require_own(status, folders[-1])
+                    target = os.readlink("", dir_fd=here) if stat.S_ISLNK(kind) else None
+                finally:
+                    os.close(here)
                 if target is not None:
                     hops += 1
                     if hops > _HOPS:
@@ -151,7 +175,7 @@ class Root:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 else:
                     names.append(part)
-            yield folders, names, left[::-1]
+            yield folders, names, [part for part in reversed(left) if part not in ("", ".")]
         finally:
             for handle in folders:
                 os.close(handle)
@@ -172,6 +196,13 @@ class Root:
                     self._up(folders, names)
                 return target[len(top) :].split("/")
         raise LeadsOut(self.shown)
+
+
+def _require_own(link: os.stat_result, folder: int) -> None:
+    """Refuse a link that another user put where everybody may write, as kernels do in folders such as /tmp."""
+    where = os.fstat(folder)
+    if where.st_mode & stat.S_IWOTH and link.st_uid not in (os.geteuid(), where.st_uid):
+        raise ForeignLink(link.st_uid)
 
 
 def repository_of(absolute: str) -> str | None:

@@ -1,14 +1,14 @@
 """How a folder differs from what a build would leave there; nothing is changed."""
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.publish.refusal import in_words, placed, refused, require_folder
-from nodrop.publish.swap import Place
+from nodrop.publish.held import Held, NotPlain
+from nodrop.publish.refusal import in_words, refused, require_folder
+from nodrop.publish.swap import placing
 from nodrop.publish.tree import (
     MANIFEST,
     Manifest,
@@ -51,14 +51,14 @@ class Comparison:
     def put(self, files: Mapping[str, bytes]) -> Compared:
         """Compare these files with what stands in their places."""
         require_plain(files)
-        place = Place.of(self.directory)
         digests = {path: digest(files[path]) for path in files}
         lines = {}
-        with in_words(place, self.display):
+        with in_words(self.display):
+            there = self._there()
             for path in files:
-                with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
-                    if (there := (place.tree / path).read_bytes()) != files[path]:
-                        lines[path] = first_difference(there, files[path])
+                with suppress(FileNotFoundError, NotADirectoryError, NotPlain):
+                    if there is not None and (found := there.read(path)[1]) != files[path]:
+                        lines[path] = first_difference(found, files[path])
         return Compared(digests=digests, lines=lines)
 
     def drifts(self, parts: Sequence[Compared]) -> tuple[Drift, ...]:
@@ -66,20 +66,19 @@ class Comparison:
 
         What the manifest says of the inputs is taken as it stands: other inputs that give the same files are no drift.
         """
-        place = Place.of(self.directory)
         digests = {path: data for part in parts for path, data in part.digests.items()}
         lines = {path: line for part in parts for path, line in part.lines.items()}
         require_plain(digests)
-        with in_words(place, self.display):
-            if not os.path.lexists(place.tree):
+        with in_words(self.display):
+            there = self._there()
+            if there is None:
                 return tuple(Drift(path=path, kind="missing") for path in sorted([*digests, MANIFEST]))
-            require_folder(place, self.display)
-            said = _said(place.tree / MANIFEST)
-            found = dict(walk(place.tree, folders_of([*digests, *said.files])))
+            said = _said(there)
+            found = dict(walk(there, folders_of([*digests, *said.files])))
             if MANIFEST in found and is_file(found[MANIFEST]):
                 manifest = Manifest(inputs=said.inputs, files=digests).to_bytes()
-                if (there := _bytes_of(place.tree / MANIFEST)) != manifest:
-                    lines[MANIFEST] = first_difference(there, manifest)
+                if (bytes_there := _bytes_of(there)) != manifest:
+                    lines[MANIFEST] = first_difference(bytes_there, manifest)
         drifts = []
         for path in sorted({*digests, *found, MANIFEST}):
             if path not in found:
@@ -92,11 +91,19 @@ class Comparison:
                 drifts.append(Drift(path=path, kind="differs", line=lines[path]))
         return tuple(drifts)
 
+    def _there(self) -> Held | None:
+        """Open the folder; None where there is none."""
+        with suppress(FileNotFoundError), placing(self.directory) as place:
+            require_folder(place, self.display)
+            return Held.of(place.tree)
+        return None
+
 
 def comparison(directory: Path, *, display: str) -> Comparison:
     """Begin a comparison; InputProblems where a build that was interrupted has left no folder."""
     display = display.rstrip("/")
-    placed(directory, display)
+    with in_words(display), suppress(FileNotFoundError), placing(directory):
+        pass
     if hint := interrupted(directory):
         raise refused(display, "no such folder", hint)
     return Comparison(directory=directory, display=display)
@@ -114,29 +121,24 @@ def interrupted(directory: Path) -> str | None:
 
     Nothing is moved: only a build does that.
     """
-    try:
-        place = Place.of(directory)
-    except (OSError, ValueError):
-        return None
-    if os.path.lexists(place.tree) or not os.path.lexists(place.old):
-        return None
-    return (
-        f"a build of {place.tree.name} was interrupted; run `nodrop build` again, or rename {place.old.name} beside it "
-        f"to {place.tree.name}"
-    )
+    with suppress(OSError, ValueError), placing(directory) as place:
+        if place.tree.status() is None and place.old.status() is not None:
+            name, old = place.tree.name, place.old.name
+            return f"a build of {name} was interrupted; run `nodrop build` again, or rename {old} beside it to {name}"
+    return None
 
 
-def _bytes_of(manifest: Path) -> bytes:
-    """The text of a manifest; nothing, where it is too large for one."""
+def _bytes_of(folder: Held) -> bytes:
+    """The text of a folder's manifest; nothing, where it is too large for one."""
     try:
-        return manifest_bytes(manifest)
+        return manifest_bytes(MANIFEST, folder.handle)
     except ValueError:
         return b""
 
 
-def _said(manifest: Path) -> Manifest:
-    """What a manifest says; nothing, where it cannot be read as one."""
+def _said(folder: Held) -> Manifest:
+    """What a folder's manifest says; nothing, where it cannot be read as one."""
     try:
-        return Manifest.from_bytes(manifest_bytes(manifest))
+        return Manifest.from_bytes(manifest_bytes(MANIFEST, folder.handle))
     except (ValueError, OSError):
         return Manifest(inputs={}, files={})

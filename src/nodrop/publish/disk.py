@@ -7,9 +7,9 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import BinaryIO
 
+from nodrop.publish.held import Held, replaced
 from nodrop.publish.landing import Landing
 
 NOT_OFFERED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
@@ -19,38 +19,54 @@ MARKER = ".nodrop-draft"
 MARK = b"Made by `nodrop build` on the way to a new tree, and removed by the next one.\n"
 """What stands first in a tree on its way in, and in one on its way out: nodrop made it and may remove it."""
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # linux/fcntl.h, linux/fs.h
+LOCK = b"Held by `nodrop build` while it runs, and removed by it.\n"
+"""What a lock's file holds that nodrop made; any other stays."""
+
+_NEW = os.O_CREAT | os.O_EXCL
+_RENAME_EXCHANGE = 2  # linux/fs.h
+
+
+class NotOurs(Exception):
+    """Something stands beside a tree under a name of nodrop's that nodrop did not make, or another user did."""
+
+    def __init__(self, name: str, owner: int | None = None) -> None:
+        super().__init__(name)
+        self.name, self.owner = name, owner
 
 
 class Disk:
-    """Every operation that changes the disk. Reading is none of them: a run that ends at a read has changed nothing."""
+    """Every operation that changes the disk. Reading is none of them: a run that ends at a read has changed nothing.
 
-    def mkdir(self, path: Path, mode: int | None = None) -> None:
-        """Make one folder; with `mode`, exactly so, whatever the umask."""
-        path.mkdir()
-        if mode is not None:
-            path.chmod(mode)
+    All are relative to open folders and follow no link, so that nobody who swaps names meanwhile can lead them away.
+    """
 
-    def write_file(self, path: Path, data: bytes, mode: int, *, sync: bool) -> None:
+    def mkdir(self, place: Landing, mode: int = 0o777) -> None:
+        """Make one folder, less the umask."""
+        os.mkdir(place.name, mode, dir_fd=place.folder)
+
+    def write_file(self, place: Landing, data: bytes, mode: int, *, sync: bool) -> None:
         """Write a file that was not there, less the umask; with `sync`, return once it would outlive a power cut."""
-        with os.fdopen(os.open(path, _NEW, mode), "wb") as file:
+        with os.fdopen(place.open(os.O_WRONLY | _NEW, mode), "wb") as file:
             file.write(data)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def mark(self, folder: Path) -> None:
-        """Say in a folder that nodrop made it and may remove it, which its owner may then do; it may say so already."""
-        if not os.access(folder, os.W_OK | os.X_OK):
-            folder.chmod(0o700)
-        handle = os.open(folder / MARKER, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        with os.fdopen(handle, "wb") as file:
+    def mark(self, folder: Held, mode: int | None = None) -> None:
+        """Say in a folder that nodrop made it and may remove it, which its owner may then do; it may say so already.
+
+        With `mode`, it has that mode, whatever the umask.
+        """
+        now = stat.S_IMODE(folder.status().st_mode)
+        wanted = now | 0o700 if mode is None else mode
+        if wanted != now:
+            os.fchmod(folder.handle, wanted)
+        with suppress(FileExistsError), os.fdopen(folder.at(MARKER).open(os.O_WRONLY | _NEW), "wb") as file:
             file.write(MARK)
 
-    def unmark(self, folder: Path) -> None:
+    def unmark(self, folder: Held) -> None:
         """Take out of a folder that it may be removed."""
-        (folder / MARKER).unlink()
+        os.unlink(MARKER, dir_fd=folder.handle)
 
     def write_draft(self, file: BinaryIO, data: bytes) -> None:
         """Write a draft of a file, and return once it would outlive a power cut."""
@@ -74,65 +90,70 @@ class Disk:
         """Let a draft take the place of a file in its folder, in one step."""
         os.replace(draft.name, place.name, src_dir_fd=draft.folder, dst_dir_fd=place.folder)
 
-    def fsync_folder(self, place: Landing) -> None:
+    def link(self, source: Landing, place: Landing) -> None:
+        """Let a file have a second name."""
+        os.link(source.name, place.name, src_dir_fd=source.folder, dst_dir_fd=place.folder, follow_symlinks=False)
+
+    def fsync_folder(self, folder: int) -> None:
         """Return once the names in an open folder would outlive a power cut."""
-        with _opened(".", place.folder) as handle:
-            _fsync_folder(handle)
-
-    def link(self, source: Path, path: Path) -> None:
-        """Let `path` be a second name of the file `source`."""
-        path.hardlink_to(source)
-
-    def fsync_dir(self, path: Path) -> None:
-        """Return once the names in this folder would outlive a power cut."""
-        with _opened(path) as handle:
-            _fsync_folder(handle)
-
-    def sync_filesystem(self, path: Path) -> None:
-        """Return once everything written to the file system of this folder would outlive a power cut."""
-        with _opened(path) as handle:
+        with _readable(folder) as handle:
             try:
-                _call("syncfs", handle)
+                os.fsync(handle)
             except OSError as error:
-                if error.errno not in NOT_OFFERED:
+                if error.errno not in NOT_OFFERED:  # CIFS and some FUSE systems have no fsync of a folder
                     raise
-                os.sync()
 
-    def rename(self, source: Path, path: Path) -> None:
+    def sync_filesystem(self, folder: int) -> None:
+        """Return once everything written to the file system of this folder would outlive a power cut."""
+        try:
+            _call("syncfs", folder)
+        except OSError as error:
+            if error.errno not in NOT_OFFERED:
+                raise
+            os.sync()
+
+    def rename(self, source: Landing, place: Landing) -> None:
         """Move within a folder, in one step; a folder replaces nothing but an empty folder."""
-        source.rename(path)
+        os.rename(source.name, place.name, src_dir_fd=source.folder, dst_dir_fd=place.folder)
 
-    def exchange(self, one: Path, other: Path) -> None:
+    def exchange(self, one: Landing, other: Landing) -> None:
         """Let two names change places, in one step; an OSError of NOT_OFFERED where that does not exist."""
-        _call("renameat2", _AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+        names = os.fsencode(one.name), os.fsencode(other.name)
+        _call("renameat2", one.folder, names[0], other.folder, names[1], _RENAME_EXCHANGE)
 
-    def remove_tree(self, path: Path) -> None:
-        """Remove a folder and all below it, what marks it last; links are removed, never followed."""
-        with os.scandir(path) as found:
-            entries = [entry for entry in found if entry.name != MARKER]
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path)
+    def remove_tree(self, place: Landing, folder: Held) -> None:
+        """Remove a folder that has this name, and all below it, what marks it last; links are never followed.
+
+        What is removed is what the folder holds that was opened, whatever has its name by now.
+        """
+        with os.scandir(folder.handle) as found:
+            entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found if entry.name != MARKER]
+        for name, is_folder in entries:
+            if is_folder:
+                shutil.rmtree(name, dir_fd=folder.handle)
             else:
-                os.unlink(entry.path)  # noqa: PTH108
-        (path / MARKER).unlink(missing_ok=True)
-        path.rmdir()
+                os.unlink(name, dir_fd=folder.handle)
+        folder.at(MARKER).remove()
+        if not folder.is_at(place):
+            raise replaced()
+        os.rmdir(place.name, dir_fd=place.folder)
 
-    def remove_empty(self, path: Path) -> None:
+    def remove_empty(self, place: Landing) -> None:
         """Remove a folder that holds nothing; an OSError where it does."""
-        path.rmdir()
+        os.rmdir(place.name, dir_fd=place.folder)
 
-    def lock(self, path: Path) -> int | None:
+    def lock(self, place: Landing) -> int | None:
         """Take the lock of this name, and return the handle that `unlock` wants; None when another run holds it.
 
-        The kernel lets go when a run dies, so a file left behind locks nobody out.
+        The kernel lets go when a run dies, so a file left behind locks nobody out. NotOurs where the name is no file,
+        or another user's.
         """
         while True:
-            handle, held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), False
+            handle, held = _lock_file(place), False
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # The last holder may have removed the file since it was opened; then the next run would lock another.
-                held = _is_at(handle, path)
+                held = _is_at(handle, place)
             except BlockingIOError:
                 return None
             finally:
@@ -141,14 +162,14 @@ class Disk:
             if held:
                 return handle
 
-    def unlock(self, path: Path, handle: int) -> None:
+    def unlock(self, place: Landing, handle: int) -> None:
         """Remove the lock's file, and only then let go: whoever gets it afterwards sees that it is gone.
 
-        A file that holds anything is somebody else's, and stays.
+        A file that does not hold what nodrop writes into a lock is somebody else's, and stays.
         """
         try:
-            if os.fstat(handle).st_size == 0:
-                path.unlink(missing_ok=True)
+            if os.pread(handle, len(LOCK) + 1, 0) == LOCK and _is_at(handle, place):
+                place.remove()
         finally:
             fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough while a forked child shares the handle
             os.close(handle)
@@ -158,12 +179,31 @@ DISK = Disk()
 
 
 @contextmanager
-def _opened(folder: Path | str, above: int | None = None) -> Iterator[int]:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY, dir_fd=above)
+def _readable(folder: int) -> Iterator[int]:
+    """Open a folder anew, which may be open without the right to read it."""
+    handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     try:
         yield handle
     finally:
         os.close(handle)
+
+
+def _lock_file(place: Landing) -> int:
+    """Open the file of a lock, and make it where there is none."""
+    while True:
+        with suppress(FileExistsError):
+            handle = place.open(os.O_RDWR | _NEW)
+            os.write(handle, LOCK)
+            return handle
+        there = place.status()
+        if there is None:
+            continue
+        if not stat.S_ISREG(there.st_mode):
+            raise NotOurs(place.name)
+        if there.st_uid != os.geteuid():
+            raise NotOurs(place.name, there.st_uid)
+        with suppress(FileNotFoundError):
+            return place.open(os.O_RDWR | os.O_NONBLOCK)
 
 
 def _copy_attributes(source: int, target: int) -> None:
@@ -177,20 +217,10 @@ def _copy_attributes(source: int, target: int) -> None:
             raise
 
 
-def _fsync_folder(handle: int) -> None:
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in NOT_OFFERED:  # CIFS and some FUSE systems have no fsync of a folder
-            raise
-
-
-def _is_at(handle: int, path: Path) -> bool:
+def _is_at(handle: int, place: Landing) -> bool:
     """Whether the open file is still the one of this name."""
-    try:
-        return os.path.samestat(os.fstat(handle), path.lstat())
-    except FileNotFoundError:
-        return False
+    there = place.status()
+    return there is not None and os.path.samestat(os.fstat(handle), there)
 
 
 def _call(name: str, *arguments: int | bytes) -> None:

@@ -1,47 +1,46 @@
 """One file written as a whole or not at all: whoever reads it meets the old text or the new one, never a part."""
 
+import errno
 import os
+import re
 import stat
 from contextlib import suppress
 from pathlib import Path
 
-from nodrop.publish.landing import Landing, is_stream, landing
+from nodrop.publish.landing import Landing, landing, make_folder
+
+_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
+
+
+class NotRegular(OSError):
+    """What stands in the place of an output is no regular file, and is not written to."""
+
+    def __init__(self) -> None:
+        found = "not a regular file; for a pipe name its descriptor, as >(command) and /dev/fd/3 do"
+        super().__init__(errno.EINVAL, found)
 
 
 def replace_file(path: Path, data: bytes) -> None:
     """Let `path` be a file of this content; OSError or ValueError where it cannot be, and then it is as it was.
 
     A file keeps its mode, a new one has what the umask leaves of 0666. A link in a repository, or below the working
-    directory, is refused (`landing`). What is no regular file (a pipe, a terminal) is written to, and so is a file in a
-    folder that takes no new one: there the old text may be lost where the writing fails.
+    directory, is refused (`landing`), and so is what is no regular file, which is never waited for. A file in a folder
+    that takes no new one is written to: there the old text may be lost where the writing fails. Open descriptors
+    (/dev/stdout, /dev/fd/3) and character devices below /dev are written to as they are.
     """
-    if is_stream(path):
-        path.write_bytes(data)
+    stream = _stream(path)
+    if stream is not None:
+        with os.fdopen(stream, "wb") as file:
+            file.write(data)
         return
     with landing(path) as place:
         there = place.status()
         if there is not None and not stat.S_ISREG(there.st_mode):
-            _overwrite(place, data)
-            return
-        try:
-            handle, draft = place.draft(0o666)
-        except PermissionError:
-            if there is None:
-                raise
-            _overwrite(place, data)
-            return
-        try:
-            with os.fdopen(handle, "wb") as file:
-                if there is not None:
-                    with suppress(PermissionError):  # FAT has no modes to set
-                        os.fchmod(handle, stat.S_IMODE(there.st_mode))
-                file.write(data)
-                file.flush()
-                os.fsync(handle)
-            os.replace(draft.name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
-        except BaseException:
-            draft.remove()
-            raise
+            if stat.S_ISDIR(there.st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            raise NotRegular
+        _replace(place, there, data)
 
 
 def write_new(path: Path, data: bytes, *, over: bool = False) -> None:
@@ -49,11 +48,12 @@ def write_new(path: Path, data: bytes, *, over: bool = False) -> None:
 
     OSError where it cannot be, FileExistsError where a file is there, which stays as it is. No link is followed.
     """
-    with landing(path, make_folders=True) as place:
-        if over:
-            replace_file(path, data)
+    with landing(path, make_folder) as place:
+        there = place.status()
+        if over and there is not None and stat.S_ISREG(there.st_mode):
+            _replace(place, there, data)
             return
-        if place.status() is not None:
+        if there is not None:
             raise FileExistsError
         handle, draft = place.draft(0o666)
         try:
@@ -66,6 +66,52 @@ def write_new(path: Path, data: bytes, *, over: bool = False) -> None:
             draft.remove()
 
 
+def _replace(place: Landing, there: os.stat_result | None, data: bytes) -> None:
+    try:
+        handle, draft = place.draft(0o666)
+    except PermissionError:
+        if there is None:
+            raise
+        _overwrite(place, data)
+        return
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if there is not None:
+                with suppress(PermissionError):  # FAT has no modes to set
+                    os.fchmod(handle, stat.S_IMODE(there.st_mode))
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        os.replace(draft.name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+    except BaseException:
+        draft.remove()
+        raise
+
+
 def _overwrite(place: Landing, data: bytes) -> None:
-    with os.fdopen(place.open(os.O_WRONLY | os.O_TRUNC), "wb") as file:
+    with os.fdopen(place.open(os.O_WRONLY | os.O_NONBLOCK), "wb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise NotRegular
+        file.truncate(0)
         file.write(data)
+
+
+def _stream(path: Path) -> int | None:
+    """Return an open descriptor, or a character device of the system, that a path names by its own name; else None.
+
+    A descriptor is the user's, and open already: it is no name that anybody else could put something under.
+    """
+    name = os.path.abspath(path)  # noqa: PTH100 -- as it is named: what a link leads to is no name
+    found = _DESCRIPTOR.fullmatch(name)
+    number = int(found[1]) if found else _STREAMS.get(name)
+    if number is not None:
+        return os.dup(number)
+    if not name.startswith("/dev/"):
+        return None
+    with landing(path) as place:
+        there = place.status()
+        if there is None or not stat.S_ISCHR(there.st_mode):
+            return None
+        handle = place.open(os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        os.set_blocking(handle, True)
+        return handle

@@ -42,7 +42,7 @@ def replace_files(files: Sequence[Replacement], *, disk: Disk = DISK) -> None:
             _require_unchanged(file, place)
         for draft, place in drafts:
             disk.put(draft, place)
-            disk.fsync_folder(place)
+            disk.fsync_folder(place.folder)
 
 
 def _refusal(error: OSError) -> str:

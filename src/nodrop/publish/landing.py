@@ -1,21 +1,23 @@
 """Where an output goes: a folder opened below its root, and a name in it that is no link.
 
 The root of an output is the top of the repository that it is named in, else the working directory. Below it no link
-leads out, and the output itself is none; above it, and elsewhere, links are the user's own and are followed.
+leads out, and the output itself is none; above it, and elsewhere, links are the user's own and are followed. A link of
+another user, where everybody may write, is followed nowhere. The folder is found and opened in one walk from descriptor
+to descriptor, so that what is swapped meanwhile leads nowhere else.
 """
 
 import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.formats.root import Root, repository_of
 
-_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TRIES = 100
 
 
@@ -32,6 +34,8 @@ class Landing:
 
     folder: int
     name: str
+    above: str = ""
+    """The real path that the folder had when it was opened, where that is known."""
 
     def status(self) -> os.stat_result | None:
         """Return what the name is, not followed; None where there is nothing."""
@@ -44,10 +48,14 @@ class Landing:
         """Open the file of the name; never through a link."""
         return os.open(self.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=self.folder)
 
+    def beside(self, name: str) -> "Landing":
+        """Return another name in the same folder."""
+        return Landing(self.folder, name, self.above)
+
     def draft(self, mode: int) -> tuple[int, "Landing"]:
         """Make a new file beside this one, hidden, and return it open; the umask takes from its mode."""
         for _ in range(_TRIES):
-            made = Landing(self.folder, f".{self.name[:40]}.{secrets.token_hex(8)}")
+            made = self.beside(f".{self.name[:40]}.{secrets.token_hex(8)}")
             with suppress(FileExistsError):
                 return made.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), made
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -58,57 +66,82 @@ class Landing:
             os.unlink(self.name, dir_fd=self.folder)
 
 
+def make_folder(place: Landing) -> None:
+    """Make a folder above an output; another run may be making the same one."""
+    with suppress(FileExistsError):
+        os.mkdir(place.name, dir_fd=place.folder)
+
+
 @contextmanager
-def landing(path: Path, *, make_folders: bool = False) -> Iterator[Landing]:
+def landing(path: Path, make: Callable[[Landing], None] | None = None) -> Iterator[Landing]:
     """Open the folder that an output goes to; OSError where a link is in the way, ValueError where it can have no name.
 
-    With `make_folders`, the folders above it are made where they are missing.
+    `make` makes each folder that is missing above it; without it that is a FileNotFoundError. What has no folder above
+    it, which only `/` is, is called `.`.
     """
-    where = Path(resolved(path))
-    root = _root(path)
-    if make_folders:
-        where.parent.mkdir(parents=True, exist_ok=True)
-    # Without links now: a root of its own real path opens it so, whatever is swapped meanwhile.
-    if root is None:
-        folder = os.open(where.parent, _FOLDER)
-    else:
-        folder = Root(os.path.realpath(root.top), root.shown).open(where.parent, _FOLDER)
-    try:
-        yield Landing(folder, where.name)
-    finally:
-        os.close(folder)
-
-
-def is_stream(path: Path) -> bool:
-    """Whether an output is a pipe, a terminal or the like, which is named and written to as it is."""
-    try:
-        kind = path.stat().st_mode
-    except OSError:
-        return False
-    return _root(path) is None and not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
+    with _walked(path) as (folder, left, above):
+        at = os.open(".", _FOLDER, dir_fd=folder)
+        try:
+            for part in left[:-1]:
+                if make is None:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+                make(Landing(at, part))
+                below = os.open(part, _FOLDER, dir_fd=at)
+                os.close(at)
+                at = below
+            yield Landing(at, left[-1], os.path.join(above, *left[:-1]))  # noqa: PTH118
+        finally:
+            os.close(at)
 
 
 def resolved(path: Path) -> str:
     """Return where an output really goes, without links; LeadsOut or IsLink where one is in the way below the root."""
-    root = _root(path)
+    with _walked(path) as (_, left, above):
+        return os.path.join(above, *left)  # noqa: PTH118
+
+
+@contextmanager
+def _walked(path: Path) -> Iterator[tuple[int, list[str], str]]:
+    """Go to an output, and give the last folder above it that is there, open, the names below it, and its real path.
+
+    The output is the last of the names.
+    """
+    absolute = os.path.abspath(path)  # noqa: PTH100
+    root = _root(absolute)
     if root is None:
-        return os.path.realpath(path)
-    absolute = os.path.abspath(path)  # noqa: PTH100
-    if absolute == root.top:
-        return os.path.realpath(absolute)
+        with Root("/", "/").walked(absolute, missing=True) as (folders, names, left):
+            if left or not names:
+                yield folders[-1], left or ["."], "/" + "/".join(names)
+            else:
+                yield folders[len(names) - 1], names[-1:], "/" + "/".join(names[:-1])
+        return
     above, name = os.path.split(absolute)
-    where = os.path.join(root.resolved(above), name)  # noqa: PTH118
-    if os.path.islink(where):  # noqa: PTH114
-        raise IsLink
-    return where
+    with root.walked(above, missing=True) as (folders, names, left):
+        if not left and len(folders) == len(names):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        there = None if left else Landing(folders[-1], name).status()
+        if there is not None and stat.S_ISLNK(there.st_mode):
+            raise IsLink
+        yield folders[-1], [*left, name], os.path.join(os.path.realpath(root.top), *names)  # noqa: PTH118
 
 
-def _root(path: Path) -> Root | None:
-    """Return what no link leads an output out of; None outside of a repository and of the working directory."""
-    absolute = os.path.abspath(path)  # noqa: PTH100
+def _root(absolute: str) -> Root | None:
+    """Return what no link leads an output out of; None outside of a repository and of the working directory.
+
+    The root itself is such an output.
+    """
     if (top := repository_of(absolute)) is not None:
-        return Root(top, "the repository")
-    here = Path.cwd()
-    if here == Path("/") or not Path(absolute).is_relative_to(here):
+        return None if absolute == top else Root(top, "the repository", _opened(top))
+    here = os.getcwd()  # noqa: PTH109
+    if here in ("/", absolute) or not absolute.startswith(f"{here}/"):
         return None
-    return Root(str(here), "the working directory")
+    return Root(here, "the working directory", os.open(".", _FOLDER))
+
+
+def _opened(top: str) -> int | None:
+    """Open the top of a repository; None where one may not enter what lies above the working directory."""
+    try:
+        with Root("/", "/").walked(top) as (folders, _, _):
+            return os.open(".", _FOLDER, dir_fd=folders[-1])
+    except PermissionError:
+        return None

@@ -4,13 +4,15 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.formats.root import LeadsOut
+from nodrop.formats.root import LeadsOut, user
+from nodrop.publish.disk import NotOurs
+from nodrop.publish.held import Within
 from nodrop.publish.landing import IsLink
-from nodrop.publish.swap import NotOurs, Place
+from nodrop.publish.swap import Place
 from nodrop.publish.tree import shown
 
 _REASONS = {
@@ -18,6 +20,7 @@ _REASONS = {
     errno.EXDEV: "the file system cannot rename it; does it come from an image layer of a container?",
     errno.EEXIST: "it was filled by somebody else while the build ran, or two names in it differ only in case",
     errno.ENOTEMPTY: "it was filled by somebody else while the build ran",
+    errno.ESTALE: "it was replaced by somebody else while the build ran",
 }
 """Where the system's own words would not help."""
 
@@ -34,40 +37,31 @@ def reason(error: OSError) -> str:
 
 
 @contextmanager
-def in_words(place: Place, display: str) -> Iterator[None]:
+def in_words(display: str) -> Iterator[None]:
     """Say what the system refuses as a problem of the folder, or of the file in it, by the name that the user gave."""
     try:
         yield
-    except OSError as error:
-        path = Path(os.fsdecode(error.filename or ""))
-        inside = next((path.relative_to(root) for root in (place.tree, place.new) if path.is_relative_to(root)), Path())
-        name = f"{display}/{shown(inside.as_posix())}" if inside.parts else display
-        found = f"cannot be read or written: {reason(error)}"
-        raise refused(name, found, "nothing was touched; mend this or give another folder") from error
-
-
-def placed(directory: Path, display: str) -> Place:
-    """Return the place of a folder; refused where a link is in the way."""
-    try:
-        return Place.of(directory)
     except (LeadsOut, IsLink) as error:
         raise InputProblems([Problem(path=display, found=str(error.strerror))]) from None
     except (OSError, ValueError) as error:
-        found = reason(error) if isinstance(error, OSError) else str(error)
-        raise refused(display, f"cannot be read or written: {found}", "give another folder") from error
+        name = f"{display}/{shown(error.filename)}" if isinstance(error, Within) else display
+        found = f"cannot be read or written: {reason(error) if isinstance(error, OSError) else error}"
+        raise refused(name, found, "nothing was touched; mend this or give another folder") from error
 
 
 def not_ours(place: Place, display: str, error: NotOurs) -> InputProblems:
     """What to do where something stands in the way that nodrop did not make."""
     found = f"{error.name} beside it was not made by nodrop, and a build needs the name"
-    if error.name == place.old.name and not os.path.lexists(place.tree):
+    if error.owner is not None:
+        found = f"{error.name} beside it belongs to another user, {user(error.owner)}, and a build needs the name"
+    elif error.name == place.old.name and place.tree.status() is None:
         found = f"{error.name} beside it is not what a build left, or was changed since"
     return refused(display, found, f"move {error.name} away; nothing was touched")
 
 
 def unsettled(place: Place, display: str, error: OSError) -> InputProblems:
     """What to do by hand where an earlier build was cut short and this run is not let clear up after it."""
-    if os.path.lexists(place.old) and not os.path.lexists(place.tree):
+    if place.old.status() is not None and place.tree.status() is None:
         hint = f"the tree as it was is whole: rename {place.old.name} beside it to {place.tree.name}"
     else:
         hint = f"remove {place.new.name} beside it by hand"
@@ -76,16 +70,19 @@ def unsettled(place: Place, display: str, error: OSError) -> InputProblems:
 
 def require_folder(place: Place, display: str) -> None:
     """Refuse what is there but no folder."""
-    with suppress(FileNotFoundError):
-        if not stat.S_ISDIR(place.tree.lstat().st_mode):
-            raise refused(display, "is not a folder", "give a new or an empty folder")
+    there = place.tree.status()
+    if there is not None and not stat.S_ISDIR(there.st_mode):
+        raise refused(display, "is not a folder", "give a new or an empty folder")
 
 
 def require_replaceable(place: Place, display: str) -> None:
     """Refuse what cannot be renamed, or not without pulling the floor from under the user's shell."""
-    if os.path.ismount(place.tree):
+    there, above = place.tree.status(), os.fstat(place.tree.folder)
+    if there is None:
+        return
+    if there.st_dev != above.st_dev or os.path.samestat(there, above):
         raise refused(display, "is a mount point, which cannot be replaced", "build into a folder inside it")
     here = Path.cwd()
-    if place.tree in (here, *here.parents):
+    if any(os.path.samestat(there, one.stat()) for one in (here, *here.parents)):
         found = "is or holds the working directory, and a build replaces the whole folder"
         raise refused(display, found, "build from outside the folder")

@@ -5,138 +5,214 @@
     .DIR.nodrop-lock  held while a build into DIR runs
 
 They stand beside DIR, on its file system. Whenever a run ends, DIR, or while it is missing `.DIR.nodrop-old`, is whole.
-What nodrop has not made under these names is neither moved nor removed: what it made has a marker, or a manifest and
-nothing that this does not list. Only a build settles what another one left.
+What nodrop has not made under these names is neither moved nor removed: what it made belongs to the user who runs it,
+and has a marker, or a manifest and nothing that this does not list. Only a build settles what another one left.
+
+Others may be able to rename what stands there, as in a shared folder. So each folder is opened once, then checked,
+filled and emptied by its descriptor. After each rename the name has to be that folder's, or the rename is undone.
 """
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.errors import InputProblems
-from nodrop.publish.disk import MARK, MARKER, NOT_OFFERED, Disk
-from nodrop.publish.landing import resolved
+from nodrop.publish.disk import MARK, MARKER, NOT_OFFERED, Disk, NotOurs
+from nodrop.publish.held import Held, NotPlain, replaced
+from nodrop.publish.landing import Landing, landing
 from nodrop.publish.names import Names
 from nodrop.publish.tree import Standing, survey
 
 
-class NotOurs(Exception):
-    """Something stands beside a tree under a name of nodrop's that nodrop did not make."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path.name)
-        self.name = path.name
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a tree stands, and the names beside it that only nodrop uses."""
+    """Where a tree stands, in an open folder, and the names beside it that only nodrop uses."""
 
-    tree: Path
-    new: Path
-    old: Path
-    lock: Path
+    tree: Landing
 
-    @classmethod
-    def of(cls, directory: Path) -> "Place":
-        """The place of the folder itself, as an output has it (`landing.resolved`)."""
-        tree = Path(resolved(directory))
-        new, old, lock = (tree.parent / f".{tree.name}.nodrop-{what}" for what in ("new", "old", "lock"))
-        return cls(tree, new, old, lock)
+    @property
+    def new(self) -> Landing:
+        """The tree on its way in or out."""
+        return self._beside("new")
+
+    @property
+    def old(self) -> Landing:
+        """The old tree between two renames."""
+        return self._beside("old")
+
+    @property
+    def lock(self) -> Landing:
+        """The file that is locked."""
+        return self._beside("lock")
+
+    def _beside(self, what: str) -> Landing:
+        return self.tree.beside(f".{self.tree.name}.nodrop-{what}")
 
 
 @contextmanager
-def locked(place: Place, disk: Disk) -> Iterator[bool]:
-    """Hold the place's lock; False when another run holds it, which is not waited for."""
+def placing(directory: Path, make: Callable[[Landing], None] | None = None) -> Iterator[Place]:
+    """Give the place of a folder, as an output has it (`landing`)."""
+    with landing(directory, make) as tree:
+        yield Place(tree)
+
+
+@contextmanager
+def locked(place: Place, disk: Disk) -> Iterator[int | None]:
+    """Hold the place's lock, and give the owner that files made here have; None when another run holds it."""
     handle = disk.lock(place.lock)
     try:
-        yield handle is not None
+        yield None if handle is None else os.fstat(handle).st_uid
     finally:
         if handle is not None:
             disk.unlock(place.lock, handle)
 
 
-def require_ours(place: Place, names: Names) -> None:
-    """Raise NotOurs where something stands beside a tree that no command has made which gives files these names."""
-    for left in (place.new, place.old):
-        if os.path.lexists(left) and not is_ours(left, names):
-            raise NotOurs(left)
+def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
+    """Open what an earlier run has left beside a tree.
+
+    NotOurs where something stands there that is another user's, or that no command has made which gives files these
+    names.
+    """
+    found = []
+    for name in (place.new, place.old):
+        there = name.status()
+        if there is None:
+            continue
+        if there.st_uid != owner:
+            raise NotOurs(name.name, there.st_uid)
+        left = Held.of(name) if stat.S_ISDIR(there.st_mode) else None
+        if left is None or left.status().st_uid != owner or not _is_ours(left, names):
+            raise NotOurs(name.name)
+        found.append(left)
+    return found
 
 
-def settle(place: Place, disk: Disk) -> None:
+def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
     """Leave one whole tree and nothing beside it, wherever a swap has stopped.
 
-    The caller holds the lock, and nodrop made what stands beside it.
+    The caller holds the lock, and `ours` is all that nodrop made. An OSError where anything else stands beside it.
     """
-    if os.path.lexists(place.old) and not os.path.lexists(place.tree):
-        disk.rename(place.old, place.tree)
-        disk.fsync_dir(place.tree.parent)
-    clear(place, disk)
+    if place.tree.status() is None and (old := _one_of(ours, place.old)) is not None:
+        _move(old, place.old, place.tree, disk)
+        disk.fsync_folder(place.tree.folder)
+    clear(place, ours, disk)
 
 
-def clear(place: Place, disk: Disk) -> None:
+def clear(place: Place, ours: Sequence[Held], disk: Disk) -> None:
     """Remove what nodrop made beside the tree.
 
     A tree is removed under the name `.nodrop-new` only, so that one called `.nodrop-old` is whole at any time.
     """
-    if os.path.lexists(place.new):
-        _remove(place.new, disk)
-    if os.path.lexists(place.old):
-        disk.rename(place.old, place.new)
-        _remove(place.new, disk)
+    if (new := _one_of(ours, place.new)) is not None:
+        _remove(new, place.new, disk)
+    if (old := _one_of(ours, place.old)) is not None:
+        _move(old, place.old, place.new, disk)
+        _remove(old, place.new, disk)
 
 
-def _remove(folder: Path, disk: Disk) -> None:
+def _one_of(ours: Sequence[Held], name: Landing) -> Held | None:
+    """Return which of these folders has a name; None where nothing has it, an OSError where anything else has."""
+    if name.status() is None:
+        return None
+    for one in ours:
+        if one.is_at(name):
+            return one
+    raise replaced()
+
+
+def _move(folder: Held, name: Landing, to: Landing, disk: Disk) -> None:
+    """Rename a folder; an OSError, and nothing is renamed, where the name was another's."""
+    disk.rename(name, to)
+    if not folder.is_at(to):
+        disk.rename(to, name)
+        raise replaced()
+
+
+def _remove(folder: Held, name: Landing, disk: Disk) -> None:
     disk.mark(folder)
-    disk.remove_tree(folder)
+    disk.remove_tree(name, folder)
 
 
-def is_ours(folder: Path, names: Names) -> bool:
+def _is_ours(folder: Held, names: Names) -> bool:
     """Whether nodrop made what stands beside a tree: it is marked, empty, or holds what its manifest lists alone."""
     try:
-        if not stat.S_ISDIR(folder.lstat().st_mode):
-            return False
-        there = {entry.name for entry in folder.iterdir()}
+        there = folder.names()
         if MARKER in there:
-            return _is_mark(folder / MARKER, alone=there == {MARKER})
-        standing = survey(folder, names, display=str(folder))
+            return _is_mark(folder, alone=there == [MARKER])
+        standing = survey(folder, names, display=folder.path)
         return not standing.edited(folder, standing.listed, {})
     except (OSError, InputProblems):
         return False
 
 
-def _is_mark(path: Path, *, alone: bool) -> bool:
-    """Whether a file is the mark of a draft; where it is `alone`, its writing may have been cut short."""
-    status = path.lstat()
-    if not stat.S_ISREG(status.st_mode) or status.st_size > len(MARK):
-        return False
-    said = path.read_bytes()
-    return said == MARK or (alone and MARK.startswith(said))
+def _is_mark(folder: Held, *, alone: bool) -> bool:
+    """Whether a folder has the mark of a draft; where it is `alone`, its writing may have been cut short."""
+    with suppress(NotPlain):
+        there = folder.at(MARKER).status()
+        if there is None or there.st_size > len(MARK):
+            return False
+        _, said = folder.read(MARKER)
+        return said == MARK or (alone and MARK.startswith(said))
+    return False
 
 
-def make_folders(folder: Path, disk: Disk) -> list[Path]:
-    """Make the folder and those above it, as far as they are missing; return those made, the innermost last."""
-    made = []
-    for path in reversed([path for path in (folder, *folder.parents) if not os.path.lexists(path)]):
-        with suppress(FileExistsError):  # another build may be making the same ones
-            disk.mkdir(path)
-            made.append(path)
-        disk.fsync_dir(path.parent)
-    return made
+def drafted(place: Place, owner: int, disk: Disk, mode: int | None) -> Held:
+    """Make the folder of a new tree, marked as nodrop's before anything is in it; with `mode`, exactly of that."""
+    disk.mkdir(place.new)
+    draft = Held.of(place.new)
+    if draft is None or draft.status().st_uid != owner or draft.names():
+        raise replaced()
+    disk.mark(draft, mode)
+    return draft
 
 
-def swap(place: Place, old: Standing, disk: Disk) -> None:
-    """Put the new tree in place. What was absent or empty is renamed over, which fails if it was filled meanwhile."""
-    if old.manifest is None:
-        disk.rename(place.new, place.tree)
+class Folders:
+    """The folders that are made above a tree, which go with the block unless they are `kept`."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._made: list[Landing] = []
+        self.kept = False
+
+    def make(self, place: Landing) -> None:
+        """Make a folder; another build may be making the same one."""
+        with suppress(FileExistsError):
+            self._disk.mkdir(place)
+            self._made.append(Landing(os.dup(place.folder), place.name))
+        self._disk.fsync_folder(place.folder)
+
+    def __enter__(self) -> "Folders":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            for place in () if self.kept else reversed(self._made):
+                self._disk.remove_empty(place)
+        for place in self._made:
+            os.close(place.folder)
+
+
+def swap(place: Place, new: Held, old: Held | None, standing: Standing, disk: Disk) -> None:
+    """Put the new tree in place. What was absent or empty is renamed over, which fails if it was filled meanwhile.
+
+    An OSError where either of them was replaced by another; that is not moved, or is moved back.
+    """
+    if not new.is_at(place.new):
+        raise replaced()
+    if old is None or standing.manifest is None:
+        _move(new, place.new, place.tree, disk)
         return
     try:
         disk.exchange(place.new, place.tree)
     except OSError as error:
         if error.errno not in NOT_OFFERED:
             raise
-        disk.rename(place.tree, place.old)
-        disk.rename(place.new, place.tree)
+        _move(old, place.tree, place.old, disk)
+        _move(new, place.new, place.tree, disk)
+        return
+    if not (new.is_at(place.tree) and old.is_at(place.new)):
+        disk.exchange(place.new, place.tree)
+        raise replaced()

@@ -1,5 +1,6 @@
 """What stands in an output folder: its manifest, what nodrop wrote there, and what it did not."""
 
+import errno
 import io
 import json
 import os
@@ -12,6 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
+from nodrop.publish.held import NO_FILE, Held
 from nodrop.publish.names import Names
 
 MANIFEST = ".nodrop.json"
@@ -77,13 +79,15 @@ class Standing:
         listed = {path: there for path, there in self.listed.items() if path.startswith(prefix)}
         return Standing(mode=self.mode, listed=listed, signatures={})
 
-    def edited(self, root: Path, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
+    def edited(self, root: Held | None, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
         """Those of the listed files `paths` that were changed since nodrop wrote them, and not into the `new` ones."""
-        there = ((path, digest((root / path).read_bytes())) for path in paths)
+        if root is None:
+            return frozenset()
+        there = ((path, digest(root.read(path)[1])) for path in paths)
         return frozenset(path for path, found in there if found not in (self.listed[path], new.get(path)))
 
 
-def survey(root: Path, names: Names, *, display: str, mark: str | None = None) -> Standing:
+def survey(root: Held | None, names: Names, *, display: str, mark: str | None = None) -> Standing:
     """Look at the folder that is to be replaced, and refuse if that would lose what nodrop has not written.
 
     With a `mark`, a file of that name has to be listed, if any is. What the manifest lists under a name that the
@@ -92,10 +96,10 @@ def survey(root: Path, names: Names, *, display: str, mark: str | None = None) -
     A listed file that was deleted is no loss. Whether one was edited is seen when it is known what takes its place;
     where the folder is refused anyway, it is told as well.
     """
-    if not os.path.lexists(root):
+    if root is None:
         return Standing(listed={}, signatures={})
-    mode = stat.S_IMODE(root.stat().st_mode)
-    entries = sorted(entry.name for entry in root.iterdir())
+    mode = stat.S_IMODE(root.status().st_mode)
+    entries = sorted(root.names())
     if not entries:
         return Standing(mode=mode, listed={}, signatures={})
     if MANIFEST not in entries:
@@ -121,23 +125,23 @@ def survey(root: Path, names: Names, *, display: str, mark: str | None = None) -
     return standing
 
 
-def unchanged_since(root: Path, standing: Standing) -> bool:
+def unchanged_since(root: Held, standing: Standing) -> bool:
     """Whether the folder still is what `survey` saw: the same entries, none of them written to."""
     return {path: _signature(found) for path, found in walk(root, standing.folders)} == standing.signatures
 
 
-def walk(root: Path, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
+def walk(root: Held, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below `root` but the folders named, which are entered. Nothing else is, so a link leads nowhere."""
     pending = [""]
     while pending:
         prefix = pending.pop()
-        with os.scandir(root / prefix) as entries:
-            for entry in entries:
-                path = prefix + entry.name
-                if path in folders and entry.is_dir(follow_symlinks=False):
-                    pending.append(path + "/")
-                else:
-                    yield path, entry.stat(follow_symlinks=False)
+        with os.scandir(root.folder(prefix.rstrip("/"))) as entries:
+            found = [(prefix + entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+        for path, status in found:
+            if path in folders and stat.S_ISDIR(status.st_mode):
+                pending.append(path + "/")
+            else:
+                yield path, status
 
 
 def folders_of(paths: Iterable[str]) -> frozenset[str]:
@@ -173,9 +177,9 @@ def file_mode(path: str, *, private: bool) -> int:
     return whole & 0o700 if private else whole
 
 
-def has_mode(path: Path, mode: int) -> bool:
+def has_mode(status: os.stat_result, mode: int) -> bool:
     """Whether a file has such permissions, whatever the umask was: it can be run if it should, and by nobody else."""
-    found = stat.S_IMODE(path.lstat().st_mode)
+    found = stat.S_IMODE(status.st_mode)
     return found & 0o600 == 0o600 and bool(found & 0o100) == bool(mode & 0o100) and not found & ~mode
 
 
@@ -195,12 +199,20 @@ def shown(path: str) -> str:
     return path if path.isprintable() else ascii(path)
 
 
-def manifest_bytes(path: Path) -> bytes:
-    """Return the text of a manifest; ValueError, in words for the user, where that is too large for one."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+def manifest_bytes(path: Path | str, folder: int | None = None) -> bytes:
+    """Return the text of a manifest, by its path or its name in an open folder.
+
+    ValueError, in words for the user, where it is no plain file or too large for a manifest.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            raise ValueError(NO_FILE) from None
+        raise
     with os.fdopen(handle, "rb") as file:
         if not is_file(os.fstat(handle)):
-            raise ValueError("is no longer the plain file that nodrop wrote")
+            raise ValueError(NO_FILE)
         data = file.read(_MOST + 1)
         if len(data) > _MOST:
             size = os.fstat(handle).st_size
@@ -208,13 +220,10 @@ def manifest_bytes(path: Path) -> bytes:
     return data
 
 
-def _read_manifest(root: Path, display: str) -> tuple[bytes, Mapping[str, str]]:
+def _read_manifest(root: Held, display: str) -> tuple[bytes, Mapping[str, str]]:
     """The manifest's bytes and the files it lists; refused where it cannot be trusted to tell whose the files are."""
-    path = root / MANIFEST
     try:
-        if not is_file(path.lstat()):
-            raise ValueError("is no longer the plain file that nodrop wrote")
-        data = manifest_bytes(path)
+        data = manifest_bytes(MANIFEST, root.handle)
         return data, Manifest.from_bytes(data).files
     except ValueError as error:
         hint = "restore it, or delete the folder if nothing in it is yours; nothing was touched"
@@ -231,7 +240,7 @@ def _not_ours(entries: list[str], display: str) -> Problem:
 def _foreign(path: str, display: str, *, listed: bool, claimed: bool) -> Problem:
     found = "was not written by nodrop"
     if listed:
-        found = "is no longer the plain file that nodrop wrote"
+        found = NO_FILE
     elif claimed:
         found = f"is listed in {MANIFEST}, but this command gives no file that name"
     hint = "move it out of the folder, which a build replaces as a whole; nothing was touched"

@@ -1,0 +1,143 @@
+"""A folder held open: what is read and written below it is in that very folder, whatever has its name meanwhile."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from nodrop.publish.landing import Landing
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+Identity = tuple[int, int]
+NO_FILE = "is no longer the plain file that nodrop wrote"
+
+
+class NotPlain(OSError):
+    """What stands under the name of a file is none: a folder, a link, a pipe or a device."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EINVAL, NO_FILE)
+
+
+class Within(OSError):
+    """An error of a file in a folder that is held; its `filename` is the path from there."""
+
+
+def identity(found: os.stat_result) -> Identity:
+    """Return what no two files or folders share while both exist."""
+    return found.st_dev, found.st_ino
+
+
+def replaced() -> OSError:
+    """Return the error of a name that no longer leads to what was opened."""
+    return OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+
+class Held:
+    """A folder, open; in another process it is opened by its path, and has to be the same one.
+
+    The last folder below it that was asked for stays open, for files are written and read folder by folder.
+    """
+
+    def __init__(self, path: str, identity: Identity, handle: int | None = None) -> None:
+        """`path` is the real path that it has; `handle` its descriptor, which is closed with this."""
+        self.path, self.identity = path, identity
+        self._handle = handle
+        self._below: tuple[str, int] | None = None
+
+    @classmethod
+    def of(cls, place: Landing) -> "Held | None":
+        """Open the folder of a name; None where there is nothing, an OSError where it is no folder or a link."""
+        try:
+            handle = place.open(_FOLDER)
+        except FileNotFoundError:
+            return None
+        return cls(os.path.join(place.above, place.name), identity(os.fstat(handle)), handle)  # noqa: PTH118
+
+    def __reduce__(self) -> tuple[type["Held"], tuple[str, Identity]]:
+        return Held, (self.path, self.identity)
+
+    def __del__(self) -> None:
+        for handle in (self._handle, self._below and self._below[1]):
+            if handle is not None:
+                with suppress(OSError):
+                    os.close(handle)
+
+    @property
+    def handle(self) -> int:
+        """The descriptor; OSError where the path leads to another folder by now."""
+        if self._handle is None:
+            try:
+                handle = os.open(self.path, _FOLDER)
+            except OSError:
+                raise replaced() from None
+            if identity(os.fstat(handle)) != self.identity:
+                os.close(handle)
+                raise replaced()
+            self._handle = handle
+        return self._handle
+
+    def status(self) -> os.stat_result:
+        """Return what the folder is."""
+        return os.fstat(self.handle)
+
+    def names(self) -> list[str]:
+        """Return what is in the folder."""
+        return os.listdir(self.handle)  # noqa: PTH208 -- a descriptor has no path
+
+    def is_at(self, place: Landing) -> bool:
+        """Whether this folder has a name."""
+        found = place.status()
+        return found is not None and identity(found) == self.identity
+
+    def folder(self, path: str) -> int:
+        """Return the descriptor of a folder below it, reached without links, until another one is asked for."""
+        if not path:
+            return self.handle
+        if self._below is not None and self._below[0] == path:
+            return self._below[1]
+        at = self.handle
+        for part in path.split("/"):
+            try:
+                below = os.open(part, _FOLDER, dir_fd=at)
+            finally:
+                if at != self.handle:
+                    os.close(at)
+            at = below
+        if self._below is not None:
+            os.close(self._below[1])
+        self._below = (path, at)
+        return at
+
+    def at(self, path: str) -> Landing:
+        """Return where a file or folder below it is, until one in another folder is asked for."""
+        above, _, name = path.rpartition("/")
+        return Landing(self.folder(above), name)
+
+    def read(self, path: str) -> tuple[os.stat_result, bytes]:
+        """Return what a file below it is, and its bytes; NotPlain where it is none. No pipe is waited for."""
+        with naming(path):
+            try:
+                handle = self.at(path).open(os.O_RDONLY | os.O_NONBLOCK)
+            except OSError as error:
+                if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+                    raise NotPlain from None
+                raise
+            with os.fdopen(handle, "rb") as file:
+                found = os.fstat(handle)
+                if not stat.S_ISREG(found.st_mode):
+                    raise NotPlain
+                return found, file.read()
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Let an error name the file by its path from the folder that is held."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError, NotPlain):
+        raise
+    except OSError as error:
+        raise Within(error.errno, error.strerror, path) from error
