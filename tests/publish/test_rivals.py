@@ -16,7 +16,7 @@ from alternate import anything
 from stopping_disk import StoppingDisk
 
 from nodrop.errors import InputProblems
-from nodrop.publish import drafting, publish
+from nodrop.publish import MANIFEST, drafting, publish
 from nodrop.publish.disk import MARK, MARKER
 from nodrop.publish.file import replace_file, write_new
 
@@ -73,6 +73,12 @@ def tree(top: Path) -> dict[str, tuple[str, bytes | None]]:
     return found
 
 
+def files_in(top: Path) -> dict[str, bytes]:
+    """The files of a build; none behind a link."""
+    found = {} if top.is_symlink() else tree(top)
+    return {name: data for name, (_, data) in found.items() if data is not None and name != MANIFEST}
+
+
 def put(directory: Path, files: dict[str, bytes], *, exchange: bool = True) -> None:
     disk = StoppingDisk(exchange=exchange)
     publish(directory, files, anything, inputs={}, display="out", disk=disk)
@@ -118,14 +124,21 @@ def test_a_rival_at_any_moment_changes_nothing_else(
             kept = tree(bait), bait.stat().st_ino
         before = tree(elsewhere)
         rival.wait(moment, out.with_name(name), bait)
-        with suppress(InputProblems):
+        refused = False
+        try:
             put(out, NEW, exchange=exchange)
+        except InputProblems:
+            refused = True
         acted, rival.moment = rival.moment < 0, -1
         assert tree(elsewhere) == before, moment
         if decoy == "folder":
             (there,) = (path for path in out.parent.iterdir() if path.stat().st_ino == kept[1])
             assert tree(there) == kept[0], (moment, there.name)
+        where = ["out"] if name != "out" else ["out", "aside", ".out.nodrop-old"]
+        standing = [files_in(out.with_name(one)) for one in where if os.path.lexists(out.with_name(one))]
+        assert NEW in standing or (refused and OLD in standing), (moment, refused)
         if not acted:
+            assert not refused
             break
     assert moment > 20, "the rival sees what is done"
 

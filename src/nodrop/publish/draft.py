@@ -206,15 +206,22 @@ class Draft:
         """Make the swap last, and remove the tree that it replaced."""
         try:
             self._disk.fsync_folder(self._place.tree.folder)
-            clear(self._place, self.ours, self._disk)
+            clear(self._place, self._ours(), self._disk)
         except OSError as error:
             found = f"holds the new build, but the tree that it replaced could not be removed: {reason(error)}"
             hint = f"remove {self._place.new.name} beside it by hand"
             raise refused(self._display, found, hint) from error
 
-    @property
-    def ours(self) -> list[Held]:
-        """The trees that may stand beside the folder."""
+    def end(self) -> None:
+        """Leave one whole tree, as far as the system lets us; the old one stays beside what somebody else put there."""
+        tree, ours = self._place.tree, self._ours()
+        with suppress(OSError):
+            if tree.status() is not None and not any(one.is_at(tree) for one in ours):
+                ours = [self._new]
+            settle(self._place, ours, self._disk)
+
+    def _ours(self) -> list[Held]:
+        """Return the trees that may stand beside the folder."""
         return [self._new] if self._old is None else [self._new, self._old]
 
 
@@ -263,8 +270,7 @@ def drafting(
             yield draft
         finally:
             folders.kept = draft.done
-            with suppress(OSError):
-                settle(place, draft.ours, disk)
+            draft.end()
 
 
 def require_relative(inputs: Mapping[str, str]) -> None:
