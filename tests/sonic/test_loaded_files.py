@@ -1,6 +1,7 @@
 """What a switch loads holds tables as JSON and nothing else; what a terminal printed may hold more."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ REFUSED = {
 
 
 def given(text: str, display: str) -> DeviceReading:
-    return read("sw1", [(Source(name="config_db.json", display=display), text.encode())])
+    return read("sw1", [(Source(name="config_db.json", display=display, path=Path(display)), text.encode())])
 
 
 @pytest.mark.parametrize("name", ["config_db.json", "build/sw1/config_db.json"])

@@ -11,9 +11,10 @@ from functools import cached_property
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.reading import Place
 from nodrop.formats.json import Duplicate, Locator, duplicate_keys, parse_counting
-from nodrop.formats.places import BOM
+from nodrop.formats.places import BOM, shown
 from nodrop.formats.shapes import mapping_at
 from nodrop.limits import MAX_PORTS
+from nodrop.platforms.secrets import covered
 
 FILE = "config_db.json"
 GOLDEN_FILE = "golden_config_db.json"
@@ -32,14 +33,22 @@ _OPENING = re.compile(rb"^\{", re.MULTILINE)
 _NOT_NEWLINE = re.compile(rb"[^\r\n]")
 
 Tables = dict[str, object]
+_LOADED = "tables alone: a switch loads nothing else from a file of this name"
+_CAPTURED = "what a terminal printed is read from a file of another name"
 
 
 class Document:
     """One file of tables, opened; raises InputProblems, naming the file `display`, where it is no JSON object."""
 
-    def __init__(self, name: str, raw: bytes, display: str) -> None:
+    def __init__(self, name: str, raw: bytes, display: str, *, loaded: bool = False) -> None:
+        """Open a file of tables; one that is `loaded` by a switch may be nothing else, as its own programs demand.
+
+        They read it as Python's json.load does and leave out tables in lower case (sonic-buildimage sonic-cfggen).
+        """
         self.name, self.display = name, display
         self.raw = json_alone(raw)
+        if loaded and (raw != self.raw or raw.startswith(BOM.encode())):
+            raise InputProblems([_around(raw, self.raw, display)])
         data, self._counted = parse_counting(self.raw, display)
         if not isinstance(data, dict):
             found = "a list" if isinstance(data, list) else "a value"
@@ -48,6 +57,10 @@ class Document:
         self._dumped = False
         self.running_frr: str | None = None
         self.tables: Tables = self._unwrapped(data)
+        if loaded and (self._base or self._dumped):
+            found = "rows of a dump of the database" if self._dumped else f"tables below {_HOST}"
+            problem = Problem(path=display, line=1, column=1, found=found, expected=_LOADED, hint=_CAPTURED)
+            raise InputProblems([problem])
         if (ports := len(mapping_at(self.tables, "PORT"))) > MAX_PORTS:
             raise InputProblems([Problem(path=display, found=f"{ports:,} ports", expected=f"at most {MAX_PORTS:,}")])
 
@@ -157,6 +170,16 @@ def json_alone(raw: bytes) -> bytes:
         if end > 1 and b'"' not in text[end:]:
             return text[:end] + _NOT_NEWLINE.sub(b" ", text[end:])
     return raw
+
+
+def _around(raw: bytes, alone: bytes, display: str) -> Problem:
+    """Return the problem of text around JSON, at its first line."""
+    if raw.startswith(BOM.encode()):
+        return Problem(path=display, line=1, column=1, found="a byte order mark", expected=_LOADED)
+    lines = zip(raw.split(b"\n"), alone.split(b"\n"), strict=True)
+    number, line = next((number, one) for number, (one, other) in enumerate(lines, 1) if one != other)
+    said = shown(covered(line.decode(errors="replace").strip()))
+    return Problem(path=display, line=number, column=1, found=said, expected=_LOADED, hint=_CAPTURED)
 
 
 def _is_table(name: str, rows: object) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
@@ -80,7 +81,8 @@ def read(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
             if source.name in FRR_FILES:
                 routing[source.name] = decode(raw, source.display)
             else:
-                documents.append(Document(source.name, raw, source.display))
+                loaded = source.path is not None and Path(source.display).name == source.name
+                documents.append(Document(source.name, raw, source.display, loaded=loaded))
         except InputProblems as error:
             problems.extend(error.problems)
     return _Device(name, tuple(sources), documents, routing, problems).read()
