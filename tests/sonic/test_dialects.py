@@ -81,7 +81,7 @@ DIALECTS: dict[str, Texts] = {
     },
     "files of daemons that are removed": WHOLE | {"bgpd.conf": "router bgp 1\n"},
     "running": {"config_db.json": text(with_frr(config()))},
-    "running, beside a file": {"config_db.json": text(with_frr(config())), "frr.conf": "router bgp 1\n"},
+    "running, beside a file": {"config_db.json": text(with_frr(config())), "frr.conf": FRR},
     "running, in a terminal": {
         "config_db.json": "admin@sw1:~$ show runningconfiguration all\n" + text(with_frr(config())) + "admin@sw1:~$ \n"
     },
@@ -218,3 +218,17 @@ def test_parts_without_the_whole_stay_parts() -> None:
     assert [queue.scheduler.weight for queue in first.qos.queues if queue.scheduler] == [14, 15, 15]
     assert first.qos.pfc_rx_priorities == (3, 4)
     assert [one.name for one in reading.device.interfaces] == ["Ethernet0", "Ethernet8"]
+
+
+@pytest.mark.parametrize("said", ["router bgp 1\n", FRR + "ip route 192.0.2.9/32 10.0.0.1\n"])
+def test_a_file_that_contradicts_what_runs_is_a_problem(said: str) -> None:
+    (problem,) = read_bundle({"config_db.json": text(with_frr(config())), "frr.conf": said}).problems
+    assert (problem.path, problem.line is not None) == ("config_db.json", True)
+    assert "bgpraw" in problem.found
+    assert "frr.conf" in problem.found
+
+
+def test_order_in_which_sessions_stand_is_no_contradiction() -> None:
+    more = "router bgp 65001\n neighbor 10.0.0.0 remote-as 65003\n"
+    reading = read_bundle({"config_db.json": text(with_frr(config(), FRR + more)), "frr.conf": more + FRR})
+    assert reading.problems == ()

@@ -2,7 +2,8 @@
 
 Which files the bgp container starts with, DEVICE_METADATA.docker_routing_config_mode says (sonic-buildimage
 dockers/docker-fpm-frr/docker_init.sh): `split` keeps those of the daemons and removes frr.conf, `split-unified` the
-other way round. What a running FRR says of itself, in `show runningconfiguration all`, is stronger than any file.
+other way round. What a running FRR says of itself, in `show runningconfiguration all`, is stronger than any file, which
+must not say otherwise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +39,8 @@ class FrrText:
     """Files that FRR does not start with."""
     names: tuple[str, ...] = (FRR_FILE,)
     """Which files it is from; what runs is told as frr.conf."""
+    beside: "FrrText | None" = None
+    """What the files say, where this is what runs."""
 
     @property
     def says_bgp(self) -> bool:
@@ -81,9 +84,18 @@ def stated(bundle: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | No
 
 def frr_text(files: Mapping[str, str], documents: Sequence[Document], mode: str) -> FrrText | None:
     """Return what FRR runs, of the files' texts by name; None where none of them says it."""
-    running = next((document for document in documents if document.running_frr is not None), None)
-    if running is not None and running.running_frr is not None:
-        return FrrText(running.running_frr, ((1, partial(_inside, running)),), tuple(sorted(files)))
+    running = _running(documents)
+    if running is not None:
+        text, place = running.running_frr or "", partial(_inside, running)
+        return FrrText(text, ((1, place),), tuple(sorted(files)), beside=_of_files(files, mode))
+    return _of_files(files, mode)
+
+
+def _running(documents: Sequence[Document]) -> Document | None:
+    return next((document for document in documents if document.running_frr is not None), None)
+
+
+def _of_files(files: Mapping[str, str], mode: str) -> FrrText | None:
     daemons = [name for name in DAEMON_FILES if name in files]
     whole = [FRR_FILE] if FRR_FILE in files else []
     used, other = (daemons, whole) if daemons and (mode == "split" or not whole) else (whole, daemons)

@@ -1,11 +1,18 @@
-"""Faults of how a SONiC switch routes that a reader sees: BFD without its daemon, lists and maps that are not there."""
+"""Faults of how a SONiC switch routes that a reader sees.
 
+BFD without its daemon, lists and maps that are not there, files of FRR that contradict what runs.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+
+from nodrop.errors import Problem
 from nodrop.fabric.reading import Remark
 from nodrop.fabric.states import Unknown
 from nodrop.platforms import frr
 from nodrop.platforms.sonic.config import Config, Row
 from nodrop.platforms.sonic.frr_text import FrrText
-from nodrop.platforms.sonic.read_bgp import framework, own_files
+from nodrop.platforms.sonic.read_bgp import framework, own_files, routing
 
 _OF_FRRCFGD = (
     *("BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "BGP_GLOBALS_AF_AGGREGATE_ADDR"),
@@ -34,3 +41,39 @@ def check_routing(config: Config, localhost: Row, text: FrrText | None, routing:
         config.remarks.append(
             Remark(kind="dangling-reference", subject=(config.device, "@bgp"), place=place, facts=facts)
         )
+
+
+def contradictions(
+    config: Config, localhost: Row, text: FrrText | None, routes: Mapping[str, object]
+) -> Iterator[Problem]:
+    """Yield a problem where FRR's files say otherwise than what runs, which is given among the tables as `routes`.
+
+    A switch starts with the files and never with that field: sonic-cfggen leaves out what is no table.
+    """
+    beside = text.beside if text is not None else None
+    if beside is None:
+        return
+    stated, _ = routing(config, localhost, beside, frr.read(beside.text))
+    if _in_any_order(stated) == _in_any_order(routes):
+        return
+    running = next(one for one in config.documents if one.running_frr is not None)
+    span = running.locator.key_span(running.frr_keys)
+    yield Problem(
+        path=running.display,
+        line=span.line if span else None,
+        column=span.column if span else None,
+        found=f"{running.frr_keys[-1]}, what FRR runs, configures routing unlike {' and '.join(beside.names)}",
+        expected="the same in both",
+        hint="a switch starts with the files: make both say the same, or take out one",
+    )
+
+
+def _in_any_order(part: object) -> object:
+    """Return facts of routing in a form in which the order of sessions, routes and lists counts for nothing."""
+    if isinstance(part, tuple):
+        return sorted(map(repr, part))
+    if isinstance(part, Mapping):
+        return {name: _in_any_order(inner) for name, inner in part.items()}
+    if is_dataclass(part):
+        return {one.name: _in_any_order(getattr(part, one.name)) for one in fields(part)}
+    return part

@@ -29,7 +29,7 @@ from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, repla
 from nodrop.platforms.sonic.read_listening import remark_listening
 from nodrop.platforms.sonic.read_overlays import overlays
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
-from nodrop.platforms.sonic.read_routing_faults import check_routing
+from nodrop.platforms.sonic.read_routing_faults import check_routing, contradictions
 from nodrop.platforms.sonic.read_secrets import remark_secrets
 from nodrop.platforms.sonic.read_services import (
     counters,
@@ -146,6 +146,7 @@ class _Device:
     def _device(self) -> Device:
         config = self._config
         routes, reasons = routing(config, self._localhost, self._frr, self._routing)
+        self._problems += contradictions(config, self._localhost, self._frr, routes)
         self._derived |= {(self.name, "@bgp", field): reason for field, reason in reasons.items()}
         qos = qos_reader(config)
         dynamic = self._buffer_model()
