@@ -43,9 +43,9 @@ def split(*layers: str, **kept: Any) -> None:
 def test_a_new_file_does_not_state_what_config_db_loses(configurations: Git, layers: tuple[str, ...]) -> None:
     split(*layers)
     code, stops, _ = told()
-    assert (code, [severity for severity, _ in stops]) == (1, ["error"])
+    assert (code, {severity for severity, _ in stops}) == (1, {"error"})
     for word in ("leaf1", "PFC_WD", "config_db.json", *layers):
-        assert word in stops[0][1]
+        assert any(word in message for _, message in stops), word
 
 
 def test_a_new_file_does_not_state_values_otherwise(configurations: Git) -> None:

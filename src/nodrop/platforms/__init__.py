@@ -176,6 +176,15 @@ def frr_text(platform: str, bundle: Mapping[str, bytes]) -> tuple[str, Callable[
     return cast("tuple[str, Callable[[int], Place | None]] | None", module.stated(bundle))
 
 
+def supplied(platform: str, bundle: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
+    """Return what the file that a switch starts with does not say: (file, part), with how a switch comes by it.
+
+    The files are given by canonical name. Nothing where all files of a platform count alike.
+    """
+    says = getattr(reader(platform), "supplied", None)
+    return {} if says is None else cast("Mapping[tuple[str, str], str]", says(bundle))
+
+
 def batfish_tables(device: Device, bundle: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
     """Return a device's tables, as far as Batfish reads those of its platform, under a hostname of Batfish's.
 

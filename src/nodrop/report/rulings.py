@@ -57,8 +57,9 @@ POLICY = Ruling(
 MISSING = Ruling(
     name="device-not-checked",
     why="A switch that was checked in the base is not checked in the new state. It is an error where a file that looks "
-    "like its configuration is still there and is not read, or where a file or a table of it is gone and what was "
-    "known of the switch is not known any more; a note where all its files are deleted.",
+    "like its configuration is still there and is not read, where a file or a table of it is gone and what was known "
+    "of the switch is not known any more, or where tables now come from a file that the switch may never load; a note "
+    "where all its files are deleted.",
     fix="put the files and tables back where they are read, or delete all files of a switch that is taken out of the "
     "fabric",
 )

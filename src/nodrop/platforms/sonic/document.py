@@ -6,6 +6,7 @@ says, and stands in a log with the prompt around it; a dump of the database has 
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from nodrop.errors import InputProblems, Problem
@@ -24,6 +25,16 @@ CONFIG_FILES = (FILE, "init_cfg.json", "buffers.json", "qos.json", GOLDEN_FILE)
 _LAYERS = ("init_cfg.json", FILE, "buffers.json", "qos.json", GOLDEN_FILE)
 """The order in which SONiC lays them over each other: `config load_minigraph` starts with init_cfg.json, `config qos
 reload` adds buffers and QoS, the golden configuration replaces tables as a whole (sonic-utilities config/main.py)."""
+
+_BY_HAND = f"a switch starts with {FILE}, and loads this file only by hand"
+_OTHERS = {
+    "init_cfg.json": f"a switch starts with {FILE} over the init_cfg.json that its image brings",
+    "buffers.json": _BY_HAND,
+    "qos.json": _BY_HAND,
+    GOLDEN_FILE: f"a switch starts with {FILE}; only `config load_minigraph --override_config` loads this file",
+}
+"""How a switch comes by files beside config_db.json. At boot it loads init_cfg.json and that over it, no other (sonic-
+buildimage files/build_templates/docker_image_ctl.j2, files/image_config/config-setup)."""
 
 _RUNNING_FRR = "bgpraw"
 """What `show runningconfiguration all` adds: the output of vtysh (sonic-utilities show/main.py)."""
@@ -142,6 +153,34 @@ def merged(documents: Sequence[Document]) -> Mapping[str, object]:
                 found[table] = rows
             else:
                 found[table] = {**under, **{key: _over(under.get(key), row) for key, row in rows.items()}}
+    return found
+
+
+def opened(bundle: Mapping[str, bytes]) -> list[Document]:
+    """Open a device's files of tables, given by canonical name; what cannot be read is left out."""
+    documents = []
+    for name in CONFIG_FILES:
+        with suppress(InputProblems):
+            documents += [Document(name, bundle[name], name)] if name in bundle else []
+    return documents
+
+
+def supplied(bundle: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
+    """Return what config_db.json alone does not say: (file, table), with how a switch comes by it.
+
+    A table that the files say together as config_db.json says it alone is not among them.
+    """
+    if bundle.keys().isdisjoint(_OTHERS) and not any(_RUNNING_FRR.encode() in raw for raw in bundle.values()):
+        return {}
+    documents = opened(bundle)
+    whole, found = merged(documents), dict[tuple[str, str], str]()
+    alone = next((one.tables for one in documents if one.name == FILE), {})
+    for one in documents:
+        if one.running_frr is not None:
+            found[one.name, _RUNNING_FRR] = f"a switch starts with the files of FRR, and leaves out {_RUNNING_FRR}"
+        if one.name != FILE:
+            differ = (table for table in one.tables if whole.get(table) != alone.get(table))
+            found |= {(one.name, table): _OTHERS[one.name] for table in differ}
     return found
 
 

@@ -7,15 +7,13 @@ must not say otherwise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Place
 from nodrop.formats.places import BOM, Span
-from nodrop.platforms.sonic.document import CONFIG_FILES, Document, merged
+from nodrop.platforms.sonic.document import Document, merged, opened
 
 FRR_FILE = "frr.conf"
 DAEMON_FILES = ("zebra.conf", "staticd.conf", "bgpd.conf")
@@ -61,10 +59,7 @@ class FrrText:
 
 def given(bundle: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
     """Return the tables of a device's files, given by canonical name, and what FRR runs; a file of neither is left."""
-    documents = []
-    for name in CONFIG_FILES:
-        with suppress(InputProblems):
-            documents += [Document(name, bundle[name], name)] if name in bundle else []
+    documents = opened(bundle)
     row: object = merged(documents)
     for key in ("DEVICE_METADATA", "localhost"):
         row = row.get(key) if isinstance(row, dict) else None

@@ -21,6 +21,7 @@ from nodrop.platforms import frr
 from nodrop.platforms.secrets import covered
 from nodrop.platforms.sonic.config import Config, Row, model_of
 from nodrop.platforms.sonic.document import CONFIG_FILES, Document
+from nodrop.platforms.sonic.document import supplied as supplied
 from nodrop.platforms.sonic.frr_text import FRR_FILES, FrrText, frr_text
 from nodrop.platforms.sonic.read_bgp import routing
 from nodrop.platforms.sonic.read_bridging import addresses_in, bridging

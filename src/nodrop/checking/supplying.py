@@ -1,0 +1,80 @@
+"""Parts of a switch's configuration that a change moves into files that a switch may never load."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nodrop import platforms
+from nodrop.checking.stopping import finding
+from nodrop.checking.unknown import States
+from nodrop.errors import InputProblems
+from nodrop.fabric.reading import Reading, Source
+from nodrop.fabric.subject import natural
+from nodrop.formats.json import MAX_BYTES
+from nodrop.formats.places import Span
+from nodrop.inputs import Text
+from nodrop.lint.finding import Finding, Located
+from nodrop.report.names import count, listing
+from nodrop.report.rulings import MISSING
+
+_SHOWN = 5
+"""Parts of a file that are named in one verdict."""
+_Supplied = Mapping[tuple[str, str], str]
+
+
+def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
+    """Yield a verdict on each file that says now what it did not say before in place of the file a switch starts with.
+
+    `changed` are fabrics with what they were and what they are. A switch is the same one by its name, in any fabric, or
+    by the path of a file. One that was not there before is compared with all that are gone.
+    """
+    states = [(before, after) for _, before, after in changed]
+    was = {name: sources for before, _ in states for name, sources in before.sources.items()}
+    at = {source.display: sources for sources in was.values() for source in sources}
+    now = {name for _, after in states for name in after.sources}
+    gone = [sources for name, sources in was.items() if name not in now]
+    for _, after in states:
+        for name in sorted(after.sources, key=natural):
+            sources = after.sources[name]
+            known = was.get(name) or next((at[one.display] for one in sources if one.display in at), None)
+            yield from _verdicts(name, after, sources, gone if known is None else [known])
+
+
+def _verdicts(
+    name: str, after: Reading, sources: tuple[Source, ...], known: Sequence[tuple[Source, ...]]
+) -> Iterator[Finding]:
+    platform = next((one.platform for one in after.fabric.devices if one.name == name), None)
+    if platform is None or not known or [_content(sources)] == [_content(one) for one in known]:
+        return
+    said = _supplied(platform, sources)
+    before = {part for each in known if said for part in _supplied(platform, each)}
+    files: dict[str, list[str]] = {}
+    for file, part in said:
+        if (file, part) not in before:
+            files.setdefault(file, []).append(part)
+    for file, parts in files.items():
+        why = said[file, parts[0]]
+        more = f" and {count(len(parts) - _SHOWN, 'more part')}" if len(parts) > _SHOWN else ""
+        yield finding(
+            MISSING,
+            f"{name} is no longer checked in part: {listing(parts[:_SHOWN])}{more} "
+            f"{'is' if len(parts) == 1 else 'are'} taken from {file} now; {why}",
+            (name,),
+            (name,),
+            f"supplied by {file}",
+            located=Located(file=next(one.display for one in sources if one.name == file), span=Span(1, 1, 1, 1)),
+        )
+
+
+def _content(sources: Iterable[Source]) -> list[tuple[str, str]]:
+    return sorted((one.name, one.digest) for one in sources)
+
+
+def _supplied(platform: str, sources: Iterable[Source]) -> _Supplied:
+    bundle: dict[str, bytes] = {}
+    for one in sources:
+        try:
+            bundle[one.name] = Text(display=one.display, path=one.path, held=one.held or b"", root=one.root).read(
+                MAX_BYTES
+            )
+        except InputProblems:
+            continue
+    return platforms.supplied(platform, bundle)
