@@ -6,6 +6,7 @@ that are new or changed are compared: what lay there before, unread, is not wher
 
 import os
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from nodrop.fabric.reading import Reading, Source
 from nodrop.fabric.subject import FABRIC, natural
 from nodrop.formats.places import Span, read_limited
 from nodrop.former import Former
+from nodrop.former.git import may_be_submodule
 from nodrop.inputs import PATCHES, Disk, Inputs, Text
 from nodrop.inputs.finder import SKIPPED_FOLDERS
 from nodrop.lint.finding import Finding, Located
@@ -31,6 +33,8 @@ _ESCAPED = re.compile(rb"\\u([0-9a-fA-F]{4})")
 _ALIKE = 0.5
 """The share of the words of a configuration that a text has if it may be that one."""
 _MAX_BYTES = 16_000_000
+_SHOWN = 5
+"""Files that were not compared and are named in the verdict."""
 _MOST_FILES = 5_000
 """Files that nothing reads and that are new or changed, of which words are compared."""
 
@@ -78,14 +82,16 @@ def not_checked(
     if deleted:
         names = [name(one.name) for one in deleted]
         are = "is" if len(names) == 1 else "are"
-        more = f"; not compared: {', '.join(unread.not_compared)}" if unread.not_compared else ""
+        unseen = unread.not_compared
+        beyond = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
+        more = f"; not compared: {', '.join(unseen[:_SHOWN])}{beyond}" if unseen else ""
         yield finding(
             MISSING,
             f"{listing(names)} {are} no longer checked, and nothing that looks like the configuration is left{more}",
             (FABRIC, "deleted"),
             (FABRIC,),
             " ".join(names),
-            severity="error" if unread.not_compared else "note",
+            severity="error" if unseen else "note",
         )
 
 
@@ -194,9 +200,10 @@ class _Unread:
         return None
 
     def _empty_above(self, path: Path) -> str | None:
-        """Return the folder of a file, if it is there and nothing is in it: git makes none but for submodules."""
+        """Return the folder of a file, if it is there with nothing in it and is a submodule: git keeps no other."""
         for top, folder in self._below(path.parent):
-            if folder != top and folder.is_dir() and not any(folder.iterdir()):
+            empty = folder != top and folder.is_dir() and not any(folder.iterdir())
+            if empty and may_be_submodule(folder):
                 return f"{folder}, an empty folder, as of a submodule that is not checked out"
         return None
 
@@ -244,7 +251,10 @@ class _Unread:
                     break
                 if _is_large(path):
                     self.not_compared.append(f"{path}, of more than {_MAX_BYTES:,} bytes")
-                self._words[path] = _words_of(Disk().text(path))
+                raw = _plain_bytes(Disk().text(path))
+                if not _is_text(raw):
+                    self.not_compared.append(f"{path}, which is no text")
+                self._words[path] = _words(raw)
         return self._words
 
     def _changed(self) -> Iterator[Path]:
@@ -277,10 +287,27 @@ def _top(former: Former) -> Path:
 
 def _words_of(text: Text) -> Counter[bytes]:
     """Return the words of a text, nothing where it cannot be read."""
+    return _words(_plain_bytes(text))
+
+
+def _plain_bytes(text: Text) -> bytes:
+    """Return the bytes of a text without those that UTF-16 and UTF-32 put between them; none if it cannot be read."""
     try:
         raw = read_limited(text.path, text.display, _MAX_BYTES) if text.path is not None else text.held
     except InputProblems:
-        return Counter()
+        return b""
+    return raw.removeprefix(BOM_UTF16_LE).removeprefix(BOM_UTF16_BE).replace(b"\0", b"") if b"\0" in raw else raw
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _words(raw: bytes) -> Counter[bytes]:
     return Counter(_WORD.findall(_ESCAPED.sub(_plain, raw)))
 
 

@@ -52,6 +52,7 @@ _ROW = re.compile(
     rb"  dev: \d+\tino: (\d+)\n  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: [0-9a-f]+\n"
 )
 """A row of `git ls-files --stage --debug`; one that is written in another way tells nothing, and the file is read."""
+_SUBMODULE = b"160000 "
 _FILES = (b"100644", b"100755")
 _ATTRIBUTES = b".gitattributes"
 
@@ -169,6 +170,12 @@ class Repository:
                 found[path] = Stamp(oid.decode(), size, modified, changed_s * 10**9 + changed_ns, inode)
         return {} if attributes else found
 
+    def submodules(self) -> frozenset[Path]:
+        """Return the folders of the index that stand for other repositories, checked out or not."""
+        rows = self.ask("ls-files", "--stage", "-z").split(b"\0")
+        links = (row.partition(b"\t")[2] for row in rows if row.startswith(_SUBMODULE))
+        return frozenset(self.top / os.fsdecode(path) for path in links)
+
     def left_out(self) -> frozenset[bytes]:
         """Return the files of the index that a sparse checkout leaves out, and that do not lie there nonetheless."""
         rows = self.ask("ls-files", "-t", "-z").split(b"\0")
@@ -183,6 +190,16 @@ def _is_attributes(path: bytes) -> bool:
 def open_repository(paths: Sequence[str]) -> Repository:
     """Return the repository of the working directory; InputProblems where there is none, or a path is not in it."""
     return Repository(place=locate(paths))
+
+
+def may_be_submodule(folder: Path) -> bool:
+    """Whether a folder is a submodule of the repository of the working directory, or below one, or git does not say."""
+    try:
+        found = open_repository([]).submodules()
+    except InputProblems:
+        return True
+    here = Path(os.path.realpath(folder))
+    return not found.isdisjoint((here, *here.parents))
 
 
 def submodule(outer: Repository, folder: Path) -> Repository | None:
