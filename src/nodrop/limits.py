@@ -10,7 +10,7 @@ MAX_32_BITS = 2**32 - 1
 """The largest AS number (RFC 6793), sequence number and metric."""
 
 MAX_REMARKS = 2000
-"""Faults of one switch's files that are listed; that there are more is said once."""
+"""Faults of one switch's files that are listed; further ones are not looked for, which a note says once."""
 MAX_ALLOWED = 2000
 """Rules that the comments of one file allow; what is beyond allows nothing, which is said once."""
 MAX_PORTS = 8192

@@ -8,10 +8,13 @@ from typing import TypeVar
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.allowing import allowing
-from nodrop.fabric.reading import Allow, DeviceReading, HostReading, Remark, Source
+from nodrop.fabric.reading import Allow, DeviceReading, HostReading, Note, Remark, Source
 from nodrop.formats.json import MAX_BYTES
 from nodrop.inputs import Bundle, Text
-from nodrop.limits import MAX_TEXT_BYTES
+from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
+
+NOT_LISTED = "not-listed"
+"""The kind of the note that a switch has more faults than are listed."""
 
 Opened = tuple[list[tuple[Source, bytes]], list[Problem]]
 """Sources with their bytes, and why there are no more of them."""
@@ -48,8 +51,17 @@ def read_bundle(bundle: Bundle) -> DeviceReading:
 
 def read_opened(bundle: Bundle, found: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]) -> DeviceReading:
     """Read one device of which the files are open."""
-    reading = heard(platforms.reader(bundle.platform).read(bundle.name, found), bundle.platform, found)
+    reading = heard(_noted(platforms.reader(bundle.platform).read(bundle.name, found)), bundle.platform, found)
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
+
+
+def _noted(reading: DeviceReading) -> DeviceReading:
+    """Return a reading with a note where its reader stopped listing faults."""
+    if len(reading.remarks) < MAX_REMARKS:
+        return reading
+    message = f"its files have {MAX_REMARKS:,} faults or more: further ones are not listed"
+    note = Note(kind=NOT_LISTED, message=message, device=reading.device.name)
+    return replace(reading, notes=(*reading.notes, note))
 
 
 _AnyReading = TypeVar("_AnyReading", DeviceReading, HostReading)

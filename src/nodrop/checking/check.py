@@ -20,7 +20,7 @@ from nodrop.checking.sides import Pair, Sides, What, name_of, sides, without
 from nodrop.checking.stopping import hazards, placed, risks
 from nodrop.checking.stopping import unfit as unfit_told
 from nodrop.checking.supplying import supplied_otherwise
-from nodrop.checking.unknown import no_longer_known
+from nodrop.checking.unknown import no_longer_known, no_longer_listed
 from nodrop.fabric.index import Index
 from nodrop.fabric.reading import Reading
 from nodrop.former import Former
@@ -94,7 +94,7 @@ def _checked(
     hidden = {one.subject for one in missing_now if one.severity == "error"}
     states = [(pair, before, after) for pair, _, before, after in of_pairs]
     stops += (*missing_now, *(one for one in no_longer_known(states) if one.subject not in hidden))
-    stops += supplied_otherwise(states)
+    stops += (*supplied_otherwise(states), *no_longer_listed(states))
     alike = {one.name for one in fabrics if not one.gone and _nothing(one)}
     told = {one.name for one in fabrics} - alike
     same = tuple(pair.name for pair in _once(both, run, told) if pair.same or pair.name in alike)

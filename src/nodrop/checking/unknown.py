@@ -13,6 +13,7 @@ from nodrop.fabric.states import UNKNOWN
 from nodrop.formats.places import Span, read_limited
 from nodrop.inputs import Inputs
 from nodrop.lint.finding import Finding, Located
+from nodrop.opening import NOT_LISTED
 from nodrop.report.names import count, listing
 from nodrop.report.rulings import MISSING
 
@@ -45,6 +46,24 @@ def no_longer_known(changed: Iterable[States]) -> Iterator[Finding]:
             found = own.get(old.name) or now.get(old.name) or now.get(called)
             if found is not None and found[0].platform == old.platform:
                 yield from _lost(old, sources, found[0], found[1].sources.get(found[0].name, ()))
+
+
+def no_longer_listed(changed: Iterable[States]) -> Iterator[Finding]:
+    """Yield a verdict on each switch of which not all faults are listed now: new ones may be among those left out."""
+    for _, before, after in changed:
+        was = {one.device for one in before.notes if one.kind == NOT_LISTED}
+        for note in after.notes:
+            name = note.device or ""
+            sources = after.sources.get(name, ())
+            if note.kind == NOT_LISTED and name not in was and sources:
+                yield finding(
+                    MISSING,
+                    f"{name} is no longer checked in part: {note.message}",
+                    (name,),
+                    (name,),
+                    "not listed",
+                    located=Located(file=sources[0].display, span=Span(1, 1, 1, 1)),
+                )
 
 
 def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Source, ...]) -> Iterator[Finding]:
