@@ -50,6 +50,28 @@ def test_an_intent_that_only_gets_a_comment_has_its_build_put_aside(site: Git) -
     assert errors() == (0, set())
 
 
+@pytest.mark.parametrize("layer", ["golden_config_db.json", "init_cfg.json"])
+def test_a_build_with_more_files_than_its_intent_makes_is_checked(site: Git, layer: str) -> None:
+    path = Path("build/pod1/leaf1/config_db.json")
+    config = json.loads(path.read_text())
+    (path.parent / layer).write_text(json.dumps({"PFC_WD": config.pop("PFC_WD")}))
+    path.write_text(json.dumps(config))
+    alone = errors()
+    assert alone == (1, {"device-not-checked"})
+    touched("intents/pod1.yaml")
+    assert errors() == alone
+
+
+def test_a_build_with_fewer_files_than_its_intent_makes_is_checked(site: Git) -> None:
+    folder = Path("build/pod1/leaf1")
+    config = json.loads((folder / "config_db.json").read_text())
+    frr = folder / "frr.conf"
+    (folder / "config_db.json").write_text(json.dumps(config | {"bgpraw": frr.read_text()}))
+    frr.unlink()
+    touched("intents/pod1.yaml")
+    assert errors() == (1, {"device-not-checked"})
+
+
 @pytest.mark.parametrize("fabric", ["other", "pod1"])
 def test_a_new_intent_does_not_decide_of_a_folder_that_was_there(site: Git, fabric: str) -> None:
     site("checkout", "-q", "main")
