@@ -160,13 +160,18 @@ def _was_of(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
 
 
 def _is_whole(intent: Reading, build: Reading) -> bool:
-    """Whether a build says beside its switches what its intent comes to, and nothing is remarked in its files only."""
+    """Whether a build says beside its switches what its intent comes to, in the same files, without other remarks."""
     ours, theirs = intent.fabric, build.fabric
     parts = ("name", "mode", "links", "hosts", "classes", "policy", "profile")
     alike = all(getattr(ours, part) == getattr(theirs, part) for part in parts)
     known = {(one.kind, one.subject) for one in intent.remarks}
     remarked = any((one.kind, one.subject) not in known for one in build.remarks)
+    alike = alike and all(_files(one.name, build) == _files(one.name, intent) for one in theirs.devices)
     return alike and Counter(ours.nics) == Counter(theirs.nics) and not (remarked or build.problems)
+
+
+def _files(device: str, reading: Reading) -> set[str]:
+    return {one.name for one in reading.sources.get(device, ())}
 
 
 def _unfit(
