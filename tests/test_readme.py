@@ -20,7 +20,6 @@ from nodrop.intent.schema import Intent
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-TABLE = re.compile(r"(<!-- rules: [^\n]*-->\n)(.*?)(<!-- end of rules -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,8 @@ def commands(block: Block) -> Iterator[tuple[str, str]]:
 
 
 def pattern(output: str) -> str:
-    """What is shown, as a pattern: `...` stands for anything; how many rules there are does not matter."""
-    text = re.escape(output).replace(re.escape("...\n"), "(?s:.*)").replace(re.escape("..."), "[^\n]*")
-    return re.sub(r"\d+\\ rules", r"\\d+\\ rules", text)
+    """Return what is shown as a pattern, in which `...` matches anything."""
+    return re.escape(output).replace(re.escape("...\n"), "(?s:.*)").replace(re.escape("..."), "[^\n]*")
 
 
 def run(command: str) -> str:
@@ -102,17 +100,6 @@ def test_the_editor_is_told_of_a_schema(tmp_path: Path, monkeypatch: pytest.Monk
     text = Path("lab.yaml").read_text()
     assert text == f"# yaml-language-server: $schema=nodrop.schema.json\n{intent.text}"
     assert nodrop("show", "lab.yaml").code == 0
-
-
-def test_the_table_of_rules_is_that_of_nodrop(update_golden: bool) -> None:
-    table = "\n" + nodrop("rules", "--strictness", "auditor", "--format", "markdown").out + "\n"
-    text = README.read_text()
-    if update_golden:
-        text = TABLE.sub(lambda found: found[1] + table + found[3], text)
-        README.write_text(text)
-    found = TABLE.search(text)
-    assert found is not None
-    assert found[2] == table, "make golden"
 
 
 def test_the_keys_of_an_intent_are_those_of_the_schema() -> None:

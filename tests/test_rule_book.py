@@ -98,6 +98,14 @@ def test_the_index_has_every_rule_where_it_belongs() -> None:
     assert "nic-tos-not-rdma" in _of_key("By platform", "hosts")
 
 
+@pytest.mark.parametrize("name", [next(iter(RULES)), "watchdog-tier-order", next(reversed(RULES))])
+def test_a_new_rule_adds_lines_to_the_index_and_changes_none(name: str) -> None:
+    """Two branches that each add a rule then merge without a conflict."""
+    after = iter(book(shipped())[INDEX].splitlines())
+    before = book([rule for rule in shipped() if rule.name != name])[INDEX].splitlines()
+    assert all(line in after for line in before)
+
+
 def test_the_index_has_every_row_of_what_is_known_to_go_wrong() -> None:
     rows = dict(re.findall(r"^\| (\w+\d+) \|.*\| (.*) \|$", _under("By what is known to go wrong", 2), re.MULTILINE))
     assert rows.keys() == {row.id for row in catalogue()}

@@ -8,7 +8,6 @@ from nodrop.lint.finding import SEVERITIES
 from nodrop.lint.rule import AREAS, STRICTNESSES, Rule
 from nodrop.report import rules as words
 from nodrop.report.escape import fenced, markdown_of_ours
-from nodrop.report.names import count
 from nodrop.report.rules import Shown, in_short, seen_on, sheet, spoken_modes
 
 INDEX = "README.md"
@@ -90,8 +89,8 @@ def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
     lines = [
         "# The rule book",
         "",
-        f"nodrop has {count(len(rules), 'rule')}. `nodrop explain RULE` prints the same pages at a terminal; a rule is "
-        "a file in [`rules/`](../../rules), of which its page is made.",
+        "`nodrop explain RULE` prints the same pages at a terminal; a rule is a file in [`rules/`](../../rules), of which "
+        "its page is made.",
         "",
         "Severity is the harm: an error loses packets, hangs the fabric, lets a storm spread or is refused by the "
         "switch; a warning degrades, or breaks under a failure; a note is worth knowing. Confidence is the evidence.",
@@ -142,7 +141,7 @@ def _listed(
     of: Callable[[Rule], Iterable[str]],
     about: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
-    """The rules under each key that has any."""
+    """Yield the rules under each key that has any, one a line, so that branches which add rules merge."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for rule in rules:
         for key in of(rule):
@@ -150,8 +149,8 @@ def _listed(
     for key in keys:
         if key in names:
             told = f": {about[key]}" if about else ""
-            yield from ("", f"**{key}**{told} ({count(len(names[key]), 'rule')})", "")
-            yield ", ".join(map(_link, names[key]))
+            yield from ("", f"**{key}**{told}", "")
+            yield from map(_link, names[key])
 
 
 def _row(row: Row, known: set[str]) -> str:
