@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from command import built, nodrop
+from command import Done, built, nodrop
 from nodrop.errors import InputProblems
+from nodrop.lint.mutants import mutants
 from nodrop.lint.own import load_own, with_own
+from nodrop.lint.rule import AREAS
 from nodrop.lint.rules import shipped
 from nodrop.resources import home
 
@@ -197,6 +199,69 @@ def test_rules_that_find_what_their_examples_say_pass() -> None:
     done = nodrop("test-rules", "ours")
     assert (done.code, done.err) == (0, "")
     assert done.out == "ok    links/site-mtu  1 bad, 1 good on sonic and nvue\n1 rule: 1 ok, 0 failed\n"
+
+
+def test_a_file_is_one_rule() -> None:
+    write("links/site-mtu")
+    write("links/other-mtu", RULE, ("at: [leaf1/Ethernet0]", "at: [leaf1/Ethernet8]"))
+    done = nodrop("test-rules", "ours/links/site-mtu.yaml")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "ok    links/site-mtu  1 bad, 1 good on sonic and nvue\n1 rule: 1 ok, 0 failed\n"
+    done = nodrop("test-rules", "ours/links/other-mtu.yaml", "--mutants")
+    assert (done.code, done.err) == (1, "")
+    assert done.out.splitlines() == [
+        "FAIL  links/other-mtu  1 bad, 1 good, 8 changes on sonic and nvue",
+        "  ours/links/other-mtu.yaml:14:7: bad[0] on sonic and nvue: no finding at leaf1/Ethernet8",
+        "  ours/links/other-mtu.yaml:14:7: bad[0] on sonic and nvue: a finding at leaf1/Ethernet0",
+        "1 rule: 0 ok, 1 failed",
+    ]
+
+
+def test_a_file_that_is_named_more_than_once_is_tested_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("links/site-mtu")
+    assert nodrop("test-rules", "ours", "ours/links/site-mtu.yaml").out.endswith("1 rule: 1 ok, 0 failed\n")
+    monkeypatch.chdir("ours/links")
+    assert nodrop("test-rules", "site-mtu.yaml", "../links/site-mtu.yaml").out == (
+        "ok    links/site-mtu  1 bad, 1 good on sonic and nvue\n1 rule: 1 ok, 0 failed\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("ours/links/none.yaml", "ours/links/none.yaml: no such file or directory; expected a readable file"),
+        ("ours/none", "ours/none: no such folder; expected a folder of rules"),
+        ("ours/links/site-mtu.yml", "ours/links/site-mtu.yml: a file called `site-mtu.yml`; expected the ending .yaml"),
+        ("site-mtu.yaml", "site-mtu.yaml: no area `{here}` (known: {areas})"),
+        (
+            "ours/links/mtu-mismatch.yaml",
+            "ours/links/mtu-mismatch.yaml:1:1: a rule `mtu-mismatch`, as the shipped rules/links/mtu-mismatch.yaml; "
+            "expected a name of its own (to be without the shipped one, leave it out: `--ignore mtu-mismatch`)",
+        ),
+    ],
+)
+def test_a_file_that_is_no_rule_is_reported(path: str, told: str, tmp_path: Path) -> None:
+    write("links/mtu-mismatch")
+    Path("ours/links/site-mtu.yml").write_text(RULE)
+    Path("site-mtu.yaml").write_text(RULE)
+    done = nodrop("test-rules", path)
+    assert (done.code, done.out) == (2, "")
+    areas = ", ".join(sorted(AREAS))
+    assert done.err == f"error: {told.format(here=tmp_path.name, areas=areas)}\n"
+
+
+def test_shipped_rules_are_tested_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home("rules").parent)
+    name = "telemetry/counters-not-exported"
+    (rule,) = (one for one in shipped() if f"{one.area}/{one.name}" == name)
+    kinds = [example.kind for example in rule.examples]
+    counts = f"{kinds.count('bad')} bad, {kinds.count('good')} good"
+    ok = f"ok    {name}  {counts} on sonic and nvue\n1 rule: 1 ok, 0 failed\n"
+    assert nodrop("test-rules", f"rules/{name}.yaml") == Done(0, ok, "")
+    assert nodrop("test-rules", "rules", "--select", rule.name) == Done(0, ok, "")
+    with_changes = ok.replace(counts, f"{counts}, {len(mutants(rule))} changes")
+    assert nodrop("test-rules", f"rules/{name}.yaml", "--mutants") == Done(0, with_changes, "")
+    assert nodrop("lint", "--rules", "rules", "intents/two-by-two.yaml").code == 2, "they are shipped already"
 
 
 def test_an_example_that_says_otherwise_fails_at_its_line() -> None:

@@ -1,4 +1,4 @@
-"""`nodrop test-rules`: whether a site's own rules find what their examples say."""
+"""`nodrop test-rules`: whether rules find what their examples say."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from nodrop.cli.options import form_option, unknown
 
 
 @click.command()
-@click.argument("folders", nargs=-1, metavar="[DIR]...", type=click.Path())
+@click.argument("paths", nargs=-1, metavar="[DIR|FILE]...", type=click.Path())
 @click.option(
     "--select",
     multiple=True,
@@ -21,11 +21,12 @@ from nodrop.cli.options import form_option, unknown
     "--mutants", is_flag=True, help="Also change each condition a little, and fail where no example notices that."
 )
 @form_option("text", "json", "junit")
-def command(folders: tuple[str, ...], select: tuple[str, ...], mutants: bool, form: str) -> int:
-    """Try a site's own rules by their examples.
+def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form: str) -> int:
+    """Test rules by their examples.
 
-    DIR is a folder of rules, DIR/area/name.yaml; without one, those folders are tried that the nearest nodrop.yaml
-    names under `rules`. docs/own-rules.md says how to write a rule.
+    DIR is a folder of rules, DIR/area/name.yaml, and FILE is one rule, area/name.yaml. Without either, nodrop tests the
+    folders that the nearest nodrop.yaml names under `rules`. docs/own-rules.md says how to write a rule.
+    In nodrop's repository, `rules` and its files are the shipped rules, which are tested where they are.
 
     Every example is laid over the fabric intents/two-by-two.yaml, written as each platform that can say it, read back
     and judged: the rule has to find its fault at exactly the subjects that the example names, and nowhere else. Rules
@@ -33,11 +34,11 @@ def command(folders: tuple[str, ...], select: tuple[str, ...], mutants: bool, fo
     """
     from nodrop.cli.main import FOUND
     from nodrop.cli.output import say
-    from nodrop.lint.own import load_own
+    from nodrop.lint.own import load_tested
     from nodrop.report.rule_tests import render
     from nodrop.rule_tests import try_rules
 
-    rules = load_own(tuple(map(Path, folders)) or _configured())
+    rules = load_tested(tuple(map(Path, paths)) or _configured())
     known = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
     wanted = {word.strip() for value in select for word in value.split(",")}
     if wrong := sorted(wanted - known):
@@ -55,5 +56,5 @@ def _configured() -> tuple[Path, ...]:
     path = find(())
     folders = load(path).rules if path is not None else ()
     if not folders:
-        raise click.UsageError("no folder of rules; expected DIR, or `rules: [DIR]` in nodrop.yaml")
+        raise click.UsageError("no folder of rules; expected DIR or FILE, or `rules: [DIR]` in nodrop.yaml")
     return folders

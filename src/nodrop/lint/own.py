@@ -19,7 +19,7 @@ from nodrop.lint.never import contradiction
 from nodrop.lint.nodes import reads
 from nodrop.lint.rule import FromOption, Rule
 from nodrop.lint.rule_loader import type_of_value
-from nodrop.lint.rules import Held, load_rules, named, origin, place, shipped
+from nodrop.lint.rules import Held, is_rule_file, load_rules, named, origin, place, rule_files, shipped
 
 Keys = tuple[str | int, ...]
 
@@ -35,13 +35,35 @@ def load_own(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, .
     InputProblems holds the faults of all their files, each with its line: of the file itself, and where a rule is
     called as another is, can never speak, or asks for what nobody tells it.
     """
-    rules = load_rules(tuple({os.path.realpath(folder): folder for folder in folders}.values()), held)
-    problems = [
-        problem for rule in rules for check in (_clashes, _idle, _unheard, _misled, _unused) for problem in check(rule)
-    ]
-    if problems:
-        raise InputProblems(problems)
+    rules = load_rules(_each_once(folders), held)
+    _check(rules, (_clashes, *_CHECKS))
     return rules
+
+
+def load_tested(paths: Sequence[Path]) -> tuple[Rule, ...]:
+    """Return the rules of folders and of single files, sorted by name; InputProblems as `load_own` raises it.
+
+    A path may be the folder or a file of the shipped rules: they are then checked as any others, where they are.
+    """
+    folders = _each_once([path for path in paths if os.path.isdir(path) or not is_rule_file(path.name)])  # noqa: PTH112
+    below = {os.path.realpath(folder / name) for folder in folders for name in rule_files(folder)}
+    alone = [path for path in _each_once(paths) if path not in folders and os.path.realpath(path) not in below]
+    rules = load_rules(folders, files=alone)
+    in_place = {os.path.realpath(rule.path) for rule in shipped()}
+    _check([rule for rule in rules if os.path.realpath(rule.path) not in in_place], (_clashes,))
+    _check(rules, _CHECKS)
+    return rules
+
+
+def _each_once(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the paths without those that lead to the same place as another."""
+    return tuple({os.path.realpath(path): path for path in paths}.values())
+
+
+def _check(rules: Sequence[Rule], checks: Sequence[Callable[[Rule], Iterator[Problem]]]) -> None:
+    """Raise InputProblems with all that the checks find."""
+    if problems := [problem for rule in rules for check in checks for problem in check(rule)]:
+        raise InputProblems(problems)
 
 
 def _fault(rule: Rule, keys: Keys, found: str, expected: str = "", hint: str = "") -> Problem:
@@ -138,3 +160,7 @@ def _unused(rule: Rule) -> Iterator[Problem]:
     for option in rule.options:
         if option.name not in read and f"options.{option.name}" not in str(rule.intent_fix):
             yield _fault(rule, ("options", option.name), "an option that nothing reads", f"`options.{option.name}`")
+
+
+_CHECKS = (_idle, _unheard, _misled, _unused)
+"""What any rule is checked for; a site's own also for `_clashes`."""

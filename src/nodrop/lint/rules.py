@@ -27,8 +27,8 @@ Held = Mapping[Path, Mapping[str, bytes]]
 """Texts that count instead of those that lie at a path: of a file under "", of a folder by the path below it."""
 
 
-def load_rules(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule, ...]:
-    """Return the rules of all folders, sorted by name; InputProblems holds the faults of all their files.
+def load_rules(folders: Sequence[Path], held: Held | None = None, files: Sequence[Path] = ()) -> tuple[Rule, ...]:
+    """Return the rules of all folders and single files, sorted by name; InputProblems holds the faults of all of them.
 
     Of a folder that is `held`, these texts are read, and nothing that lies there.
     """
@@ -41,6 +41,14 @@ def load_rules(folders: Sequence[Path], held: Held | None = None) -> tuple[Rule,
                 raw = read_limited(path, str(path), MAX_BYTES, root) if text is None else text
                 rule = loads_rule(raw, str(path), name=path.stem, area=path.parent.name)
                 rules.append(rule if text is None else replace(rule, held=text))
+    for path in files:
+        area = Path(os.path.abspath(path)).parent  # noqa: PTH100 -- where a link lies, not where it leads
+        if problem := _misplaced(path, Path(area.name, path.name), area.parent.name):
+            problems.append(problem)
+            continue
+        with collecting(problems):
+            raw = read_limited(path, str(path), MAX_BYTES)
+            rules.append(loads_rule(raw, str(path), name=path.stem, area=area.name))
     problems += _same_names(rules)
     if problems:
         raise InputProblems(problems)
@@ -60,11 +68,10 @@ def _files(
         problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
     for name in names:
         path = folder / name
-        if (fault := _misplaced(Path(name), folder.name)) is None:
-            yield path, None if held is None else held[name]
+        if problem := _misplaced(path, Path(name), folder.name):
+            problems.append(problem)
         else:
-            found, expected, hint = fault
-            problems.append(Problem(path=str(path), found=found, expected=expected, hint=hint))
+            yield path, None if held is None else held[name]
 
 
 def rule_files(folder: Path) -> Iterator[str]:
@@ -79,16 +86,18 @@ def is_rule_file(name: str) -> bool:
     return name.endswith("ml") and ".y" in name
 
 
-def _misplaced(path: Path, folder: str) -> tuple[str, str, str] | None:
-    if path.suffix != ".yaml":
-        return f"a file called `{path.name}`", "the ending .yaml", ""
-    if len(path.parts) != 2:
-        hint = f"give the folder that {folder} is in" if len(path.parts) == 1 and folder in AREAS else ""
-        return "a rule in no area", "folder/area/name.yaml", hint
-    if path.parts[0] not in AREAS:
-        return f"no area `{path.parts[0]}`", "", nearest(path.parts[0], AREAS)
-    if not NAME.fullmatch(path.stem):
-        return f"a rule called `{path.stem}`", "the fault in lower case, words joined by `-`", ""
+def _misplaced(path: Path, below: Path, folder: str) -> Problem | None:
+    """Return what is wrong with a path that lies `below` a folder of rules; None if that is area/name.yaml."""
+    if below.suffix != ".yaml":
+        return Problem(path=str(path), found=f"a file called `{below.name}`", expected="the ending .yaml")
+    if len(below.parts) != 2:
+        hint = f"give the folder that {folder} is in" if len(below.parts) == 1 and folder in AREAS else ""
+        return Problem(path=str(path), found="a rule in no area", expected="folder/area/name.yaml", hint=hint)
+    if below.parts[0] not in AREAS:
+        return Problem(path=str(path), found=f"no area `{below.parts[0]}`", hint=nearest(below.parts[0], AREAS))
+    if not NAME.fullmatch(below.stem):
+        expected = "the fault in lower case, words joined by `-`"
+        return Problem(path=str(path), found=f"a rule called `{below.stem}`", expected=expected)
     return None
 
 

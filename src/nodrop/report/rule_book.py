@@ -89,8 +89,8 @@ def _index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
     lines = [
         "# The rule book",
         "",
-        "`nodrop explain RULE` prints the same pages at a terminal; a rule is a file in [`rules/`](../../rules), of which "
-        "its page is made.",
+        "`nodrop explain RULE` prints the same pages at a terminal; a rule is a file in [`rules/`](../../rules), of "
+        "which its page is made.",
         "",
         "Severity is the harm: an error loses packets, hangs the fabric, lets a storm spread or is refused by the "
         "switch; a warning degrades, or breaks under a failure; a note is worth knowing. Confidence is the evidence.",
