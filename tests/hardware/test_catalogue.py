@@ -4,27 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from nodrop import platforms
 from nodrop.fabric.fabric import Port
 from nodrop.hardware import asic, buildable, media, model_of_sku, nearest, nic, nics, obstacle, switch, switches
 from nodrop.hardware.naming import port_name, sonic_port
 from nodrop.hardware.ports import PortGroup
 from nodrop.hardware.schema import HeadroomTable, Switch
-
-# Tables that ask the same for every cable, and tables that ask less for a longer one at some speed, each by its first
-# HWSKU: so the vendors' files have them.
-FLAT = {
-    "Arista-7050CX3-32C-C28S4",
-    "Arista-7050CX3-32C-C32",
-    "Arista-7050CX3-32S-C28S4",
-    "Arista-7050CX3-32S-C32",
-    "Arista-7060X6-64PE-256x200G",
-    "Arista-7060X6-64PE-O128",
-    "DS3000",
-    "NH-4010",
-    "Quanta-IX9-32X",
-    "Silverstone_v2",
-}
-FALLING = {"Mellanox-SN4700-A96C8V8", "Mellanox-SN5600-C224O8", "Mellanox-SN5610N-C224O8"}
 
 
 def groups(box: Switch) -> Iterator[PortGroup]:
@@ -81,8 +66,9 @@ def test_what_a_model_refers_to_is_there_and_its_source_is_named(model: str) -> 
 def test_a_hwsku_and_its_platform_are_of_one_model() -> None:
     skus = [(sku, switch(model).sonic.platform, model) for model in switches() for sku in switch(model).sonic.hwskus]
     assert [(sku, platform, model_of_sku(sku, platform)) for sku, platform, _ in skus] == skus
-    shared = {sku for sku, _, model in skus if model_of_sku(sku) != model}
-    assert shared == {"Arista-7060X6-64PE-O128", "Arista-7060X6-64PE-P32O64", "Arista-7060X6-64PE-P64"}
+    shared = "Arista-7060X6-64PE-O128"
+    assert model_of_sku(shared) == "7060X6-64PE", "the first of the models that ship it"
+    assert model_of_sku(shared, "x86_64-arista_7060x6_64pe_b") == "7060X6-64PE-B"
     assert model_of_sku("ACS-MSN") is None, "part of a name is none"
 
 
@@ -92,12 +78,15 @@ def by_speed(table: HeadroomTable) -> list[list[int]]:
     return [[xoff for _, xoff in sorted((r[1], r.xoff_bytes) for r in table.rows if r[0] == speed)] for speed in speeds]
 
 
-def test_headroom_grows_with_the_cable() -> None:
-    tables = [table for model in switches() for table in switch(model).sonic.headroom]
-    assert all(len({row[:2] for row in table.rows}) == len(table.rows) for table in tables)
-    assert {table.hwskus[0] for table in tables if any(run != sorted(run) for run in by_speed(table))} == FALLING
-    flat = [table for table in tables if max(map(len, by_speed(table))) > 1]
-    assert {table.hwskus[0] for table in flat if all(len(set(run)) == 1 for run in by_speed(table))} == FLAT
+@pytest.mark.parametrize("model", switches())
+def test_headroom_grows_with_the_cable_unless_the_model_says_otherwise(model: str) -> None:
+    """A slip in a table shows here: what the vendor ships so is stated as `grows_with_cable: false`."""
+    for table in switch(model).sonic.headroom:
+        assert len({row[:2] for row in table.rows}) == len(table.rows)
+        runs = by_speed(table)
+        falls = any(run != sorted(run) for run in runs)
+        flat = max(map(len, runs)) > 1 and all(len(set(run)) == 1 for run in runs)
+        assert table.grows_with_cable is not (falls or flat), table.sources
 
 
 @pytest.mark.parametrize(
@@ -174,10 +163,17 @@ def test_what_is_not_known_is_an_obstacle() -> None:
     assert obstacle(switch("AS9716-32D"), "sonic") == "the memory of AS9716-32D is not known"
     assert obstacle(switch("8101-32FH"), "sonic") == "8101-32FH is not known under sonic"
     assert obstacle(switch("SN3800"), "nvue") == "SN3800 is not known under nvue"
-    assert buildable("nvue") == (
-        "SN2010", "SN2100", "SN2201", "SN2410", "SN2700", "SN3420", "SN3700", "SN3700C", "SN3750-SX", "SN4410",
-        "SN4600", "SN4600C", "SN4700", "SN5400", "SN5600", "SN5610", "SN5640",
-    )  # fmt: skip
+    assert "AS9716-32D" not in buildable("sonic")
+    assert "SN3800" not in buildable("nvue")
+    assert {"SN2700", "SN4700", "SN5600"} <= set(buildable("nvue"))
+
+
+@pytest.mark.parametrize("platform", [platform for platform in platforms.written() if platform != "sonic"])
+def test_models_of_other_network_oses_can_be_designed(platform: str) -> None:
+    """A model names a network OS beside SONiC because nodrop writes it there, so nothing may be missing."""
+    named = tuple(model for model in switches() if platform in switch(model).platforms)
+    assert {model: obstacle(switch(model), platform) for model in named} == dict.fromkeys(named)
+    assert buildable(platform) == named
 
 
 @pytest.mark.parametrize(
@@ -213,7 +209,8 @@ def test_ports_of_a_speed_on_a_model_with_several_kinds(
 def test_chips_with_the_dynamic_model() -> None:
     chips = {switch(model).asic for model in switches()}
     dynamic = {chip for chip in chips if "dynamic" in asic(chip).buffer_models}
-    assert dynamic == {*(f"spectrum-{number}" for number in range(1, 7)), "tofino-1", "tofino-2"}
+    assert dynamic >= {"spectrum-1", "spectrum-4", "tofino-2"}
+    assert "tomahawk-5" in chips - dynamic
     assert {chip for chip in chips if asic(chip).computes} == {chip for chip in dynamic if "spectrum" in chip}
     assert asic("silicon-one-q200").watchdog_actions == ("drop", "alert"), "it refuses to forward"
 

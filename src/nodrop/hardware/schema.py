@@ -81,6 +81,9 @@ class HeadroomTable(Facts):
     """Of every row that has none."""
     xon_offset_bytes: int | None = None
     """Of every row that has none; None is none."""
+    grows_with_cable: bool = True
+    """Whether xoff grows with the cable, as it should; false is a table that the vendor ships with the same xoff for
+    every cable, or with less for a longer one."""
     rows: tuple[HeadroomRow, ...]
 
     @model_validator(mode="before")
