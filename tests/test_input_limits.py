@@ -123,6 +123,31 @@ LARGE = {
     ),
 }
 
+ROUTED = """\
+interface lo
+ ip address 10.255.0.1/32
+router bgp 65001
+ neighbor 10.1.0.1 remote-as 65002
+ address-family ipv4 unicast
+  network 10.255.0.1/32
+ exit-address-family
+exit
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hop", ["10.1.0.1", "blackhole"])
+def test_the_time_of_routes_grows_no_faster_than_their_number(hop: str) -> None:
+    ports_of_one = json.loads(ports(1))
+    ports_of_one["INTERFACE"] = {"Ethernet0": {}, "Ethernet0|10.1.0.0/31": {}}
+    Path("leaf1/config_db.json").write_text(json.dumps(ports_of_one))
+    taken = []
+    for count in (5_000, 20_000):
+        routes = (f"ip route 10.2.{one >> 8 & 255}.{one & 255}/32 {hop}\n" for one in range(count))
+        Path("leaf1/frr.conf").write_text(ROUTED + "".join(routes))
+        taken.append(seconds(lambda: nodrop("validate", "leaf1", "--no-config")))
+    assert taken[1] < 4 * taken[0] + 2, taken
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)

@@ -8,7 +8,7 @@ from nodrop.analyses._drops import Reach, reaches
 from nodrop.analyses._targets import Target
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import those_known
-from nodrop.routing.prefixes import BITS, Prefix, prefix
+from nodrop.routing.prefixes import BITS, Prefix, cut, prefix
 
 RESTS_ON = frozenset({"cables", "hosts"})
 ROUTED = True
@@ -49,9 +49,14 @@ def _twice(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
 def _dropped(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
     firsts = [one.prefix.first for one in hosts]
     for router in reach.plane.routers:
-        own = reach.routes.own(router.number)
-        for found, route in own.items():
-            if not route.discard or router.bgp is None:
+        if router.bgp is None:
+            continue
+        positions: dict[Prefix | None, int] = {}
+        for at, row in enumerate(those_known(router.device.static_routes)):
+            if row.vrf == router.vrf:
+                positions.setdefault(prefix(row.prefix), at)
+        for found, route in reach.routes.own(router.number).items():
+            if not route.discard:
                 continue
             end = bisect_left(firsts, found.first + (1 << (BITS[found.family] - found.length)))
             inside = hosts[bisect_left(firsts, found.first) : end]
@@ -60,10 +65,8 @@ def _dropped(reach: Reach, hosts: list[Target]) -> Iterator[Hit]:
                 where = reach.plane.routers[gone[0].router]
                 more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
                 announces = " and announces it" if found in reach.announced.of.get(router.number, ()) else ""
-                rows = enumerate(those_known(router.device.static_routes))
-                position = next(at for at, row in rows if row.vrf == router.vrf and prefix(row.prefix) == found)
                 yield Hit(
-                    subject=(router.device.name, "@static_routes", str(position)),
+                    subject=(router.device.name, "@static_routes", str(positions[found])),
                     facts={
                         "device": router.name,
                         "prefix": str(found),
@@ -83,8 +86,10 @@ def _loses(reach: Reach, number: int, dropped: Prefix, target: Target) -> bool:
         return False
     if not dropped.covers(target.prefix):
         return False
-    longer = [one for one in reach.routes.own(number) if one.length > dropped.length and one.covers(target.prefix)]
-    for one in (*longer, *reach.announced.around(target.prefix)):
+    around, own = target.prefix, reach.routes.own(number)
+    lengths = [length for length in reach.routes.own_lengths(number) if dropped.length < length <= around.length]
+    wider = [Prefix(around.family, cut(around.family, around.first, length), length) for length in lengths]
+    for one in (*(one for one in wider if one in own), *reach.announced.around(around)):
         if one.length > dropped.length:
             route = reach.routes.route(number, one)
             if route is not None and not route.discard:

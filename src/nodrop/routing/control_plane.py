@@ -52,6 +52,7 @@ class Routes:
         self.plane, self.family, self.state = plane, family, state
         self.world = state.world
         self._local: dict[int, dict[Prefix, Route]] = {}
+        self._lengths: dict[int, tuple[int, ...]] = {}
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -68,15 +69,23 @@ class Routes:
                 for subnet in leg.subnets if up[leg.name] else ():
                     if subnet.family == self.family:
                         found.setdefault(subnet, Route(subnet, "connected", (Hop(leg.name, None),)))
+            several: dict[Prefix, list[Route]] = {}
             for route, prefix in statics(router, self.family):
-                if prefix in found and found[prefix].source == "connected":
+                if prefix in found:  # a connected one
                     continue
                 row = self._static(router, prefix, route)
                 if row is not None:
-                    before = found.get(prefix)
-                    found[prefix] = row if before is None else before._replace(hops=(*before.hops, *row.hops))
+                    several.setdefault(prefix, []).append(row)
+            for prefix, rows in several.items():
+                found[prefix] = rows[0]._replace(hops=tuple(hop for row in rows for hop in row.hops))
             self._local[number] = found
         return self._local[number]
+
+    def own_lengths(self, number: int) -> tuple[int, ...]:
+        """Return the lengths of the prefixes of a router's connected and static routes, the longest first."""
+        if number not in self._lengths:
+            self._lengths[number] = tuple(sorted({one.length for one in self.own(number)}, reverse=True))
+        return self._lengths[number]
 
     def _static(self, router: Router, prefix: Prefix, route: StaticRoute) -> Route | None:
         if discards(route):

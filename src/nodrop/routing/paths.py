@@ -116,13 +116,12 @@ class Walk:
 
 
 def lookup(routes: Routes, number: int, to: Address) -> Route | None:
-    """The route that a router takes to an address: the longest prefix that it has and the address is in."""
-    found = [route for prefix, route in routes.own(number).items() if prefix.has(to)]
-    for length in routes.lengths:
-        prefix = Prefix(to.family, cut(to.family, to.number, length), length)
-        if (route := routes.route(number, prefix)) is not None:
-            found.append(route)
-    return max(found, key=lambda route: route.prefix.length, default=None)
+    """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
+    for length in sorted({*routes.own_lengths(number), *routes.lengths}, reverse=True):
+        route = routes.route(number, Prefix(to.family, cut(to.family, to.number, length), length))
+        if route is not None:
+            return route
+    return None
 
 
 def start_at(plane: ControlPlane, device: str, port: str | None) -> Start | None:
