@@ -1,6 +1,7 @@
 """What all tests share: hypothesis profiles, and the option that writes snapshots anew.
 
-`pytest --update-golden` rewrites what snapshot tests compare with; read the difference before committing it.
+`pytest --update-golden` runs the tests that take `update_golden` and no others: they write their snapshots anew. Only
+this module reads the option, so that `make golden` finds every snapshot; tests/test_golden_changes.py checks it.
 `pytest --hypothesis-profile=deep` tries twenty times as many examples.
 """
 
@@ -23,10 +24,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write snapshots and golden files anew")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether snapshots are to be written rather than compared with."""
     return bool(request.config.getoption("--update-golden"))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With --update-golden, do not collect a module without a snapshot: collection takes longer than most of them."""
+    module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    unneeded = module and config.getoption("--update-golden") and "update_golden" not in collection_path.read_text()
+    return True if unneeded else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --update-golden, run the tests that write snapshots: slow ones first, those of one module in one process.
+
+    Modules that share an `xdist_group` run in one process too, in alphabetical order: one reads what another writes.
+    """
+    if not config.getoption("--update-golden"):
+        return
+    snapshots = [item for item in items if "update_golden" in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=[item for item in items if item not in snapshots])
+    for item in snapshots:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+    # The slowest ones wait for real daemons; they are collected last.
+    slow = [item for item in reversed(snapshots) if item.get_closest_marker("slow")]
+    items[:] = slow + [item for item in snapshots if item not in slow]
 
 
 @pytest.fixture(scope="session")

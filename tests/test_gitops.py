@@ -11,11 +11,12 @@ from gitops import EXAMPLE, site
 from nodrop.checking.policy import FILES
 from nodrop.config import load
 
+pytestmark = pytest.mark.xdist_group("examples/gitops")
 BUILD = EXAMPLE / "build"
 
 
 @pytest.fixture(scope="session")
-def rebuilt(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+def rebuilt(tmp_path_factory: pytest.TempPathFactory, update_golden: bool) -> Path:
     """What the intents of the example come to today, built in a copy of it that is a repository of its own."""
     root = site(tmp_path_factory.mktemp("gitops") / "site")
     shutil.rmtree(root / "build", ignore_errors=True)
@@ -24,7 +25,7 @@ def rebuilt(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
         patch.setenv("NODROP_NO_CACHE", "1")
         done = nodrop("build", *sorted(Path("intents").glob("*.yaml")), "-o", "build")
     assert done.code == 0, done
-    if request.config.getoption("--update-golden"):
+    if update_golden:
         shutil.rmtree(BUILD, ignore_errors=True)
         shutil.copytree(root / "build", BUILD)
     return root / "build"

@@ -1,110 +1,143 @@
-"""What every shipped intent becomes, file by file: `make golden` writes golden/ anew, a person reads the difference."""
+"""The files that nodrop makes of every shipped intent, compared with golden/, one test a file.
+
+`make golden` writes golden/ anew and prints what changed; read that before you commit it.
+"""
 
 import shutil
-from functools import cache
+from difflib import unified_diff
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-import nodrop
-from nodrop.design import adaptations
-from nodrop.design.defaults import defaulted
-from nodrop.export.batfish import snapshot
-from nodrop.export.containerlab import lab
-from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import Reading
-from nodrop.lint.engine import judge
-from nodrop.lint.rules import shipped
-from nodrop.report.fabric import facts
-from nodrop.report.outcome import Outcome
-from nodrop.report.page import text as page
-from nodrop.report.text import render
-from nodrop.resources import home
+from golden_outputs import (
+    DIGESTS,
+    GOLDEN,
+    INTENTS,
+    digest,
+    digested,
+    digests,
+    fabric_of,
+    fields_with_values,
+    kept_in_full,
+    nearest_in_full,
+    outputs,
+    switches_in_full,
+    write,
+)
 
-SMALL = 6
-"""Devices of a fabric all of whose files are kept."""
-
-LABS = ("adaptive", "two-by-two")
-"""Of which a lab's topology is kept, and what a switch has there that is not its own file."""
-
-GOLDEN = Path(__file__).parents[1] / "golden"
-EXPORTED = ("two-by-two", "storage-vlan", "unnumbered", "adaptive", "reference-256-nvue-leaves")
-"""Intents of which the snapshot for Batfish is kept: on SONiC, on NVUE, and on both."""
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+SHOWN = 60
+"""Lines of a difference that a failing test prints."""
 
 
-@cache
-def made(intent: str) -> dict[str, str]:
-    """Return the files of an intent: what `show` says, what `lint` finds, and all artifacts.
-
-    Of a large fabric one switch of each role is kept, the others being like it.
-    """
-    loaded = nodrop.load(home("intents") / f"{intent}.yaml")
-    fabric = nodrop.build(loaded)
-    artifacts = list(nodrop.write(fabric))
-    artifacts += nodrop.host_files(fabric)
-    plan = list(nodrop.rack(fabric))
-    reading = nodrop.read_back(artifacts, fabric)
-    verdict = judge(reading, shipped(), strictness="auditor")
-    return {
-        "show.txt": page(facts(fabric, defaulted(loaded), adaptations(loaded))),
-        "findings.txt": render(Outcome.of(reading, verdict)),
-        **(exported(reading) if intent in EXPORTED else {}),
-        **(lab_files(reading) if intent in LABS else {}),
-    } | {f"{one.device}/{one.path}".lstrip("/"): one.text for one in (*artifacts, *plan) if one.device in kept(fabric)}
+def in_golden(intent: str) -> dict[str, Path]:
+    """The files of an intent in golden/, but for its digests."""
+    folder = GOLDEN / intent
+    paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    return {name: path for name, path in sorted(paths.items()) if name != DIGESTS}
 
 
-def exported(reading: Reading) -> dict[str, str]:
-    """Return the snapshot for Batfish, but for files that are a switch's own, and hosts that are like the first."""
-    found = snapshot(reading)
-    own = {f"{node}/frr.conf" for node in found.names if f"sonic_configs/{node}/frr.conf" in found.files}
-    nodes = {node for node, name in found.names.items() if name in kept(reading.fabric)} | {"gpu1", "layer1_topology"}
-    return {
-        f"batfish/{name}": text
-        for name, text in found.files.items()
-        if not name.endswith(tuple(own)) and {Path(name).stem, Path(name).parent.name} & nodes
-    }
+def lines(intent: str) -> dict[str, str]:
+    """The lines of the digests of an intent, by file."""
+    path = GOLDEN / intent / DIGESTS
+    return digested(path.read_text()) if path.exists() else {}
 
 
-def lab_files(reading: Reading) -> dict[str, str]:
-    """Return a lab's topology and scripts, and of its first switch what is not the very file that was read."""
-    first = reading.fabric.devices[0].name
-    own = {source.held for source in reading.sources[first]}
-    return {
-        f"lab/{name}": text
-        for name, text in lab(reading).files.items()
-        if name.startswith(f"{first}/") or "/" not in name
-        if text.encode() not in own
-    }
-
-
-def kept(fabric: Fabric) -> set[str]:
-    """Return whose files are kept: all devices', or the first of each role where there are many."""
-    if len(fabric.devices) <= SMALL:
-        return {"", *(device.name for device in fabric.devices)}
-    return {"", *({device.role: device.name for device in reversed(fabric.devices)}.values())}
+IN_FULL = [f"{intent}/{name}" for intent in INTENTS for name in in_golden(intent)]
+DIGESTED = [f"{intent}/{name}" for intent in INTENTS for name in lines(intent)]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def written_anew(request: pytest.FixtureRequest) -> None:
-    if request.config.getoption("--update-golden"):
+def written_anew(update_golden: bool) -> None:
+    if update_golden:
+        made = {intent: kept_in_full()[intent] | {DIGESTS: digests(intent)} for intent in INTENTS}
         shutil.rmtree(GOLDEN, ignore_errors=True)
-        for intent in INTENTS:
-            for name, text in made(intent).items():
-                path = GOLDEN / intent / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
+        for intent, files in made.items():
+            write(GOLDEN, intent, files)
 
 
 @pytest.mark.parametrize("intent", INTENTS)
-def test_golden(intent: str) -> None:
-    folder = GOLDEN / intent
-    there = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
-    wanted = made(intent)
-    assert sorted(wanted.keys() - there.keys()) == [], "not in golden/; make golden"
-    assert sorted(there.keys() - wanted.keys()) == [], "of no build any more; make golden"
-    assert [name for name in wanted if there[name] != wanted[name]] == [], "not as they are built now; make golden"
+def test_golden_has_the_files_of_the_intent(intent: str) -> None:
+    full = set(kept_in_full()[intent])
+    rest = set(outputs(intent)) - full
+    for made, there in ((full, set(in_golden(intent))), (rest, set(lines(intent)))):
+        assert sorted(made - there) == [], "not in golden/; make golden"
+        assert sorted(there - made) == [], "of no build any more; make golden"
 
 
 def test_every_intent_has_golden_files_and_no_other_has() -> None:
     assert sorted(path.name for path in GOLDEN.iterdir()) == INTENTS
+
+
+@pytest.mark.parametrize("path", IN_FULL)
+def test_file(path: str, update_golden: bool) -> None:
+    intent, _, name = path.partition("/")
+    kept, text = GOLDEN / path, outputs(intent).get(name, "")
+    if update_golden and not kept.exists():
+        return
+    if kept.read_bytes() != text.encode():
+        pytest.fail(f"make golden\n{difference(kept.read_text(), text, f'golden/{path}', 'built now')}")
+
+
+@pytest.mark.parametrize("path", DIGESTED)
+def test_digest(path: str, update_golden: bool, tmp_path: Path) -> None:
+    intent, _, name = path.partition("/")
+    text, kept = outputs(intent).get(name, ""), lines(intent).get(name)
+    if update_golden and kept is None:
+        return
+    if digest(name, text) != kept:
+        pytest.fail(f"golden/{path} is not as its digest says; make golden\n{told(intent, name, text, tmp_path)}")
+
+
+def told(intent: str, name: str, text: str, folder: Path) -> str:
+    """How a file differs from the one that is most like it in golden/, and where both are."""
+    at, like = nearest_in_full(intent, name)
+    write(folder, "built", {name: text})
+    write(folder, "like", {name: like})
+    changed = difference(like, text, at or "nothing", f"{intent}/{name} built now")
+    return f"{changed}\nin full: diff {folder}/like/{name} {folder}/built/{name}"
+
+
+def difference(old: str, new: str, of: str, to: str) -> str:
+    """A unified diff, cut after some lines."""
+    return "\n".join(islice(unified_diff(old.splitlines(), new.splitlines(), of, to, lineterm="", n=1), SHOWN))
+
+
+def test_a_failing_digest_shows_a_switch_of_the_same_tier_and_both_files(tmp_path: Path) -> None:
+    text = outputs("two-by-two")["leaf2/config_db.json"].replace('"Ethernet0"', '"Ethernet999"')
+    said = told("two-by-two", "leaf2/config_db.json", text, tmp_path)
+    assert "--- golden/two-by-two/leaf1/config_db.json\n+++ two-by-two/leaf2/config_db.json built now" in said
+    assert '+        "hostname": "leaf2"' in said.replace("            ", "        ")
+    assert (tmp_path / "built" / "leaf2/config_db.json").read_text() == text
+    like = (tmp_path / "like" / "leaf2/config_db.json").read_text()
+    assert like == outputs("two-by-two")["leaf1/config_db.json"]
+
+
+def test_a_digest_names_file_lines_and_content() -> None:
+    assert digest("leaf1/frr.conf", "a\nb\n") != digest("leaf1/frr.conf", "a\nc\n")
+    line = digest("leaf1/frr.conf", "a\nb\n")
+    assert line.startswith("leaf1/frr.conf  2 lines  sha256 ")
+    assert digested(f"{line}\n") == {"leaf1/frr.conf": line}
+
+
+def test_switches_in_full_show_every_model_mode_and_field_of_their_tier_and_platform() -> None:
+    every: set[tuple[str | None, str, str]] = set()
+    shown = set(every)
+    for intent in INTENTS:
+        fabric = fabric_of(intent)
+        for device in fabric.devices:
+            traits = {f"model {device.model}", f"mode {fabric.mode}", *fields_with_values(device)}
+            found = {(device.role, device.platform, trait) for trait in traits}
+            every |= found
+            shown |= found if device.name in switches_in_full()[intent] else set()
+    assert shown == every
+
+
+def test_of_switches_that_show_the_same_at_most_one_is_kept() -> None:
+    kept = [
+        (device.role, device.platform, device.model, fabric_of(intent).mode, {*fields_with_values(device)})
+        for intent in INTENTS
+        for device in fabric_of(intent).devices
+        if device.name in switches_in_full()[intent]
+    ]
+    assert [one for at, one in enumerate(kept) if one in kept[:at]] == []

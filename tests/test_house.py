@@ -206,7 +206,7 @@ def test_platforms_import_neither_design_nor_intent() -> None:
 
 
 def test_golden_files_are_small() -> None:
-    assert sum(path.stat().st_size for path in (ROOT / "golden").rglob("*") if path.is_file()) <= 5_000_000
+    assert sum(path.stat().st_size for path in (ROOT / "golden").rglob("*") if path.is_file()) <= 2_000_000
 
 
 def test_every_rule_lies_in_an_area_and_has_examples() -> None:

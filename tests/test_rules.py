@@ -60,7 +60,7 @@ def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_d
         reasons = {platform: run(case, platform)[1] for platform in PLATFORMS}
         assert not all(reasons.values()), f"{name}: no platform can say it: {reasons}"
         lines += [f"{name} on {platform}: {reason}" for platform, reason in reasons.items() if reason]
-    text = "\n".join((f"{len(lines)} examples that a platform cannot say, and why.", "", *lines, ""))
+    text = "\n".join(("Examples that a platform cannot say, and why.", "", *lines, ""))
     if update_golden:
         UNSAID.write_text(text)
     assert UNSAID.read_text() == text

@@ -6,7 +6,6 @@ named in `told.txt`. `pytest --update-golden` writes them anew; they are to be r
 """
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,9 @@ import pytest
 
 from command import nodrop
 from gitops import committed, git, site
+from snapshots import without_counts
+
+pytestmark = pytest.mark.xdist_group("examples/gitops")
 
 GOLDEN = Path(__file__).with_name("story")
 COMMIT = "0123456789ab"
@@ -151,16 +153,17 @@ def without_intents(root: Path) -> None:
 def ran(*words: str) -> list[str]:
     """Run nodrop and return the command, what it prints, and its exit code."""
     done = nodrop(*words)
-    printed = re.sub(r"\b\d+ rules", "all rules", f"{done.out}{done.err}")
+    printed = without_counts(f"{done.out}{done.err}")
     return [f"$ nodrop {' '.join(words)}", *printed.splitlines(), f"exit {done.code}", ""]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def written_anew(request: pytest.FixtureRequest) -> None:
-    if request.config.getoption("--update-golden"):
+def written_anew(update_golden: bool) -> None:
+    if update_golden:
+        made = {story: told(story) for story in STORIES}
         shutil.rmtree(GOLDEN, ignore_errors=True)
-        for story in STORIES:
-            for name, text in told(story).items():
+        for story, files in made.items():
+            for name, text in files.items():
                 (GOLDEN / story / name).parent.mkdir(parents=True, exist_ok=True)
                 (GOLDEN / story / name).write_text(text)
 

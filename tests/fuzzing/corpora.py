@@ -1,4 +1,4 @@
-"""Where the inputs of each target begin: golden files, examples of rules, and texts of tests, cut to a few ports.
+"""Where the inputs of each target begin: builds of intents, examples of rules, and texts of tests, cut to a few ports.
 
 Ports are cut because an input of 64 ports says no more than one of four, and takes ten times as long.
 """
@@ -16,6 +16,7 @@ from unittest import mock
 import nodrop
 from fuzzing.mutation import Files
 from fuzzing.texts import Pairs, Tree, Unreadable, dump, load
+from golden_outputs import INTENTS, configurations
 from nodrop import platforms
 from nodrop.inputs import is_intent
 from nodrop.lint.rules import shipped
@@ -81,23 +82,22 @@ def _names(text: Any, gone: set[str]) -> bool:
     return isinstance(text, str) and any(match[0] in gone for match in _PORT.finditer(text))
 
 
-# -------------------------------------------------------------------------------------------- golden, tests
+# -------------------------------------------------------------------------------------------- intents, tests
 
 
-def _golden(keep: Callable[[str], bool]) -> Iterator[Files]:
-    """Yield of each golden fabric its devices one by one, and four of them with what is stated beside them."""
-    for fabric in sorted(GOLDEN.iterdir()):
-        devices = {}
-        for folder in sorted(path for path in fabric.iterdir() if path.is_dir()):
-            files = {f"{folder.name}/{path.name}": path.read_bytes() for path in folder.iterdir() if keep(path.name)}
-            if files:
-                devices[folder.name] = files
+def _of_intents(keep: Callable[[str], bool]) -> Iterator[Files]:
+    """Yield of each shipped intent its devices one by one, and four of them with what is stated beside them."""
+    for intent in INTENTS:
+        devices: dict[str, Files] = {}
+        for name, text in configurations(intent).items():
+            device, _, rest = name.rpartition("/")
+            if device and "/" not in device and keep(rest):
+                devices.setdefault(device, {})[name] = text.encode()
         for files in devices.values():
             yield thinned(files)
-        stated = fabric / "fabric.yaml"
         names = [*list(devices)[:2], *list(devices)[-2:]]
         together = {path: raw for name in names for path, raw in devices[name].items()}
-        yield thinned({"fabric.yaml": stated.read_bytes(), **together})
+        yield thinned({"fabric.yaml": configurations(intent)["fabric.yaml"].encode(), **together})
 
 
 def _of_tests(folder: str, pattern: str) -> Iterator[bytes]:
@@ -167,18 +167,18 @@ def _sonic(*, frr: bool) -> Iterator[Files]:
     def keep(name: str) -> bool:
         return name.endswith(names)
 
-    yield from _golden(keep)
+    yield from _of_intents(keep)
     yield from _of_examples("sonic", keep)
     if not frr:
         return
-    base = next(_golden(keep))
+    base = next(_of_intents(keep))
     for text in (*_texts("sonic"), *_texts("routing")):
         if "router bgp" in text or "route-map" in text:
             yield {**base, f"{LEAF}/frr.conf": text.encode()}
 
 
 def _nvue() -> Iterator[Files]:
-    yield from _golden(lambda name: name == "startup.yaml")
+    yield from _of_intents(lambda name: name == "startup.yaml")
     yield from _of_examples("nvue", lambda name: name.endswith("startup.yaml"))
     for raw in _of_tests("nvue", "*.yaml"):
         yield thinned({f"{LEAF}/startup.yaml": raw})
@@ -193,8 +193,10 @@ def _nvue_set() -> Iterator[Files]:
             text = _as_commands(raw)
             if text:
                 yield {f"{LEAF}.nv": text.encode()}
-    for path in sorted(GOLDEN.rglob("*.nv")):
-        yield thinned({f"{LEAF}.nv": path.read_bytes()})
+    for intent in INTENTS:
+        for name, text in configurations(intent).items():
+            if name.endswith(".nv"):
+                yield thinned({f"{LEAF}.nv": text.encode()})
 
 
 def _as_commands(raw: bytes) -> str:
@@ -218,7 +220,7 @@ def _commands(tree: Tree, before: str) -> Iterator[str]:
 
 
 def _frr() -> Iterator[Files]:
-    for files in _golden(lambda name: name == "frr.conf"):
+    for files in _of_intents(lambda name: name == "frr.conf"):
         yield {path: raw for path, raw in files.items() if path.endswith("frr.conf")}
     for folder in ("sonic", "routing", "cumulus", "."):
         for text in _texts(folder):
@@ -277,7 +279,7 @@ def _intents() -> Iterator[Files]:
 @cache
 def _leaf() -> Files:
     """Return a leaf with a fault, below which a configuration, a rule or a profile is tried."""
-    files = thinned({f"{LEAF}/config_db.json": (GOLDEN / "two-by-two" / LEAF / "config_db.json").read_bytes()})
+    files = thinned({f"{LEAF}/config_db.json": configurations("two-by-two")[f"{LEAF}/config_db.json"].encode()})
     tree = load(files[f"{LEAF}/config_db.json"], "json")
     return {f"{LEAF}/config_db.json": dump(Pairs([one for one in tree if one[0] != "PFC_WD"]), "json")}
 
@@ -334,7 +336,7 @@ def _profiles() -> Iterator[Files]:
 
 
 def _stated() -> Iterator[Files]:
-    for files in _golden(lambda name: name in ("config_db.json", "frr.conf", "startup.yaml")):
+    for files in _of_intents(lambda name: name in ("config_db.json", "frr.conf", "startup.yaml")):
         if "fabric.yaml" in files:
             yield files
     for text in _texts("."):
