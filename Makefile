@@ -42,10 +42,8 @@ check: setup ## ruff, mypy --strict, plain words in new text, the house rules
 hooks: setup ## let git check the subject of every commit that is made here
 	@git config core.hooksPath scripts/hooks
 
-golden: setup ## write golden/, help texts, docs/rules/, schemas/, examples/gitops/build and tests/story/ anew; read the difference before committing it
-	@$(BIN)/python -m pytest -q tests/test_golden.py tests/test_cli.py tests/test_rule_book.py \
-		tests/test_schemas.py tests/test_own_rules_guide.py tests/test_walkthrough.py tests/test_import.py \
-		tests/test_gitops.py tests/test_story.py --update-golden
+golden: setup ## rewrite every snapshot and print what changed since the last commit, by cause; read that before you commit
+	@$(BIN)/python tests/golden_changes.py
 
 faults: setup ## put single faults into clean builds and print what is found of each, and whether its fix repairs it
 	@$(BIN)/python tests/all_faults.py
