@@ -152,17 +152,22 @@ def fields_with_values(value: object, at: str = "") -> Iterator[str]:
 
 
 def nearest_in_full(intent: str, name: str) -> tuple[str, str]:
-    """Return path and text of the file in golden/ that shows best what a digested file is like; nothing if none is."""
-    device = next((one for one in fabric_of(intent).devices if one.name == owner(name, intent)), None)
+    """Return path and text of the file in golden/ that is most like a digested file: of the same tier and platform.
+
+    The same fabric comes first, then the same model, then the same mode. Both are empty for a file of a host.
+    """
+    fabric = fabric_of(intent)
+    device = next((one for one in fabric.devices if one.name == owner(name, intent)), None)
     if device is None:
         return "", ""
-    for other in (intent, *(one for one in INTENTS if one != intent)):
+    found = []
+    for other, files in kept_in_full().items():
         for one in fabric_of(other).devices:
             path = name.replace(device.name, one.name)
-            alike = (one.role, one.platform) == (device.role, device.platform)
-            if alike and one.name in switches_in_full()[other] and path in kept_in_full()[other]:
-                return f"golden/{other}/{path}", kept_in_full()[other][path]
-    return "", ""
+            if (one.role, one.platform) == (device.role, device.platform) and path in files:
+                unlike = (other != intent, one.model != device.model, fabric_of(other).mode != fabric.mode)
+                found.append((unlike, f"golden/{other}/{path}", files[path]))
+    return min(found)[1:] if found else ("", "")
 
 
 def write(folder: Path, intent: str, files: Files) -> None:

@@ -86,7 +86,7 @@ def test_digest(path: str, update_golden: bool, tmp_path: Path) -> None:
     if update_golden and kept is None:
         return
     if digest(name, text) != kept:
-        pytest.fail(f"golden/{path} is not as its digest says; make golden\n{told(intent, name, text, tmp_path)}")
+        pytest.fail(f"golden/{path} is not as its digest says\n{told(intent, name, text, tmp_path)}")
 
 
 def told(intent: str, name: str, text: str, folder: Path) -> str:
@@ -95,7 +95,8 @@ def told(intent: str, name: str, text: str, folder: Path) -> str:
     write(folder, "built", {name: text})
     write(folder, "like", {name: like})
     changed = difference(like, text, at or "nothing", f"{intent}/{name} built now")
-    return f"{changed}\nin full: diff {folder}/like/{name} {folder}/built/{name}"
+    both = f"diff {folder}/like/{name} {folder}/built/{name}"
+    return f"{changed}\nin full: {both}\n`make golden` prints what changed since the last commit"
 
 
 def difference(old: str, new: str, of: str, to: str) -> str:
@@ -111,6 +112,13 @@ def test_a_failing_digest_shows_a_switch_of_the_same_tier_and_both_files(tmp_pat
     assert (tmp_path / "built" / "leaf2/config_db.json").read_text() == text
     like = (tmp_path / "like" / "leaf2/config_db.json").read_text()
     assert like == outputs("two-by-two")["leaf1/config_db.json"]
+
+
+def test_a_failing_digest_prefers_a_switch_of_the_same_model() -> None:
+    at, _ = nearest_in_full("rail-256", "leaf3/frr.conf")
+    models = {device.model for device in fabric_of("rail-256").devices}
+    assert models == {device.model for device in fabric_of(at.split("/")[1]).devices}
+    assert nearest_in_full("two-by-two", "batfish/hosts/gpu2.json") == ("", "")
 
 
 def test_a_digest_names_file_lines_and_content() -> None:
