@@ -30,23 +30,23 @@ test-slow: setup wheelhouse pythons ## the longer tests
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
 
 fuzz: setup ## try mutated inputs for SECONDS=60, 0 until every goal is reached; TARGET=sonic for one format; STATE=DIR is resumed
-	@PYTHONPATH=tests PYTHONHASHSEED=0 $(BIN)/python -m fuzzing --seconds $(or $(SECONDS),60) --state $(or $(STATE),.fuzz) $(addprefix --target ,$(TARGET))
+	@PYTHONPATH=tests PYTHONHASHSEED=0 $(BIN)/python -m support.fuzzing --seconds $(or $(SECONDS),60) --state $(or $(STATE),.fuzz) $(addprefix --target ,$(TARGET))
 
 batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of all that is built today; RECORD=1 records anew what is stale, RECORD=all everything
-	@NODROP_BATFISH_RECORD=$(RECORD) $(BIN)/python -m pytest -q -m batfish_live tests/batfish tests/validate
+	@NODROP_BATFISH_RECORD=$(RECORD) $(BIN)/python -m pytest -q -m batfish_live tests/validating
 
 check: setup ## ruff, mypy --strict, plain words in new text, the house rules
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python scripts/check_words.py \
-		&& $(BIN)/python -m pytest -q tests/test_house.py
+		&& $(BIN)/python -m pytest -q tests/project/test_house.py
 
 hooks: setup ## let git check the subject of every commit that is made here
 	@git config core.hooksPath scripts/hooks
 
 golden: setup ## rewrite every snapshot and print what changed since the last commit, by cause; read that before you commit
-	@$(BIN)/python tests/golden_changes.py
+	@PYTHONPATH=tests $(BIN)/python -m support.golden_changes
 
 faults: setup ## put single faults into clean builds and print what is found of each, and whether its fix repairs it
-	@$(BIN)/python tests/all_faults.py
+	@PYTHONPATH=tests $(BIN)/python -m support.all_faults
 
 bench: setup ## speed and memory per switch, as ratios in one run; AGAINST=COMMIT compares every stage with that commit
 ifdef AGAINST

@@ -1,7 +1,7 @@
 """What all tests share: hypothesis profiles, and the option that writes snapshots anew.
 
-`pytest --update-golden` runs the tests that take `update_golden` and no others: they write their snapshots anew. Only
-this module reads the option, so that `make golden` finds every snapshot; tests/test_golden_changes.py checks it.
+`pytest --update-golden` runs the tests that take `update_golden` and no others: they rewrite their snapshots. Only this
+module reads the option, so that `make golden` finds every snapshot; tests/project/test_golden_changes.py checks it.
 `pytest --hypothesis-profile=deep` tries twenty times as many examples.
 """
 
@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def two_by_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build of the intent two-by-two, into which nobody writes."""
-    from command import built
+    from support.command import built
 
     out = tmp_path_factory.mktemp("two-by-two") / "build"
     built(home("intents") / "two-by-two.yaml", out)

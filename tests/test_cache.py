@@ -15,6 +15,7 @@ import pytest
 
 from nodrop import cache
 from nodrop.cache import Store
+from support.places import TESTS
 
 DATA = b"what was worked out " * 50
 
@@ -73,7 +74,7 @@ def test_the_code_is_all_that_decides_an_answer(monkeypatch: pytest.MonkeyPatch)
     for change in (
         lambda: monkeypatch.setattr(sys, "version_info", (3, 99, 0)),
         lambda: monkeypatch.setattr(cache.metadata, "version", lambda name: f"9 of {name}"),
-        lambda: monkeypatch.setattr(cache, "home", lambda name: Path(__file__).parent / "incidents"),
+        lambda: monkeypatch.setattr(cache, "home", lambda name: TESTS / "rules" / "incidents"),
     ):
         cache.code.cache_clear()
         change()

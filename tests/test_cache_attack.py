@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from command import nodrop
 from nodrop import cache, remembering
 from nodrop.cache import Store
 from nodrop.report.outcome import Outcome
+from support.command import nodrop
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from command import built, nodrop
+from support.command import built, nodrop
 
 INTENT = "intents/two-by-two.yaml"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from command import built, nodrop
 from nodrop.lint.rules import of_files, shipped
 from nodrop.resources import home
+from support.command import built, nodrop
 
 INTENT = home("intents") / "two-by-two.yaml"
 

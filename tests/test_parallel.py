@@ -15,12 +15,12 @@ from unittest import mock
 import pytest
 
 import nodrop as verbs
-from command import SCRIPT, Done, nodrop
 from nodrop import parallel
 from nodrop.errors import InputProblems, Problem, ServiceUnavailable, Unsupported
 from nodrop.fabric.qos import QosProfile
 from nodrop.parallel import map_chunks, processes, processors
 from nodrop.resources import home
+from support.command import SCRIPT, Done, nodrop
 
 LARGE = (home("intents") / "reference-256.yaml").read_text()
 LATE_MARKS = ("min: 150kB, max: 1500kB", "min: 30MB, max: 40MB")

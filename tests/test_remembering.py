@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from command import Done, built, nodrop, process
 from nodrop import judging, remembering, rereading
 from nodrop.cache import Store
 from nodrop.inputs import find
@@ -18,6 +17,7 @@ from nodrop.lint import engine
 from nodrop.locate import LOST_PLACE
 from nodrop.report.outcome import Outcome
 from nodrop.resources import home
+from support.command import Done, built, nodrop, process
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab", "concise")
 CONFIG = "site/pod/leaf1/config_db.json"

@@ -23,7 +23,7 @@ from nodrop.fabric.reading import DeviceReading, Reading
 from nodrop.inputs import find
 from nodrop.opening import read_bundle
 from nodrop.rereading import Runs, runs_of
-from random_fabrics import fabrics
+from support.random_fabrics import fabrics
 
 CONFIG = {
     "DEVICE_METADATA": {"localhost": {"hostname": "leaf1"}},

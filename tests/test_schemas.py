@@ -9,7 +9,6 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
-from command import nodrop
 from nodrop import config, stated
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
@@ -17,6 +16,7 @@ from nodrop.lint.rules import load_rules
 from nodrop.resources import home
 from nodrop.schemas import KINDS, schema
 from nodrop.stated.profile import loads_profile
+from support.command import nodrop
 
 SHIPPED = {
     "intent": sorted(home("intents").rglob("*.yaml")),

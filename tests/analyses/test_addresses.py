@@ -1,8 +1,7 @@
 """Who shares an address with whom, and who may: VRFs, out-of-band ports and anycast loopbacks."""
 
 from nodrop.fabric.states import UNKNOWN
-
-from looking import look  # isort: skip
+from support.analysis_results import look
 
 LOOPBACK = "@loopbacks/Loopback0"
 

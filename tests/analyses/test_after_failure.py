@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from functools import cache
 
-from looking import look, say
-
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.subject import parse
-
-from designs import build, shipped  # isort: skip
+from support.analysis_results import look, say
+from support.designs import build, shipped
 
 _UNIQUE = {
     "spine2/@bgp/asn": 4200000001,

@@ -1,6 +1,6 @@
 """Dynamic thresholds: whose alpha is not the usual one, and who is told."""
 
-from looking import look  # isort: skip
+from support.analysis_results import look
 
 GROUP, QUEUE = "qos/priority_groups/0", "qos/queues/0"
 

@@ -2,13 +2,11 @@
 
 from functools import cache
 
-from looking import say
-
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.subject import parse
-
-from designs import build, shipped  # isort: skip
+from support.analysis_results import say
+from support.designs import build, shipped
 
 
 @cache

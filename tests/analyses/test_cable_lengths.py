@@ -1,8 +1,7 @@
 """Configured cable lengths, with and without the truth; rounding up to a row of the SKU's table is right."""
 
 from nodrop.fabric.states import UNKNOWN
-
-from looking import look  # isort: skip
+from support.analysis_results import look
 
 UPLINK = "@fabric/links/leaf1:Ethernet224--spine1:Ethernet0"
 TO_HOST = "@fabric/links/gpu1:nic1--leaf1:Ethernet0"

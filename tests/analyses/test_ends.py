@@ -4,8 +4,7 @@ from nodrop.analyses.ends import find
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
-
-from looking import look, two_by_two, with_changes  # isort: skip
+from support.analysis_results import look, two_by_two, with_changes
 
 UPLINK = "@fabric/links/leaf1:Ethernet224--spine1:Ethernet0"
 TO_HOST = "@fabric/links/gpu1:nic1--leaf1:Ethernet0"

@@ -3,8 +3,7 @@
 from nodrop.fabric.fabric import Fabric
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
-
-from looking import look, say, with_changes  # isort: skip
+from support.analysis_results import look, say, with_changes
 
 LIKE_LEAVES: dict[str, object] = {"spine*/@hash_seed": 0}
 

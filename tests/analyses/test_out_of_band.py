@@ -3,8 +3,7 @@
 import pytest
 
 from nodrop.fabric.states import UNKNOWN
-
-from looking import look  # isort: skip
+from support.analysis_results import look
 
 BLACKHOLE = {"prefix": "10.2.1.0/24", "next_hop": "blackhole"}
 

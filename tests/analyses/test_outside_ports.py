@@ -1,6 +1,6 @@
 """Ports with PFC that lead out of the fabric: by what each is known, and who is not told."""
 
-from looking import look  # isort: skip
+from support.analysis_results import look
 
 STRAY = {
     "@fabric/links/leaf1:Ethernet16--storage1:nic1": None,

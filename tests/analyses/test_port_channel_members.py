@@ -1,6 +1,6 @@
 """Members of a port channel that treat traffic unlike the others: who is odd, and in what."""
 
-from looking import look  # isort: skip
+from support.analysis_results import look
 
 TWO = {"leaf1/@port_channels/PortChannel1": {"members": ["Ethernet0", "Ethernet8"]}}
 THREE = {"leaf1/@port_channels/PortChannel1": {"members": ["Ethernet0", "Ethernet8", "Ethernet16"]}}

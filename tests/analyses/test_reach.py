@@ -1,6 +1,6 @@
 """What is found where routes to hosts and loopbacks end, and what is a consequence of something else."""
 
-from looking import look
+from support.analysis_results import look
 
 _SHARED = {"leaf2/@bgp/asn": 4200100001, "spine?/@neighbors/10.1.2.*/remote_asn": 4200100001}
 

@@ -3,8 +3,7 @@
 from nodrop.analyses.siblings import find
 from nodrop.fabric.index import Index
 from nodrop.fabric.states import UNKNOWN
-
-from looking import look, with_changes  # isort: skip
+from support.analysis_results import look, with_changes
 
 WEIGHT = {"type": "dwrr", "weight": 40}
 ALL = ("leaf1", "leaf2", "spine1", "spine2")

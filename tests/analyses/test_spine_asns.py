@@ -1,8 +1,7 @@
 """Spines with AS numbers of their own are at fault only where a leaf would carry traffic from one to another."""
 
 from nodrop.fabric.states import UNKNOWN
-
-from looking import look  # isort: skip
+from support.analysis_results import look
 
 OTHER = 4200000001
 OWN = {"spine2/@bgp/asn": OTHER, "leaf*/@neighbors/10.1.?.24?/remote_asn": OTHER}

@@ -22,8 +22,7 @@ from nodrop.lint.vocabulary.routing import unused_paths
 from nodrop.lint.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
 from nodrop.lint.vocabulary.siblings import alpha
 from nodrop.lint.vocabulary.telemetry import keeps_counters, most_state, slow_counters, storm_counters_off
-
-from looking import with_changes  # isort: skip
+from support.analysis_results import with_changes
 
 OTHER = 4200000001
 

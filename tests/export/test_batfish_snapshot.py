@@ -12,9 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nodrop
-import random_fabrics
-import random_nvue
-from command import built
 from nodrop import collect, platforms
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.export.batfish import LAYER1, Snapshot, snapshot, told
@@ -28,9 +25,11 @@ from nodrop.fabric.values import changed
 from nodrop.resources import home
 from nodrop.routing.legs import legs
 from nodrop.routing.prefixes import prefix
-from random_routed import routed
+from support import random_fabrics, random_nvue
+from support.command import built
+from support.places import TESTS
+from support.random_routed import routed
 
-HERE = Path(__file__).parents[1]
 ROWS = {
     "DEVICE_METADATA": {"hostname"},
     "PORT": {"admin_status", "mtu"},
@@ -186,7 +185,7 @@ def test_random_control_planes(seed: int) -> None:
     "folder", ["cumulus/good", "cumulus/bad", "nclu/good.txt", "nclu/bad.txt", "onyx/good.txt", "onyx/bad.txt"]
 )
 def test_older_platforms(folder: str) -> None:
-    found = check(nodrop.read([str(HERE / folder)]))
+    found = check(nodrop.read([str(TESTS / "platforms" / folder)]))
     assert list(found.files) == [LAYER1, f"configs/{next(iter(found.names))}.cfg"]
 
 

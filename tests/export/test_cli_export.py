@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import nodrop as nodrop_package
-from command import nodrop
 from nodrop.export.batfish import LAYER1, snapshot
 from nodrop.resources import home
+from support.command import nodrop
 
 
 def files(folder: Path) -> dict[str, str]:

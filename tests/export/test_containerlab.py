@@ -14,9 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nodrop
-from command import nodrop as run
-from designs import Data, build, shipped
-from designs import changed as altered
 from nodrop.errors import Unsupported
 from nodrop.export.containerlab import Lab, lab
 from nodrop.fabric.fabric import Device, Fabric
@@ -25,9 +22,12 @@ from nodrop.fabric.values import changed
 from nodrop.formats.yaml import parse
 from nodrop.platforms import reader
 from nodrop.resources import home
-from random_designs import intents
+from support.command import nodrop as run
+from support.designs import Data, build, shipped
+from support.designs import changed as altered
+from support.places import TESTS
+from support.random_designs import intents
 
-HERE = Path(__file__).parents[1]
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 
 INTERFACES = {"sonic-vs": r"eth[1-9][0-9]*", "nvidia_cumulusvx": r"(swp|eth)[1-9][0-9]*", "linux": r"eth[1-9][0-9]*"}
@@ -276,7 +276,7 @@ def test_files_beside_settings_are_none_of_them(tmp_path: Path) -> None:
 def test_what_the_lab_has_no_place_for_is_told_once(tmp_path: Path) -> None:
     cabling = {f"Ethernet{at}": {"name": f"core{at}", "port": "Eth1"} for at in (0, 4)}
     configured(tmp_path, DEVICE_NEIGHBOR=cabling)
-    shutil.copy(HERE / "onyx" / "good.txt", tmp_path / "leaf9.txt")
+    shutil.copy(TESTS / "platforms" / "onyx" / "good.txt", tmp_path / "leaf9.txt")
     made = lab(nodrop.read([str(tmp_path)]))
     onyx = next(device.name for device in made_devices(tmp_path) if device.platform == "onyx")
     assert f"{onyx}: left out, cables too: containerlab has no image that takes files of onyx" in made.changed
@@ -289,7 +289,7 @@ def made_devices(folder: Path) -> tuple[Device, ...]:
 
 
 def test_a_fabric_without_any_image_is_no_lab(tmp_path: Path) -> None:
-    shutil.copy(HERE / "onyx" / "good.txt", tmp_path / "leaf1.txt")
+    shutil.copy(TESTS / "platforms" / "onyx" / "good.txt", tmp_path / "leaf1.txt")
     with pytest.raises(Unsupported, match="containerlab has no image that takes files of onyx"):
         lab(nodrop.read([str(tmp_path)]))
 
@@ -452,7 +452,7 @@ def test_the_command_writes_the_lab_and_says_what_is_otherwise(two_by_two: Path,
 
 
 def test_what_is_changed_stands_at_the_head_and_is_printed(tmp_path: Path) -> None:
-    (tmp_path / "leaf1.yaml").write_bytes((HERE / "nvue" / "full.yaml").read_bytes())
+    (tmp_path / "leaf1.yaml").write_bytes((TESTS / "platforms" / "nvue" / "full.yaml").read_bytes())
     done = run("export", "containerlab", tmp_path / "leaf1.yaml", "-o", tmp_path / "lab")
     text = "leaf1: nothing is said of eth0, whose address containerlab gives"
     assert f"changed: {text}\n" in done.err

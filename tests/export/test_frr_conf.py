@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from command import built
 from nodrop.errors import InputProblems
 from nodrop.export.frr_conf import FrrConf, frr_conf
 from nodrop.fabric.fabric import Device
@@ -17,8 +16,8 @@ from nodrop.fabric.values import changed
 from nodrop.formats.places import Span
 from nodrop.platforms import frr
 from nodrop.resources import home
-
-HERE = Path(__file__).parents[1]
+from support.command import built
+from support.places import TESTS
 
 
 def only(path: Path) -> tuple[Reading, Device]:
@@ -130,7 +129,7 @@ def test_every_platform_without_frrs_words_is_rendered(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["cumulus/good", "nclu/good.txt", "onyx/good.txt"])
 def test_older_platforms(folder: str) -> None:
-    reading, device = only(HERE / folder)
+    reading, device = only(TESTS / "platforms" / folder)
     found = frr_conf(reading, device)
     assert found is not None
     assert found.own is (folder != "cumulus/good")

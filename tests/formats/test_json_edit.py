@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from json_text import entries
 from nodrop.formats.json_edit import rewrite
+from support.json_text import entries
 
 PRETTY = '{\n    "PORT": {\n        "Ethernet0": {\n            "mtu": "9100"\n        }\n    }\n}\n'
 

@@ -13,7 +13,7 @@ from nodrop.fabric.fabric import Device, Fabric, Interface, Port
 from nodrop.fabric.states import UNKNOWN, Unknown
 from nodrop.formats.packed import Table, Unpackable, Unreadable
 from nodrop.rereading import MODEL
-from random_fabrics import fabrics
+from support.random_fabrics import fabrics
 
 TABLE = Table(MODEL, (UNKNOWN,))
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from designs import build, shipped
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.fabric.values import changed
 from nodrop.hardware.commitment import committed_bytes, memory_bytes
+from support.designs import build, shipped
 
 LEAF = build(shipped("broadcom")).device("leaf1")
 

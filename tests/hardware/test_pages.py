@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from command import nodrop as run
 from nodrop.hardware import switches
 from nodrop.hardware.pages import names, page
+from support.command import nodrop as run
 
 
 def test_every_model_has_a_line() -> None:

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fabrics import LOSSLESS, device, fabric, port
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.fabric.fabric import Device, TrafficClass
 from nodrop.fabric.qos import PriorityGroup, QosProfile, Queue, WredColor, WredProfile
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary import admission, marking, memory
+from support.small_fabrics import LOSSLESS, device, fabric, port
 
 NVIDIA, TH5, TERALYNX = "SN4700", "Z9864F", "DBMVTX9180"
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabrics import device, fabric, port, rule, text
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from nodrop.lint.expression import parse
 from nodrop.lint.rules import load_rules
 from nodrop.lint.scopes import SCOPES, names_of
 from nodrop.lint.written import Written
+from support.small_fabrics import device, fabric, port, rule, text
 
 # By the key that holds it: line 9 is `assert`, line 3 `message`, line 10 what comes after `assert`.
 ATTACKS: list[tuple[str, Any, str]] = [

@@ -1,12 +1,12 @@
 """Which items are alike for a rule: what it reads decides, parts of the model by identity, plain values by value."""
 
 import pytest
-from fabrics import LOSSLESS, LOSSY, device, fabric, port, rule
 
 from nodrop.fabric.index import Index
 from nodrop.fabric.qos import QosProfile
 from nodrop.lint.cells import EACH, Case, Cells, Column, columns
 from nodrop.lint.scopes import SCOPES, Gap
+from support.small_fabrics import LOSSLESS, LOSSY, device, fabric, port, rule
 
 DEVICE, PORT = 0, 1
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from fabrics import LOSSLESS, device, fabric, port, two_leaves
 
 from nodrop.analyses import class_landings, ignored_marks
 from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
@@ -14,6 +13,7 @@ from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.routing import Bgp
 from nodrop.fabric.states import UNKNOWN
 from nodrop.lint.vocabulary import classes, qos
+from support.small_fabrics import LOSSLESS, device, fabric, port, two_leaves
 
 CLASSES = (
     TrafficClass(name="rdma", purpose="rdma", dscp=(26,), tc=3, lossless=True),

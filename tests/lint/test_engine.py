@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, device, fabric, port, read, rule, two_leaves
 
 import nodrop
 from nodrop import analyses
@@ -28,6 +27,7 @@ from nodrop.lint.rules import shipped
 from nodrop.lint.unknowns import advice
 from nodrop.lint.vocabulary import word
 from nodrop.resources import home
+from support.small_fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, device, fabric, port, read, rule, two_leaves
 
 WITHOUT_WATCHDOG = {
     "when": "interface.qos.pfc_priorities",

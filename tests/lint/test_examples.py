@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fabrics import rule, two_leaves
 
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Fabric
@@ -15,6 +14,7 @@ from nodrop.fabric.subject import parse
 from nodrop.formats.places import Span
 from nodrop.lint.examples import View, run_example
 from nodrop.lint.finding import Finding, Located
+from support.small_fabrics import rule, two_leaves
 
 KEYS = {"when": "interface.side == 'fabric'", "claim": "interface.qos.pfc_watchdog"}
 BAD = {"model": {"leaf*/Ethernet8/qos/pfc_watchdog": None}, "at": ["leaf1/Ethernet8", "leaf2/Ethernet8"]}

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, WRED, device, fabric, port
 
 from nodrop.errors import InputProblems
 from nodrop.fabric.fabric import Interface
@@ -19,6 +18,7 @@ from nodrop.lint.nodes import Node, leaves, path, present, reads
 from nodrop.lint.nodes import text as spelt
 from nodrop.lint.scopes import SCOPES, names_of
 from nodrop.lint.written import Written
+from support.small_fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, WRED, device, fabric, port
 
 OPTIONS = Record(
     "options", (("minimum_ms", type_of(int)), ("modes", type_of(tuple[str, ...])), ("class", type_of(str)))

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from fabrics import LOSSLESS, WRED, fabric
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile
 from nodrop.fabric.fabric import Fabric, TrafficClass
 from nodrop.fabric.qos import QosProfile, Queue, Scheduler, WredColor
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary import marking, platform
+from support.small_fabrics import LOSSLESS, WRED, fabric
 
 STRICT, TURNS = Scheduler(type="strict"), Scheduler(type="dwrr", weight=14)
 MAPPED = replace(

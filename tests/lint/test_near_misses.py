@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fabrics import LOSSY, port
 
 from nodrop.fabric.fabric import Interface
 from nodrop.fabric.states import UNKNOWN, UnknownFact
 from nodrop.lint.vocabulary.qos import expects_rdma, facing, in_use
+from support.small_fabrics import LOSSY, port
 
 RECEIVES = replace(LOSSY, pfc_rx_priorities=(3,))
 SENDS = replace(LOSSY, pfc_tx_priorities=(3,))

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fabrics import LOSSLESS, LOSSY, fabric
 
 from nodrop.fabric.fabric import Fabric, Purpose, TrafficClass
 from nodrop.fabric.qos import PfcWatchdog, PriorityGroup
@@ -12,6 +11,7 @@ from nodrop.fabric.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.fabric.timeouts import QP_RETRIES, QP_TIMEOUT_MS
 from nodrop.lint.rules import shipped
 from nodrop.lint.vocabulary import qos, sides, watchdog
+from support.small_fabrics import LOSSLESS, LOSSY, fabric
 
 MAPPED = replace(
     LOSSLESS,

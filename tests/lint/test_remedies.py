@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from injected import clean
 from nodrop.fabric.change import Change
 from nodrop.fabric.edit import set_value
 from nodrop.fabric.fabric import Fabric
@@ -17,6 +16,7 @@ from nodrop.lint.engine import judge
 from nodrop.lint.finding import Finding
 from nodrop.lint.remedies import changed_to, parted
 from nodrop.lint.rules import shipped
+from support.single_faults import clean
 
 
 def fabric(**changes: object) -> Fabric:

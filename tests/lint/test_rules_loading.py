@@ -8,7 +8,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from fabrics import rule, text
 
 from nodrop import analyses
 from nodrop.errors import InputProblems
@@ -20,6 +19,7 @@ from nodrop.lint.rule import Example, FromOption, Rule
 from nodrop.lint.rule_file import RuleFile
 from nodrop.lint.rule_loader import loads_rule
 from nodrop.lint.rules import load_rules
+from support.small_fabrics import rule, text
 
 WHOLE = """\
 severity: error                   # error | warning | note

@@ -12,7 +12,7 @@ from nodrop.formats.places import Span
 from nodrop.lint import suppressions
 from nodrop.lint.finding import Finding, Located
 from nodrop.lint.suppressions import Ran, Suppression, lasting, settle, wrong
-from report.samples import finding
+from support.report_samples import finding
 
 TODAY = date(2027, 6, 30)
 NAMES = {"a-rule": "a-rule", "b-rule": "b-rule", "old-rule": "a-rule"}

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from fabrics import LOSSLESS, fabric
-
 from nodrop.fabric.fabric import TrafficClass
 from nodrop.fabric.qos import QosProfile, Queue, Scheduler
 from nodrop.fabric.states import UNKNOWN
 from nodrop.lint.vocabulary import scheduling
+from support.small_fabrics import LOSSLESS, fabric
 
 MAPPED = replace(
     LOSSLESS,

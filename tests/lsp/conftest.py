@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from command import nodrop
 from nodrop.resources import home
+from support.command import nodrop
 
 
 @pytest.fixture(scope="session")

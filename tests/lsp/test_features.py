@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
-from editor import Editor, session
 from lsprotocol import types
 
 from nodrop.resources import home
+from support.lsp_client import Editor, session
 
 
 def placed(text: str) -> tuple[str, types.Position]:

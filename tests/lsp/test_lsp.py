@@ -9,11 +9,11 @@ import pytest
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
-from editor import Editor, session
 from lsprotocol import types
 
-from command import nodrop
 from nodrop.resources import home
+from support.command import nodrop
+from support.lsp_client import Editor, session
 
 
 def without_watchdog(site: Path) -> str:

@@ -7,11 +7,11 @@ import pytest
 
 pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
-from editor import Editor, session
 from lsprotocol import types
 
 from nodrop.lsp.rows import Rows
 from nodrop.resources import home
+from support.lsp_client import Editor, session
 
 PIECES = (
     "{",

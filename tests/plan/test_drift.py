@@ -2,48 +2,32 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pairs import KNOBS, RELEASES, reading, reading_of
 
 import nodrop
-from as_it_runs import as_it_runs
-from designs import load, shipped
 from nodrop import platforms
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Fabric
-from nodrop.fabric.reading import DeviceReading, Reading, Source
+from nodrop.fabric.reading import Reading, Source
 from nodrop.judging import built
-from nodrop.plan.drifting import declared_by
 from nodrop.plan.effects import bundle
 from nodrop.plan.model import Plan
 from nodrop.platforms.adding import _row, own, rows
 from nodrop.resources import home
-from random_intents import built as random_fabrics
+from support.as_it_runs import as_it_runs
+from support.designs import load, shipped
+from support.places import TESTS
+from support.plan_pairs import KNOBS, RELEASES, reading, reading_of
+from support.random_intents import built as random_fabrics
+from support.running_files import running
 
-TESTS = Path(__file__).parents[1]
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
-
-
-def running(of: Reading, seed: int, stated: Fabric | None = None, without: tuple[str, ...] = ()) -> Reading:
-    """A fabric as its switches show it, with what is wanted stated of it, and without some switches."""
-    chance = Random(seed)
-    read = [_as_read(of, device.name, chance) for device in of.fabric.devices if device.name not in without]
-    return assemble(read, declared_by(stated or of.fabric))
-
-
-def _as_read(of: Reading, name: str, chance: Random) -> DeviceReading:
-    platform = of.fabric.device(name).platform
-    files = as_it_runs(platform, bundle(of, name) or {}, chance)
-    sources = [(Source(name=file, display=f"{name}/{file}", held=raw), raw) for file, raw in files.items()]
-    found = platforms.reader(platform).read(name, sources)
-    return replace(found, sources=tuple(source for source, _ in sources))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -67,9 +51,9 @@ def _tables(of: Reading, name: str) -> dict[str, Any]:
 
 
 ONLY_READ = {
-    "onyx": {"running-config.txt": TESTS / "onyx" / "good.txt"},
-    "nclu": {"nclu.txt": TESTS / "nclu" / "good.txt"},
-    "cumulus": {path.name: path for path in (TESTS / "cumulus" / "good").iterdir()},
+    "onyx": {"running-config.txt": TESTS / "platforms" / "onyx" / "good.txt"},
+    "nclu": {"nclu.txt": TESTS / "platforms" / "nclu" / "good.txt"},
+    "cumulus": {path.name: path for path in (TESTS / "platforms" / "cumulus" / "good").iterdir()},
 }
 
 

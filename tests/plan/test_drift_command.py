@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from as_it_runs import as_it_runs
-from command import built, nodrop
-from json_text import applied
 from nodrop.cli import working
 from nodrop.parallel import processes
 from nodrop.resources import home
+from support.as_it_runs import as_it_runs
+from support.command import built, nodrop
+from support.json_text import applied
+from support.places import TESTS
 
-HERE = Path(__file__).parent
+HERE = TESTS / "plan"
 INTENT = home("intents") / "two-by-two.yaml"
 SECRET = "Tr0ub4dor"
 

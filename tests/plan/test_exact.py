@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 
 import nodrop
-import nvue_replay
-from designs import load, shipped
-from json_text import applied
 from nodrop.errors import InputProblems
 from nodrop.fabric.change import worst
 from nodrop.fabric.reading import Reading
@@ -21,7 +18,10 @@ from nodrop.plan.patches import Patch, patches
 from nodrop.platforms.frr_changes import changes
 from nodrop.platforms.sonic.edit import PATCH, between
 from nodrop.platforms.sonic.patch import operations
-from plan.pairs import KNOBS, reading, reading_of, steps_of
+from support import nvue_replay
+from support.designs import load, shipped
+from support.json_text import applied
+from support.plan_pairs import KNOBS, reading, reading_of, steps_of
 
 MORE: tuple[dict[str, Any], ...] = (
     {"classes.rdma.share": "50%", "classes.default.share": "25%"},

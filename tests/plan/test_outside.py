@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import nodrop
-from command import nodrop as command
 from nodrop import platforms
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
@@ -19,7 +18,9 @@ from nodrop.plan.patches import patches
 from nodrop.platforms.settings import Opened
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.resources import home
-from test_fix_properties import broken, said
+from support.broken_fabrics import broken, said
+from support.command import nodrop as command
+from support.places import TESTS
 
 SECRET = "hunter2-in-the-clear"
 Tables = dict[str, Any]
@@ -118,7 +119,7 @@ def test_paths_of_nvue_and_lines_of_the_routing_daemon() -> None:
 
 def test_lines_of_a_platform_without_settings() -> None:
     """Onyx, whose reader gathers settings of its own."""
-    text = (Path(__file__).parents[1] / "onyx" / "good.txt").read_bytes()
+    text = (TESTS / "platforms" / "onyx" / "good.txt").read_bytes()
     one, other = (read("onyx", raw) for raw in (text, text + b"   banner login hello\n"))
     (part,) = nodrop.plan(one, other).outside
     assert [key.path for key in part.keys] == [("running-config.txt", "banner login hello")]

@@ -6,12 +6,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from pairs import reading, reading_of
-from test_drift import running
 
 import nodrop
-from as_it_runs import as_it_runs
-from json_text import applied
 from nodrop import platforms
 from nodrop.fabric.assemble import assemble
 from nodrop.fabric.declared import Declared
@@ -25,6 +21,10 @@ from nodrop.plan.patches import patches
 from nodrop.platforms.adding import own_setting
 from nodrop.report.drift_page import KEYS
 from nodrop.report.plan_page import outside
+from support.as_it_runs import as_it_runs
+from support.json_text import applied
+from support.plan_pairs import reading, reading_of
+from support.running_files import running
 
 SECRET = "hunter2-in-the-clear"
 Tables = dict[str, Any]

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +10,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import nodrop
-from designs import shipped
-from json_text import applied
 from nodrop import platforms
 from nodrop.checking.rollout import reroutes, rolled_out
 from nodrop.errors import InputProblems, Unsupported
@@ -31,10 +28,13 @@ from nodrop.platforms import changing
 from nodrop.platforms.sonic.edit import PATCH
 from nodrop.report import plan_json, plan_markdown, plan_text
 from nodrop.report.plan_words import lines, what
-from plan.pairs import KNOBS, as_read, device_in, reading, reading_of, steps_of
-from test_fix_properties import bad_examples, broken, said
+from support.broken_fabrics import bad_examples, broken, said
+from support.designs import shipped
+from support.json_text import applied
+from support.places import TESTS
+from support.plan_pairs import KNOBS, as_read, device_in, reading, reading_of, steps_of
 
-HERE = Path(__file__).parent
+HERE = TESTS / "plan"
 WATCHED = {"watchdog": {"fabric": "off"}}
 STORIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "ecn-thresholds": (
@@ -102,8 +102,8 @@ def test_what_a_reviewer_reads(name: str, form: str, update_golden: bool) -> Non
 
 @pytest.mark.parametrize("name", ["two-by-two", "reference-256-nvue-leaves", "storage-vlan"])
 def test_a_fabric_is_no_change_of_itself(name: str) -> None:
-    from designs import load
     from nodrop.judging import built
+    from support.designs import load
 
     one, other = (built(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
     made = nodrop.plan(one, other)
@@ -264,7 +264,7 @@ def test_what_the_switch_adds_by_itself_follows() -> None:
 
 def test_a_switch_of_which_little_is_known_is_told() -> None:
     """Cumulus Linux before NVUE: no file names the release, and lines are typed."""
-    folder = HERE.parent / "cumulus"
+    folder = TESTS / "platforms" / "cumulus"
     old, new = (nodrop.read([str(folder / name)]) for name in ("good", "bad"))
     device = replace(new.fabric.devices[0], name=old.fabric.devices[0].name)
     made = nodrop.plan(old, replace(new, fabric=replace(new.fabric, devices=(device,))))
@@ -360,8 +360,8 @@ def test_leaves_come_before_spines_and_spines_one_by_one() -> None:
 
 
 def test_pods_go_one_after_the_other() -> None:
-    from designs import load
     from nodrop.judging import built
+    from support.designs import load
 
     old = built(load(shipped("reference-256")), "intent.yaml", "build")[1]
     fabric = set_value(old.fabric, parse("*/@ntp_servers"), ("192.0.2.99",))

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from command import built, nodrop, unwatched
 from nodrop.cli.patching import write
 from nodrop.resources import home
+from support.command import built, nodrop, unwatched
 
 INTENT = home("intents") / "two-by-two.yaml"
 

@@ -12,13 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from alternate import TREES, anything
-from stopping_disk import FailingDisk, Stopped, StoppingDisk
 
 from nodrop.errors import InputProblems
 from nodrop.publish import DISK, Disk, Drift, Published, check, digest, drafting, interrupted, publish
 from nodrop.publish.disk import MARK, MARKER
 from nodrop.publish.landing import Landing
+from support.places import TESTS
+from support.publish_alternately import TREES, anything
+from support.stopping_disk import FailingDisk, Stopped, StoppingDisk
 
 OLD = {"fabric.yaml": b"mode: lossless\n", "leaf1/config_db.json": b"{}\n", "leaf2/apply/apply.sh": b"nv apply\n"}
 NEW = {
@@ -532,8 +533,9 @@ def test_the_order_of_operations(out: Path, exchange: bool) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_kill_at_any_moment(tmp_path: Path, seed: int) -> None:
     out, way = tmp_path / "out", ("exchange", "renames")[seed % 2]
-    script = Path(__file__).with_name("alternate.py")
-    child = subprocess.Popen([sys.executable, script, out, way], stdout=subprocess.PIPE)
+    script = TESTS / "support" / "publish_alternately.py"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    child = subprocess.Popen([sys.executable, script, out, way], env=environment, stdout=subprocess.PIPE)
     assert child.stdout is not None
     assert child.stdout.readline() == b"A\n", "the first build has ended"
     select.select([], [], [], random.Random(seed).uniform(0, 0.1))

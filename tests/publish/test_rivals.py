@@ -12,13 +12,13 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
-from alternate import anything
-from stopping_disk import StoppingDisk
 
 from nodrop.errors import InputProblems
 from nodrop.publish import MANIFEST, drafting, publish
 from nodrop.publish.disk import MARK, MARKER
 from nodrop.publish.file import replace_file, write_new
+from support.publish_alternately import anything
+from support.stopping_disk import StoppingDisk
 
 OLD = {"fabric.yaml": b"mode: lossless\n", "leaf1/config_db.json": b"{}\n"}
 NEW = {"fabric.yaml": b"mode: lossless\n", "leaf1/config_db.json": b'{"PORT": {}}\n'}

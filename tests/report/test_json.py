@@ -16,8 +16,7 @@ from nodrop.lint.finding import Fix, Located, UnknownVerdict
 from nodrop.report.json import plain, render
 from nodrop.report.outcome import Outcome
 from nodrop.report.schema import findings_schema
-
-from .samples import at, finding, outcome, related
+from support.report_samples import at, finding, outcome, related
 
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=400, action="drop")
 WHOLE = outcome(

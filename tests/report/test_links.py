@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command import SCRIPT, nodrop
 from nodrop.cli import output
 from nodrop.errors import Problem
 from nodrop.lint.finding import Finding, UnknownVerdict
@@ -23,8 +22,8 @@ from nodrop.report import links
 from nodrop.report.links import Links, linked
 from nodrop.report.text import render
 from nodrop.resources import home
-
-from .samples import at, finding, outcome, related
+from support.command import SCRIPT, nodrop
+from support.report_samples import at, finding, outcome, related
 
 LINK = re.compile(r"\x1b]8;;([^\x1b]*)\x1b\\(.*?)\x1b]8;;\x1b\\")
 HERE = socket.gethostname()

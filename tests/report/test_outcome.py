@@ -7,8 +7,7 @@ from nodrop.fabric.reading import Assumption, Note, Reading
 from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Located, UnknownVerdict, Verdict
 from nodrop.report.outcome import SHOWN, Outcome, Summary, foremost, groups, heads, summary
-
-from .samples import at, finding, outcome
+from support.report_samples import at, finding, outcome
 
 ASSUMED = (Assumption(fact="mode", value="lossless", because="PFC is on"),)
 UNKNOWN_VERDICTS = (

@@ -14,8 +14,7 @@ from nodrop.errors import Problem
 from nodrop.lint.finding import Fix, Located, UnknownVerdict
 from nodrop.report import concise, github, gitlab, junit, sarif
 from nodrop.report.outcome import Outcome
-
-from .samples import at, finding, outcome, related
+from support.report_samples import at, finding, outcome, related
 
 HOSTILE = "a\r\n::error::x\n]]><b>&\"'%0A,:\x1b[2J\u202e\x00"
 UNKNOWN = UnknownVerdict(

@@ -12,9 +12,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from nodrop.schemas import REPORTED, schema
+from support.places import TESTS
 
-HERE = Path(__file__).parent
-PLANS = sorted((HERE.parent / "plan" / "golden").glob("*.json"))
+PLANS = sorted((TESTS / "plan" / "golden").glob("*.json"))
 
 
 @pytest.mark.parametrize("kind", REPORTED)
@@ -42,7 +42,7 @@ def _objects(document: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["drift", "storage-in-dscp-26"])
 def test_a_key_more_or_less_does_not_fit(name: str) -> None:
-    document = json.loads((HERE.parent / "plan" / "golden" / f"{name}.json").read_text())
+    document = json.loads((TESTS / "plan" / "golden" / f"{name}.json").read_text())
     fits = Draft202012Validator(schema(document["kind"])).is_valid
     shapes = {tuple(one): one for one in _objects(document) if one}
     assert len(shapes) >= 8

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from command import nodrop
 from nodrop.lint import engine
 from nodrop.report.json import render as render_json
 from nodrop.report.outcome import Outcome, RuleWork
 from nodrop.report.statistics import table
 from nodrop.report.text import render
 from nodrop.resources import home
-
-from .samples import finding, outcome
+from support.command import nodrop
+from support.report_samples import finding, outcome
 
 WORK = (
     RuleWork(rule="quick", evaluations=3, seconds=0.0004),

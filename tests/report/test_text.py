@@ -12,8 +12,7 @@ from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Fix, Located, UnknownVerdict
 from nodrop.report.outcome import Outcome, heads
 from nodrop.report.text import render
-
-from .samples import at, finding, outcome, related
+from support.report_samples import at, finding, outcome, related
 
 LEAF7 = "build/leaf7/config_db.json"
 SPINE1 = "build/spine1/config_db.json"

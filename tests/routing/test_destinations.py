@@ -5,7 +5,6 @@ from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_policy import listed
 
 from clos import three_tier
 from nodrop.fabric.fabric import Fabric, Interface, Loopback
@@ -15,8 +14,9 @@ from nodrop.fabric.states import those_known
 from nodrop.fabric.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.speakers import World
-from random_routed import routed
-from wired import fabric, port, router, to
+from support.policy_lists import listed
+from support.random_routed import routed
+from support.wired_routers import fabric, port, router, to
 
 BLOCKS = ("10.8.0.0/24", "10.8.1.0/24", "10.8.2.0/24")
 Table = dict[str, dict[str, tuple[str, tuple[tuple[str, str | None], ...]]]]

@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +15,10 @@ from ruamel.yaml import YAML
 
 from nodrop.fabric.policy_values import community_expression, path_expression
 from nodrop.formats.posix import MAX_LENGTH, MAX_STATES, Expression, compiled
+from support.places import TESTS
 
 CASES: dict[str, list[dict[str, str]]] = YAML(typ="safe", pure=True).load(
-    (Path(__file__).parent / "expressions.yaml").read_text()
+    (TESTS / "routing" / "expressions.yaml").read_text()
 )
 READERS = {"paths": path_expression, "communities": community_expression}
 

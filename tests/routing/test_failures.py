@@ -12,7 +12,7 @@ from nodrop.fabric.index import Index
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.control_plane import Routes
 from nodrop.routing.failures import Failures, Outcome
-from random_routed import routed
+from support.random_routed import routed
 
 Lost = set[tuple[str, str]]
 Weaker = set[tuple[str, str, int, int]]

@@ -8,7 +8,7 @@ from nodrop.fabric.routing import Redistribution, RouteMap, RouteMapRule, Static
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import Subject
 from nodrop.routing import compute
-from wired import fabric, port, router, to
+from support.wired_routers import fabric, port, router, to
 
 
 def gaps(neighbors: Any = (), far: int = 65002, *routes: StaticRoute, **bgp: Any) -> set[tuple[Subject, str]]:

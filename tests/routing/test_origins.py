@@ -9,7 +9,7 @@ from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import Failures
-from wired import fabric, port, router, to
+from support.wired_routers import fabric, port, router, to
 
 CABLES = ("r1 e0 - r2 e0", "r1 e1 - r3 e0")
 

@@ -10,8 +10,6 @@ from nodrop.fabric.routing import (
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
-    PrefixList,
-    PrefixRule,
     RouteMap,
     RouteMapRule,
 )
@@ -19,6 +17,7 @@ from nodrop.routing.adverts import EGP, Attributes, Part
 from nodrop.routing.destinations import Destinations
 from nodrop.routing.policy import Policy, Reader, shapes
 from nodrop.routing.prefixes import Prefix, prefix
+from support.policy_lists import listed
 
 NAMES = ("10.8.0.0/24", "10.8.1.0/24", "10.9.0.1/32")
 A = Attributes(path=(65001, 65002))
@@ -27,16 +26,6 @@ Kept = dict[str, Attributes]
 
 def rule(*matches: tuple[str, str], sets: Any = (), action: Any = "permit", sequence: int = 10) -> RouteMapRule:
     return RouteMapRule(sequence=sequence, action=action, matches=matches, sets=tuple(sets))
-
-
-def listed(name: str, *lines: str, family: Any = "ipv4") -> PrefixList:
-    """A prefix list, each line like `deny 10.0.0.0/8 le 24`."""
-    rules = []
-    for number, line in enumerate(lines, 1):
-        action, text, *bounds = line.split()
-        said = {bounds[n]: int(bounds[n + 1]) for n in range(0, len(bounds), 2)}
-        rules.append(PrefixRule(sequence=5 * number, action=action, prefix=text, **said))  # type: ignore[arg-type]
-    return PrefixList(name=name, family=family, rules=tuple(rules))
 
 
 def passed(bgp: Bgp, neighbor: BgpNeighbor, attributes: Attributes = A, names: tuple[str, ...] = NAMES) -> Kept:

@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from command import nodrop
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.index import Index
 from nodrop.fabric.routing import Bgp, CommunityList, RouteMap, RouteMapRule
 from nodrop.platforms import frr
 from nodrop.routing import ControlPlane, compute
-from wired import fabric, port, router, to
+from support.command import nodrop
+from support.places import TESTS
+from support.wired_routers import fabric, port, router, to
 
-CASES: list[dict[str, str]] = YAML(typ="safe", pure=True).load(
-    (Path(__file__).parent / "policy_values.yaml").read_text()
-)
+CASES: list[dict[str, str]] = YAML(typ="safe", pure=True).load((TESTS / "routing" / "policy_values.yaml").read_text())
 LISTS = """bgp as-path access-list P seq 5 permit ^[0-9]+$
 bgp as-path access-list ODD seq 5 permit (1
 bgp as-path access-list LONG seq 5 permit ((1{100}){100}){100}

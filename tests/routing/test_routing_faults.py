@@ -2,7 +2,7 @@
 
 import pytest
 
-from routing_faults import BASES, FAULTS, Fault, found
+from support.routing_faults import BASES, FAULTS, Fault, found
 
 
 @pytest.mark.parametrize("name", BASES)

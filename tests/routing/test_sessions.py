@@ -11,7 +11,7 @@ from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.values import changed
 from nodrop.routing import ControlPlane, compute
-from wired import fabric, port, router, to
+from support.wired_routers import fabric, port, router, to
 
 SIX = Ipv6Unicast(active=True)
 CABLE = "r1 e0 - r2 e0"

@@ -11,7 +11,7 @@ from nodrop.fabric.index import Index
 from nodrop.fabric.values import changed
 from nodrop.routing import compute
 from nodrop.routing.convergence import Makers, State
-from random_routed import routed
+from support.random_routed import routed
 
 ROLES = ("leaf", "spine", "superspine")
 

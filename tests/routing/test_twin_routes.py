@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
-from designs import build, shipped
 from nodrop.fabric.fabric import End, Fabric, Link
 from nodrop.fabric.index import Index
 from nodrop.fabric.values import changed
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import Failures
-from random_routed import routed
-from twins import Table, needed, played
+from support.designs import build, shipped
+from support.random_routed import routed
+from support.twin_runs import Table, needed, played
 
 pytestmark = pytest.mark.slow
 

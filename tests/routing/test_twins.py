@@ -15,7 +15,7 @@ from nodrop.fabric.routing import Bgp, PrefixList, PrefixRule
 from nodrop.fabric.values import changed
 from nodrop.routing import compute
 from nodrop.routing.failures import Failures, Outcome
-from random_routed import routed
+from support.random_routed import routed
 
 
 def failures_of(fabric: Fabric) -> Failures:

@@ -12,8 +12,8 @@ import pytest
 from nodrop.formats.yaml import parse
 from nodrop.hardware.schema import Switch
 from sonic_hardware import main
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 LANES = ("9,10,11,12", "1,2,3,4", "5,6,7,8", "13,14,15,16")
 MODES = ("1x100G[50G,40G]", "2x50G", "4x25G[10G]", "1x10G(1)")
 TABLE = """\

@@ -1,0 +1,502 @@
+"""What lies between two states: orders that break nothing on their way are found, and hazards that none avoids told."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import nodrop
+from nodrop.checking import rollout
+from nodrop.checking.rollout import reroutes, rolled_out
+from nodrop.cli.check import RISKS
+from nodrop.config import Config
+from nodrop.errors import InputProblems, Problem, Unsupported
+from nodrop.fabric.change import Edit, Step
+from nodrop.fabric.compare import differences
+from nodrop.fabric.edit import set_value
+from nodrop.fabric.fabric import Loopback
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.subject import parse
+from nodrop.judging import Settings
+from nodrop.lint.finding import Verdict
+from nodrop.plan import model
+from nodrop.plan.effects import bundle, uncomputed
+from nodrop.plan.model import Plan, Share, Stage
+from nodrop.plan.order import orders, turns
+from nodrop.plan.patches import patches
+from nodrop.plan.shares import Shares
+from nodrop.plan.states import States, done_after, moments
+from nodrop.platforms.sonic import applying
+from nodrop.platforms.sonic import edit as sonic_edit
+from nodrop.report import plan_json, plan_text
+from nodrop.resources import home
+from support.broken_fabrics import broken, said
+from support.command import nodrop as command
+from support.plan_pairs import KNOBS, as_read, device_in, reading, reading_of
+
+LOSSY: dict[str, Any] = {"mode": "lossy", "classes.rdma.lossless": False}
+MOVED: dict[str, Any] = {"classes.rdma.dscp": "24", "classes.storage.dscp": "26", "hosts": {"tos": "98"}}
+UPLINKS = (224, 232, 240, 248)
+DOWNLINKS = (0, 8, 128, 136)
+USUAL = [("leaf1",), ("leaf2",), ("spine1",), ("spine2",)]
+SLOW = {"speed_mbps": 100_000, "lanes": 4, "fec": "rs"}
+"""Cables on which either FEC is right."""
+SPINES = [("spine1", "leaf1", "leaf2"), ("spine2", "leaf1", "leaf2")]
+
+
+def edited(of: Reading, *changes: tuple[str, Any]) -> Reading:
+    """Return what the same switches say with some facts changed."""
+    fabric = of.fabric
+    for path, value in changes:
+        fabric = set_value(fabric, parse(path), value)
+    return replace(of, fabric=fabric)
+
+
+def made(old: Reading, new: Reading, settings: Settings | None = None) -> Plan:
+    plan = nodrop.plan(old, new)
+    return rolled_out(plan, old, new, settings or Settings(), routing=reroutes(plan, old, new))
+
+
+def devices(plan: Plan) -> list[tuple[str, ...]]:
+    return [stage.devices for stage in plan.order]
+
+
+def hazards(plan: Plan) -> list[tuple[str, str]]:
+    assert plan.rollout is not None
+    return [(one.moment, one.rule) for one in plan.rollout.hazards]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"classes.rdma.ecn": {"min": "200kB", "max": "2000kB", "probability": "100%"}},
+        {"topology.leaves.ids": "1-3"},
+        {"devices": {"spine1": {"drained": True}}},
+        {"pfc": {"watchdog": {"hosts": {"detection": "300ms", "restoration": "600ms"}}}},
+        {"buffers": {"alpha": "2"}},
+        {"topology.spines.platform": "nvue", "topology.spines.version": "5.14"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("back", [False, True])
+def test_what_every_rolling_change_does_is_no_hazard(changes: dict[str, Any], back: bool) -> None:
+    old, new = reading(), reading_of("sonic", changes)
+    plan = made(new, old) if back else made(old, new)
+    usual = nodrop.plan(new, old) if back else nodrop.plan(old, new)
+    assert plan.rollout is not None
+    assert (plan.rollout.why, plan.rollout.hazards, plan.rollout.untried) == ("", (), 0)
+    assert plan.order == usual.order
+
+
+def test_pfc_that_comes_to_a_lossy_fabric_needs_no_other_order() -> None:
+    """Nothing was lossless before, and nobody is owed that until all of it is."""
+    plan = made(reading_of("sonic", LOSSY), reading())
+    assert (devices(plan), hazards(plan)) == (USUAL, [])
+
+
+def test_hosts_stop_pausing_before_the_switches_do() -> None:
+    plan = made(reading(), reading_of("sonic", LOSSY))
+    assert plan.rollout is not None
+    assert (devices(plan), hazards(plan)) == (USUAL, [])
+    assert plan.rollout.why == "what is stated of the fabric, and how hosts are set, changes before the switches"
+    assert plan.rollout.avoided is not None
+    assert (plan.rollout.avoided.rule, plan.rollout.avoided.places) == ("pfc-one-sided", 8)
+
+
+def test_no_order_moves_rdma_to_another_dscp() -> None:
+    plan = made(reading(), reading_of("sonic", MOVED))
+    assert devices(plan) == USUAL
+    assert hazards(plan) == [("between leaf1 and leaf2", "rdma-dscp-in-lossy-class")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ([(f"leaf*/Ethernet{port}/speed_mbps", 200_000) for port in UPLINKS], "speed-mismatch"),
+        ([(f"leaf*/Ethernet{port}/mtu_bytes", 9_000) for port in UPLINKS], "mtu-mismatch"),
+        ([(f"leaf*/Ethernet{port}/fec", "none") for port in UPLINKS], "fec-mismatch"),
+    ],
+    ids=["speed", "mtu", "fec"],
+)
+def test_both_ends_of_a_cable_change_together(changes: list[tuple[str, Any]], rule: str) -> None:
+    value = changes[0][1]
+    attribute = changes[0][0].rpartition("/")[2]
+    far = [(f"spine*/Ethernet{port}/{attribute}", value) for port in DOWNLINKS]
+    links = [*(f"leaf*/Ethernet{port}" for port in UPLINKS), *(f"spine*/Ethernet{port}" for port in DOWNLINKS)]
+    slow = edited(reading(), *((f"{port}/{key}", to) for port in links for key, to in SLOW.items()))
+    plan = made(slow, edited(slow, *changes, *far))
+    assert (devices(plan), hazards(plan)) == (SPINES, [])
+    assert plan.order[0].shares == (Share(), *[Share("towards", ("spine1",))] * 2)
+    assert plan.rollout is not None
+    assert plan.rollout.avoided is not None
+    assert plan.rollout.avoided.rule == rule
+
+
+def slower(of: Reading) -> tuple[Reading, Reading]:
+    """Return a fabric, and the same with another speed on both ends of all cables between its switches."""
+    names = {one.name for one in of.fabric.devices}
+    cables = [one for one in of.fabric.links if {one.a.node, one.b.node} <= names]
+    ports = [f"{end.node}/{end.port}" for one in cables for end in (one.a, one.b)]
+    old = edited(of, *((f"{port}/{key}", to) for port in ports for key, to in SLOW.items()))
+    return old, edited(old, *((f"{port}/speed_mbps", 200_000) for port in ports))
+
+
+def test_a_stage_has_one_number() -> None:
+    """Inside, stages count flat; of the order that is not taken, there is no number to tell."""
+    plan = made(*slower(reading()))
+    assert plan.rollout is not None
+    assert plan.rollout.avoided is not None
+    said = plan_json.document(plan)
+    assert [one["number"] for one in said["order"]] == ["1.1", "1.2"]
+    assert said["rollout"]["avoided"]["stage"] is None
+    at_second = replace(plan.rollout, hazards=(replace(plan.rollout.avoided, stage=2),))
+    said = plan_json.document(replace(plan, rollout=at_second))
+    assert [one["stage"] for one in said["rollout"]["hazards"]] == ["1.2"]
+
+
+def test_dashes_in_names_of_switches_change_nothing() -> None:
+    of = reading()
+    names = {one.name: re.sub("([0-9])", r"--\1", one.name) for one in of.fabric.devices}
+    fabric = replace(
+        of.fabric,
+        devices=tuple(replace(one, name=names[one.name]) for one in of.fabric.devices),
+        links=tuple(
+            replace(
+                one,
+                a=one.a._replace(node=names.get(one.a.node, one.a.node)),
+                b=one.b._replace(node=names.get(one.b.node, one.b.node)),
+            )
+            for one in of.fabric.links
+        ),
+    )
+    sources = {names.get(name, name): files for name, files in of.sources.items()}
+    plan = made(*slower(replace(of, fabric=fabric, sources=sources)))
+    assert devices(plan) == [tuple(names[name] for name in stage) for stage in SPINES]
+    assert hazards(plan) == []
+
+
+def test_a_rule_that_fails_at_a_state_between_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> Verdict:
+        return Verdict(findings=(), problems=(Problem(path="x.yaml", found="rule x failed"),))
+
+    monkeypatch.setattr(rollout, "judge", failing)
+    plan = made(reading(), reading_of("sonic", MOVED))
+    assert [str(one) for one in plan.problems] == ["x.yaml: rule x failed"]
+
+
+def test_what_only_comes_or_goes_is_not_judged_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = replace(reading(), fabric=replace(reading().fabric, devices=(), links=(), hosts=()))
+    monkeypatch.setattr(rollout, "judge", None)
+    for pair in ((nothing, reading()), (reading(), nothing)):
+        assert made(*pair).rollout == model.Rollout()
+
+
+def test_the_ends_of_one_cable_are_no_stage_of_others() -> None:
+    old = reading()
+    plan = made(old, edited(old, ("leaf1/Ethernet224/mtu_bytes", 9_000), ("spine1/Ethernet0/mtu_bytes", 9_000)))
+    assert (devices(plan), hazards(plan)) == ([("spine1", "leaf1")], [])
+
+
+@pytest.mark.parametrize("platform", ["sonic", "nvue"])
+def test_a_spine_gets_its_number_together_with_what_leaves_expect_of_it(platform: str) -> None:
+    plan = made(reading(platform), reading_of(platform, {"routing.asn.spines": "4200000001"}))
+    assert (devices(plan), hazards(plan)) == (SPINES, [])
+
+
+def test_pfc_comes_to_both_ends_of_a_cable() -> None:
+    """Leaves have it towards hosts only, and get it towards the spines while these do."""
+    pausing = ("pfc_rx_priorities", "pfc_tx_priorities")
+    ports = [*(f"leaf*/Ethernet{port}" for port in UPLINKS), "spine*/*"]
+    old = edited(reading(), *((f"{port}/qos/{one}", ()) for port in ports for one in pausing))
+    plan = made(old, reading())
+    assert (devices(plan), hazards(plan)) == (SPINES, [])
+    assert plan.rollout is not None
+    assert plan.rollout.avoided is not None
+    assert plan.rollout.avoided.rule == "pfc-one-sided"
+
+
+def test_ports_at_hosts_come_last_where_those_between_switches_have_to_wait_longer() -> None:
+    """For whoever calls it an error that a watchdog between switches acts before those at hosts are through."""
+    strict = Settings(config=Config(severity={"watchdog-tier-order": "error"}))
+    slower = {"detection": "800ms", "restoration": "1600ms"}
+    slowest = {"detection": "2000ms", "restoration": "4000ms"}
+    new = reading_of("sonic", {"pfc": {"watchdog": {"hosts": slower, "fabric": slowest}}})
+    plan = made(reading(), new, strict)
+    assert (devices(plan), hazards(plan)) == ([*SPINES, *USUAL[:2]], [])
+    assert plan.rollout is not None
+    assert plan.rollout.why.endswith(", the rest after that")
+
+
+def test_spines_go_first_where_a_leaf_takes_what_a_spine_gives_up() -> None:
+    old = reading()
+    (loopback,) = old.fabric.device("spine1").loopbacks
+    (own,) = old.fabric.device("leaf1").loopbacks
+    assert isinstance(loopback, Loopback)
+    assert isinstance(own, Loopback)
+    free = replace(loopback, addresses=("10.0.9.9/32",))
+    taken = replace(own, addresses=loopback.addresses)
+    new = edited(old, ("leaf1/@loopbacks", (taken,)), ("spine1/@loopbacks", (free,)))
+    plan = made(old, new)
+    assert (devices(plan), hazards(plan)) == ([("spine1",), ("leaf1",)], [])
+    assert plan.rollout is not None
+    assert plan.rollout.why == "switches far from hosts go before those near to them"
+    assert plan.rollout.avoided is not None
+    assert (plan.rollout.avoided.rule, plan.rollout.avoided.moment) == ("duplicate-address", "between leaf1 and spine1")
+
+
+def test_the_ends_of_a_cable_within_a_tier_change_together() -> None:
+    """Of switches of which nobody says how far they are from hosts, any may be at the other end."""
+    old = reading()
+    flat = replace(old.fabric, hosts=(), devices=tuple(replace(one, role=UNKNOWN) for one in old.fabric.devices))
+    before = replace(old, fabric=flat)
+    changes = (("leaf1/Ethernet224/mtu_bytes", 9_000), ("spine1/Ethernet0/mtu_bytes", 9_000))
+    plan = made(before, edited(before, *changes))
+    assert (devices(plan), hazards(plan)) == ([("spine1", "leaf1")], [])
+
+
+def test_what_is_suppressed_or_no_error_is_no_hazard() -> None:
+    old, new = reading(), reading_of("sonic", MOVED)
+    calm = Settings(config=Config(severity={"rdma-dscp-in-lossy-class": "warning"}))
+    assert hazards(made(old, new, calm)) == []
+
+
+def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = reading(), reading_of("sonic", MOVED)
+    monkeypatch.setattr(rollout, "_LEAST", 60)
+    monkeypatch.setattr(rollout, "_TIMES", 0)
+    plan = made(old, new)
+    assert plan.rollout is not None
+    assert (plan.rollout.tried, plan.rollout.untried) == (2, 1)
+    assert "  1 state between not tried, 2 tried\n" in plan_text.page(plan)
+    assert devices(plan) == USUAL
+
+
+def test_of_switches_one_after_the_other_the_first_middle_and_last_are_tried() -> None:
+    stages = [Stage(devices=(f"spine{number}",), why="alone", tier=1) for number in range(9)]
+    first = Stage(devices=("leaf1", "leaf2"), why="pod")
+    found, alike = moments([first, *stages])
+    assert [(one.when, one.stage, len(one.done)) for one in found] == [
+        ("between", 1, 2),
+        ("between", 2, 3),
+        ("between", 6, 7),
+        ("within", 1, 1),
+    ]
+    assert alike == 6
+
+
+@given(data=st.data())
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@pytest.mark.slow
+def test_every_order_is_the_whole_plan_and_ends_in_the_new_fabric(data: st.DataObject) -> None:
+    platform = data.draw(st.sampled_from(["sonic", "nvue"]))
+    changes = {}
+    for knob in data.draw(st.lists(st.sampled_from(sorted(KNOBS)), min_size=1, max_size=3, unique=True)):
+        changes[knob] = data.draw(st.sampled_from(KNOBS[knob]))
+    old = reading(platform)
+    try:
+        new = reading_of(platform, changes)
+    except (InputProblems, Unsupported):
+        assume(False)
+    if data.draw(st.booleans()):
+        old, new = new, old
+    plan = nodrop.plan(old, new)
+    shares = Shares(plan.devices, old.fabric, new.fabric)
+    states = States(plan.devices, old, new, shares)
+    assert states.at({}, "old").fabric == old.fabric
+    for order in orders(plan.devices, shares, new.fabric, restated=False):
+        assert {name for stage in order.stages for name in stage.devices} == {one.name for one in plan.devices}
+        assert states.at(done_after(order.stages), "new").fabric == new.fabric
+        for one, other in pairwise(range(len(order.stages) + 1)):
+            assert done_after(order.stages[:one]) != done_after(order.stages[:other])
+    taken, usual = made(old, new), rollout._Search(plan, old, new, Settings(), routing=False, progress=str)
+    first = usual.tried(next(iter(usual.orders()))) if plan.order else None
+    assert taken.rollout is None or first is None or len(taken.rollout.hazards) <= len(first.hazards)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ((), 1, True),
+        (("--rollout", "tell"), 0, True),
+        (("--rollout", "off"), 0, False),
+        (("--fail-on", "never"), 0, True),
+    ],
+    ids=str,
+)
+def test_a_hazard_stops_a_pipeline_unless_it_is_let_through(
+    intents: Path, words: tuple[str, ...], code: int, told: bool
+) -> None:
+    done = command("check", "fabric.yaml", "--base", "./old", *words)
+    assert (done.code, done.err) == (code, "")
+    assert ("1 hazard on the way" in done.out.splitlines()[-1]) is told
+    assert ("between leaf1 and leaf2: error[rdma-dscp-in-lossy-class] on leaf1: DSCP 26 of RDMA" in done.out) is told
+
+
+def test_a_plan_tells_hazards_and_looks_for_none_where_nobody_asks(intents: Path) -> None:
+    both = ("plan", "old/fabric.yaml", "fabric.yaml", "--format", "json")
+    (one,) = json.loads(command(*both).out)["plans"]
+    (other,) = json.loads(command(*both, "--rollout", "off").out)["plans"]
+    assert [(each["rule"], each["when"], each["stage"]) for each in one["rollout"]["hazards"]] == [
+        ("rdma-dscp-in-lossy-class", "between", "1")
+    ]
+    assert other["rollout"] is None
+
+
+@pytest.mark.parametrize(("risk", "code"), [("traffic-affecting", 1), ("service restart", 0), ("unknown", 1)])
+def test_a_risk_stops_a_pipeline(intents: Path, risk: str, code: int) -> None:
+    words = ("check", "fabric.yaml", "--base", "./old", "--rollout", "off", "--fail-on-risk", risk)
+    assert command(*words).code == code
+
+
+def test_the_risks_of_the_command_are_those_of_a_plan() -> None:
+    assert ("none", *RISKS) == model.RISKS
+
+
+def changed_files(change: Callable[[dict[str, Any]], None], *names: str) -> tuple[Reading, Reading]:
+    """Return what the files of a fabric of SONiC say, and what they say when those of some switches are changed."""
+    clean = broken("sonic", [])
+    new = dict(clean)
+    for one in names:
+        config = json.loads(clean[f"{one}/config_db.json"])
+        change(config)
+        new[f"{one}/config_db.json"] = json.dumps(config)
+    return said(clean), said(new)
+
+
+def unpaused(config: dict[str, Any]) -> None:
+    config["PORT_QOS_MAP"]["Ethernet0"].update(pfc_enable="", pfcwd_sw_enable="")
+    del config["PFC_WD"]["Ethernet0"]
+
+
+def test_a_watchdog_goes_after_the_pfc_that_it_watches() -> None:
+    """The updater takes rows out first: between that and the shut port, pause would be obeyed by a port unwatched."""
+    old, new = changed_files(unpaused, "leaf1", "leaf2")
+    plan = made(old, new)
+    assert hazards(plan) == []
+    assert devices(plan) == [*USUAL[:2], *USUAL[:2]]
+    assert [stage.shares for stage in plan.order] == [(Share("safe"),)] * 2 + [(Share("daring"),)] * 2
+    assert plan.rollout is not None
+    assert plan.rollout.avoided is not None
+    assert plan.rollout.avoided.moment == "while leaf1 changes, after PFC_WD (remove)"
+    assert plan.rollout.avoided.rule == "pfc-without-watchdog"
+
+
+def test_a_port_that_goes_out_of_service_is_nobodys_hazard() -> None:
+    """Its cable has no length any more, and it goes before the port is shut; both in one patch."""
+
+    def shut(config: dict[str, Any]) -> None:
+        config["PORT"]["Ethernet0"]["admin_status"] = "down"
+        del config["CABLE_LENGTH"]["AZURE"]["Ethernet0"]
+
+    assert hazards(made(*changed_files(shut, "leaf1"))) == []
+
+
+def test_a_watchdog_that_comes_is_there_before_the_pfc() -> None:
+    new, old = changed_files(unpaused, "leaf1", "leaf2")
+    plan = made(old, new)
+    assert (devices(plan), hazards(plan)) == (USUAL[:2], [])
+    assert plan.rollout is not None
+    assert plan.rollout.tried == 2  # between the two switches, and within one of them
+
+
+def test_the_updater_takes_rows_before_fields_and_shuts_ports_last() -> None:
+    old, new = changed_files(unpaused, "leaf1")
+    files = bundle(old, "leaf1")
+    assert files is not None
+    (change,) = nodrop.plan(old, new).devices
+    edit = sonic_edit.edit(files, uncomputed(change), name="leaf1")
+    ((after, then),) = applying.states(files, edit)
+    config, before = json.loads(then["config_db.json"]), json.loads(files["config_db.json"])
+    assert after == "PFC_WD (remove)"
+    assert config["PFC_WD"] == {port: row for port, row in before["PFC_WD"].items() if port != "Ethernet0"}
+    assert config["PORT_QOS_MAP"] == before["PORT_QOS_MAP"]
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "field"),
+    [("BUFFER_PG", "Ethernet0|3-4", "profile"), ("PORT_QOS_MAP", "Ethernet0", "pfc_enable")],
+    ids=str,
+)
+def test_what_ports_are_shut_for_comes_after_the_maps_that_it_names(table: str, row: str, field: str) -> None:
+    """Whatever stands first in the patch, rows that come among it; a map that changes is in force before."""
+    of_port = Step(op="replace", path=f"/{table}/{row}/{field}", value="new")
+    row_of_port = Step(op="add", path=f"/{table}/Ethernet8", value={field: "new"})
+    of_map = Step(op="add", path="/DSCP_TO_TC_MAP/AZURE/26", value="3")
+    old = {table: {row: {field: "old"}}, "DSCP_TO_TC_MAP": {"AZURE": {"0": "0"}}}
+    edit = Edit(files={"config_db.json": b"{}"}, steps=(of_port, row_of_port, of_map))
+    ((after, then),) = applying.states({"config_db.json": json.dumps(old).encode()}, edit)
+    assert after == "DSCP_TO_TC_MAP (add)"
+    assert json.loads(then["config_db.json"]) == old | {"DSCP_TO_TC_MAP": {"AZURE": {"0": "0", "26": "3"}}}
+
+
+def test_a_patch_that_is_refused_is_no_way_at_all() -> None:
+    """The file is loaded whole instead."""
+    step = Step(op="replace", path="/PORT/Ethernet0/mtu", value="9000", disruption="refused")
+    files = {"config_db.json": b'{"PORT": {"Ethernet0": {"mtu": "9216"}}}'}
+    edit = Edit(files={"config_db.json": b"{}"}, steps=(step, replace(step, path="/PFC_WD", op="remove")))
+    assert list(applying.states(files, edit)) == []
+
+
+@pytest.mark.parametrize("platform", ["sonic", "nvue"])
+@pytest.mark.parametrize("changes", [{"mtu": "9000"}, {"routing.asn.spines": "4200000001"}], ids=str)
+def test_the_patches_of_each_stage_make_what_was_judged(platform: str, changes: dict[str, Any]) -> None:
+    old, new = reading(platform), reading_of(platform, changes)
+    plan = made(old, new)
+    shares = Shares(plan.devices, old.fabric, new.fabric)
+    files = {one.name: bundle(old, one.name) for one in plan.devices}
+    found = {(one.turn, one.device): one for one in patches(plan, old, new)}
+    done: dict[str, frozenset[Share]] = {}
+    follows = {
+        ("interfaces", port, *entry.path) if port else entry.path
+        for one in plan.devices
+        for part in one.parts
+        for port in part.ports or ("",)
+        for entry in part.entries
+        if entry.computed
+    }
+    """What switches work out by themselves, once in each pass."""
+    numbers = [number for number, _ in turns(plan.order)]
+    assert numbers in (["1", "2", "3.1", "3.2"], ["1.1", "1.2"])
+    for number, stage in turns(plan.order):
+        for name in stage.devices:
+            was = as_read(platform, name, dict(files[name] or {}))
+            files[name] = {**(files[name] or {}), **found.pop((number, name)).result}
+            now = as_read(platform, name, dict(files[name] or {}))
+            start = shares.device(name, done.get(name, ()))
+            done[name] = done.get(name, frozenset()) | {stage.share(name)}
+            judged = shares.device(name, done[name])
+            made_so = {one.path for one in differences(was, now)} - follows
+            assert made_so == {one.path for one in differences(start, judged)} - follows
+    assert not found
+    assert all(as_read(platform, name, dict(files[name] or {})) == device_in(new, name) for name in files)
+
+
+def test_patches_of_passes_lie_in_folders_by_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (home("intents") / "two-by-two.yaml").read_text()
+    Path("old.yaml").write_text(text)
+    Path("new.yaml").write_text(text.replace("spines: 4200000000", "spines: 4200000001"))
+    done = command("plan", "old.yaml", "new.yaml", "--patch", "patch", "--format", "json")
+    assert done.err == "patches of 4 switches are in patch; 2 switches with several, in turn: see PATCHES.txt\n"
+    assert [one["number"] for one in json.loads(done.out)["plans"][0]["order"]] == ["1.1", "1.2"]
+    folders = {path.parent.relative_to("patch").as_posix() for path in Path("patch").rglob("frr.conf")}
+    assert folders == {f"1.{at}/{name}" for at in (1, 2) for name in (f"spine{at}", "leaf1", "leaf2")}
+
+
+def test_commands_are_typed_after_a_patch() -> None:
+    row = {"green_min_threshold": "1", "green_max_threshold": "2"}
+    tables = {"PORT": {"Ethernet0": {"mtu": "9216"}}, "WRED_PROFILE": {"W": row}}
+    typed = Step(op="replace", path="/WRED_PROFILE/W/green_min_threshold", value="3", command="ecnconfig -p W -gmin 3")
+    steps = (typed, Step(op="replace", path="/PORT/Ethernet0/mtu", value="9000"))
+    files = {"config_db.json": json.dumps(tables).encode()}
+    ((after, then),) = applying.states(files, Edit(files={"config_db.json": b"{}"}, steps=steps))
+    assert after == "PORT (replace)"
+    assert json.loads(then["config_db.json"]) == {**tables, "PORT": {"Ethernet0": {"mtu": "9000"}}}

@@ -1,0 +1,109 @@
+"""`nodrop init`: a first intent that builds clean on every switch there is, and never takes another file's place."""
+
+from pathlib import Path
+
+import pytest
+
+import nodrop
+from nodrop import platforms
+from nodrop.formats.yaml import parse
+from nodrop.hardware import asic, buildable, switch
+from nodrop.intent.first import first
+from nodrop.intent.load import loads
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import of_files, shipped
+from nodrop.schemas import spelt
+from support.command import nodrop as run
+
+WORTH_KNOWING = {"ecn-same-at-every-speed", "watchdog-flaps-on-chip"}
+"""Notes that a first intent may have for the most demanding reader: both are facts of its switches."""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("platform", "model"), [(one, model) for one in platforms.written() for model in buildable(one)]
+)
+def test_it_builds_without_a_finding(platform: str, model: str) -> None:
+    text = first(platform, model, file="intent.yaml")
+    fabric = nodrop.build(loads(text.encode(), "intent.yaml"))
+    assert {(device.platform, device.model) for device in fabric.devices} == {(platform, model)}
+    verdict = judge(nodrop.read_back(list(nodrop.write(fabric)), fabric), of_files(shipped()), strictness="auditor")
+    assert {one.rule for one in verdict.findings} <= WORTH_KNOWING
+    rows = {row.speed_mbps for row in switch(model).sonic.headroom_table}
+    speeds = {port.speed_mbps for device in fabric.devices for port in device.interfaces if port.side}
+    told = asic(switch(model).asic).computes or speeds <= rows
+    unknown = {one.rule for one in verdict.unknown}
+    assert unknown <= (set() if told else {"headroom-too-small", "headroom-below-formula"})
+
+
+@pytest.mark.parametrize("model", buildable("sonic"))
+def test_servers_fill_the_leaves_at_one_to_one(model: str) -> None:
+    fabric = nodrop.build(loads(first("sonic", model, file="x").encode(), "x"))
+    for device in fabric.devices:
+        if device.role == "leaf":
+            down, up = (sum(p.speed_mbps for p in device.interfaces if p.side == side) for side in ("host", "fabric"))
+            assert down == up > 0
+            fastest = max(group.speeds[0] for group in switch(model).ports if not group.service)
+            of_kind = switch(model).usable(1, fastest)[:32]
+            assert all(port.enabled for port in device.interfaces if port.port and port.port.panel in of_kind)
+
+
+def test_a_folder_gets_an_intent() -> None:
+    done = run("init", "new/pod1")
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "new/pod1/intent.yaml: written; `nodrop show new/pod1/intent.yaml` says what it means\n"
+    text = Path("new/pod1/intent.yaml").read_text()
+    assert text == first("sonic", "SN4700", file="intent.yaml")
+    line, _, schema = text.splitlines()[0].partition("$schema=")
+    assert line == "# yaml-language-server: "
+    assert (Path("new/pod1") / schema).read_text() == spelt("intent")
+    assert run("init").code == 0
+    assert Path("intent.yaml").is_file()
+    assert run("build", "intent.yaml", "-o", "build").code == 0
+
+
+def test_a_file_gets_its_name_and_the_switches_that_are_asked_for() -> None:
+    assert run("init", "pod2.yml", "--model", "SN5600").code == 0
+    text = Path("pod2.yml").read_text()
+    assert "`nodrop build pod2.yml -o build`" in text
+    tier = parse(text.encode(), "pod2.yml").data["topology"]["leaves"]
+    assert (tier["model"], tier["platform"], tier["version"]) == ("SN5600", "sonic", "202505")
+
+
+def test_nothing_is_ever_overwritten() -> None:
+    Path("intent.yaml").write_text("mine")
+    for path in (".", "intent.yaml"):
+        done = run("init", path)
+        assert (done.code, done.err) == (2, "Error: intent.yaml is there already; it was not touched\n")
+    assert Path("intent.yaml").read_text() == "mine"
+    Path("link.yaml").symlink_to("elsewhere")
+    assert run("init", "link.yaml").code == 2
+    assert not Path("elsewhere").exists()
+    done = run("init", "intent.yaml/x")
+    assert (done.code, Path("intent.yaml").read_text()) == (2, "mine")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--model", "SN470"], "no model 'SN470' (did you mean `SN4700`?)"),
+        (["--platform", "NVUE"], "no platform 'NVUE' (did you mean `nvue`?)"),
+        (["--platform", "sonik"], "no platform 'sonik' (did you mean `sonic`?)"),
+        ([""], "the path is empty"),
+    ],
+)
+def test_what_is_wrong_is_told(args: list[str], said: str) -> None:
+    done = run("init", *args)
+    assert done.code == 2
+    assert said in done.err
+    assert list(Path().iterdir()) == []
+
+
+def test_every_line_is_short_and_has_words_that_hold() -> None:
+    text = first("sonic", "SN5600", file="intent.yaml")
+    assert max(map(len, text.splitlines())) <= 120
+    assert "$" not in text.replace("$schema=", "")

@@ -1,0 +1,112 @@
+"""`nodrop path`: the way of packets, with what every switch on it does to their class."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nodrop.resources import home
+from support.command import nodrop
+from support.places import TESTS
+
+TWO = str(home("intents") / "two-by-two.yaml")
+REFERENCE = str(home("intents") / "reference-256.yaml")
+DUAL = str(home("intents") / "dual-stack.yaml")
+PAGES = {
+    "one-leaf": ("gpu1", "gpu2", TWO),
+    "over-spines": ("gpu1", "gpu20", REFERENCE),
+    "storage-class": ("gpu1", "storage2", TWO, "--dscp", "10"),
+    "from-a-switch": ("leaf1", "spine2", TWO),
+    "ipv6": ("fd00:2:0:1::9", "fd00:2:0:2::9", DUAL),
+    "nvue": ("gpu1", "gpu20", str(home("intents") / "reference-256-nvue-leaves.yaml")),
+    "half-gone": ("gpu1", "storage2", TWO, "--without", "spine1", "--without", "leaf1:Ethernet240"),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page(page: str, update_golden: bool) -> None:
+    done = nodrop("path", *PAGES[page])
+    assert (done.code, done.err) == (0, "")
+    kept = TESTS / "cli" / "paths" / f"{page}.txt"
+    if update_golden:
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(done.out)
+    assert done.out == kept.read_text()
+
+
+def shown(*words: str) -> tuple[int, dict[str, object]]:
+    done = nodrop("path", *words, "--format", "json")
+    return done.code, json.loads(done.out)
+
+
+def test_the_facts_of_a_way() -> None:
+    code, found = shown("gpu1", "storage2", TWO)
+    assert code == 0
+    assert {key: found[key] for key in ("source", "destination", "address", "dscp", "paths", "delivered")} == {
+        "source": "gpu1",
+        "destination": "storage2",
+        "address": "10.2.2.17",
+        "dscp": 26,
+        "paths": 8,
+        "delivered": True,
+    }
+    assert found["ways"] == [
+        {"switches": ["leaf1", spine, "leaf2"], "paths": 4, "outcome": "delivered"} for spine in ("spine1", "spine2")
+    ]
+    leaf = found["stages"][0]  # type: ignore[index]
+    assert leaf["ingress"] == [
+        {
+            "ports": ["Ethernet0"],
+            "tc": 3,
+            "priority_group": 3,
+            "lossless": True,
+            "pauses": [3],
+            "xoff_bytes": leaf["ingress"][0]["xoff_bytes"],
+        }
+    ]
+    assert leaf["egress"][0]["ports"] == ["Ethernet224", "Ethernet232", "Ethernet240", "Ethernet248"]
+    assert (leaf["egress"][0]["queue"], leaf["egress"][0]["obeys_pause"]) == (3, [3])
+
+
+def test_a_cable_that_is_taken_away_is_not_gone_over() -> None:
+    _, found = shown("gpu1", "storage2", TWO, "--without", "leaf1:Ethernet224")
+    assert [(way["switches"][1], way["paths"]) for way in found["ways"]] == [("spine1", 2), ("spine2", 4)]  # type: ignore[attr-defined]
+
+
+def test_a_way_that_ends_nowhere_is_told_and_fails() -> None:
+    code, found = shown("gpu1", "storage2", TWO, "--without", "spine1", "--without", "spine2")
+    assert (code, found["ways"]) == (1, [{"switches": ["leaf1"], "paths": 1, "outcome": "no route"}])
+
+
+def test_addresses_that_nobody_has_are_dropped_by_their_leaf() -> None:
+    code, found = shown("gpu1", "10.2.2.200", TWO)
+    outcomes = {way["outcome"] for way in found["ways"]}  # type: ignore[attr-defined]
+    assert (code, outcomes) == (1, {"discarded"})
+
+
+def test_two_static_routes_that_lead_to_one_another_are_a_loop(tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    assert nodrop("build", TWO, "-o", str(build)).code == 0
+    for name, hop in (("leaf1", "10.1.1.225"), ("spine1", "10.1.1.224")):
+        file = build / name / "frr.conf"
+        file.write_text(file.read_text().replace("\nrouter bgp", f"\nip route 10.9.9.0/24 {hop}\n!\nrouter bgp"))
+    code, found = shown("gpu1", "10.9.9.9", str(build))
+    assert (code, found["ways"]) == (1, [{"switches": ["leaf1", "spine1", "leaf1"], "paths": 1, "outcome": "loop"}])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("gpu9", "gpu1"), "no host or switch 'gpu9' (did you mean `"),
+        (("gpu1", "leaf9"), "no host or switch 'leaf9' (did you mean `"),
+        (("gpu1:p9", "gpu2"), "no port of gpu1 'p9'"),
+        (("leaf1:Ethernet7", "gpu2"), "leaf1:Ethernet7 routes nothing"),
+        (("10.99.0.1", "gpu2"), "no switch has an address in a subnet with 10.99.0.1"),
+        (("gpu1", "gpu2", TWO, "--without", "leaf7"), "no switch 'leaf7' (did you mean `"),
+        (("gpu1", "gpu2", TWO, "--without", "leaf1:Ethernet1"), "no port of leaf1 'Ethernet1'"),
+    ],
+)
+def test_what_is_not_there_is_said_with_the_nearest(words: tuple[str, ...], said: str) -> None:
+    done = nodrop("path", *words, *([] if TWO in words else [TWO]))
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err

@@ -1,0 +1,376 @@
+"""`nodrop show`: numbers against hand-made ones, on a page of 100 columns and as JSON.
+
+The hand-made numbers follow from the intents' own words. reference-256: 32 servers of 2 × 400G on 4 leaves of 16 host
+ports and 16 uplinks. two-by-two: 2 servers of 2 × 400G, 2 storage nodes of 1 × 400G; each leaf has 3 host ports and
+4 uplinks.
+"""
+
+import json
+import re
+from functools import cache
+from typing import Any, get_args, get_origin
+
+import pytest
+
+from nodrop.design.defaults import defaulted
+from nodrop.fabric.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
+from nodrop.intent.schema import Intent
+from nodrop.report.capacity import Capacity
+from nodrop.report.fabric import facts
+from nodrop.report.page import text
+from nodrop.report.table import section
+from support.command import nodrop
+from support.designs import build, changed, load, shipped
+
+G = 1_000
+Data = dict[str, Any]
+
+
+@cache
+def shown(name: str) -> Data:
+    data = shipped(name)
+    return facts(build(data), defaulted(load(data)))
+
+
+def changed_facts(changes: Data) -> Data:
+    data = shipped("two-by-two", changes)
+    return facts(build(data), defaulted(load(data)))
+
+
+def test_bandwidth_of_the_reference() -> None:
+    wide = shown("reference-256")["bandwidth"]
+    assert wide == {
+        "hosts": 32,
+        "gpus": 256,
+        "injection_mbps": 64 * 400 * G,
+        "tiers": [
+            # 4 leaves × 16 ports × 400G = 25.6T each way
+            {
+                "level": 1,
+                "roles": ["leaf"],
+                "devices": 4,
+                "down_mbps": 25_600 * G,
+                "up_mbps": 25_600 * G,
+                "oversubscription": 1.0,
+            },
+            {
+                "level": 2,
+                "roles": ["spine"],
+                "devices": 2,
+                "down_mbps": 25_600 * G,
+                "up_mbps": 0,
+                "oversubscription": None,
+            },
+        ],
+        "bisection_mbps": 12_800 * G,
+    }
+
+
+def test_bandwidth_of_two_by_two() -> None:
+    wide = shown("two-by-two")["bandwidth"]
+    leaf, spine = wide["tiers"]
+    assert (wide["injection_mbps"], wide["gpus"], wide["bisection_mbps"]) == (2_400 * G, 16, 1_200 * G)
+    assert (leaf["down_mbps"], leaf["up_mbps"], leaf["oversubscription"]) == (2_400 * G, 3_200 * G, 0.75)
+    assert (spine["down_mbps"], spine["up_mbps"], spine["oversubscription"]) == (3_200 * G, 0, None)
+
+
+def test_hosts_by_group() -> None:
+    gpu = {
+        "group": "gpu",
+        "hosts": 2,
+        "nics": ["ConnectX-7"],
+        "ports_per_host": 2,
+        "port_mbps": [400 * G],
+        "leaves_per_host": 2,
+        "injection_mbps": 1_600 * G,
+        "gpus": 16,
+        "per_gpu_mbps": 100 * G,
+    }
+    storage = gpu | {
+        "group": "storage",
+        "ports_per_host": 1,
+        "leaves_per_host": 1,
+        "injection_mbps": 800 * G,
+        "gpus": 0,
+        "per_gpu_mbps": None,
+    }
+    assert shown("two-by-two")["endpoints"] == [gpu, storage]
+    assert shown("reference-256")["endpoints"] == [gpu | {"hosts": 32, "injection_mbps": 25_600 * G, "gpus": 256}]
+
+
+def test_oversubscription_is_that_of_the_worst_leaf() -> None:
+    """One uplink to each of two spines: 3 × 400G down over 2 × 400G up."""
+    wide = changed_facts({"topology.uplinks.per_spine": "1", "topology.max_oversubscription": "1.5"})["bandwidth"]
+    assert wide["tiers"][0]["oversubscription"] == 1.5
+    assert wide["bisection_mbps"] == 800 * G  # half of 4 uplinks of 400G, below half of the injection
+
+
+def test_ports_used_of_ports_there() -> None:
+    ports = {row["name"]: (row["ports_used"], row["ports"]) for row in shown("two-by-two")["devices"]}
+    assert ports == {"leaf1": (7, 32), "leaf2": (7, 32), "spine1": (4, 32), "spine2": (4, 32)}
+    assert {(row["ports_used"], row["ports"]) for row in shown("reference-256")["devices"]} == {(32, 32)}
+
+
+def test_links_go_up_from_the_hosts() -> None:
+    assert shown("two-by-two")["links"] == [
+        {"from": "gpu", "to": "leaf", "count": 4, "speed_mbps": 400 * G, "media": "DR4", "length_m": 3},
+        {"from": "storage", "to": "leaf", "count": 2, "speed_mbps": 400 * G, "media": "DR4", "length_m": 3},
+        {"from": "leaf", "to": "spine", "count": 8, "speed_mbps": 400 * G, "media": "DR4", "length_m": 30},
+    ]
+
+
+def test_headroom_and_its_terms() -> None:
+    """By hand, for 400G on Spectrum-3: 6 m and 60 m of fiber at 198,000 km/s and 50 bytes a ns are 1515 and 15152
+    bytes; 905 quanta of 512 bits are 57920 bytes; MAC and PHY 0.8 KiB; cells of 144 bytes hold packets of 64 bytes
+    and of 1024 bytes in the ratio of the pattern."""
+    rows = {(row["at"], row["from"]): row for row in shown("reference-256")["headroom"]}
+    assert {key: (row["ports"], row["length_m"]) for key, row in rows.items()} == {
+        ("leaf", "gpu"): (64, 3),
+        ("leaf", "spine"): (64, 30),
+        ("spine", "leaf"): (64, 30),
+    }
+    for key, cable in (("leaf", "gpu"), 1515), (("leaf", "spine"), 15152), (("spine", "leaf"), 15152):
+        parts = rows[key]["parts"]
+        terms = {name: parts[name] for name in ("port_mtu", "cable", "mac_phy", "peer_response", "tile", "pattern_mtu")}
+        assert terms == {
+            "port_mtu": 9216,
+            "cable": cable,
+            "mac_phy": 819,
+            "peer_response": 57920,
+            "tile": 0,
+            "pattern_mtu": 1024,
+        }
+    assert rows["leaf", "gpu"]["xoff"] == 85 * 1024
+    assert rows["leaf", "spine"]["xoff"] == 102 * 1024
+    assert {row["xon"] for row in rows.values()} == {38 * 1024}
+    assert {key: row["size"] for key, row in rows.items()} == {
+        ("leaf", "gpu"): (85 + 38 + 9) * 1024,  # a port of 8 lanes holds one more packet of the port's MTU
+        ("leaf", "spine"): (102 + 38 + 9) * 1024,
+        ("spine", "leaf"): (102 + 38 + 9) * 1024,
+    }
+
+
+@pytest.mark.parametrize("name", ["rail-256", "reference-256", "two-by-two"])
+def test_the_terms_add_up_to_xoff(name: str) -> None:
+    for row in shown(name)["headroom"]:
+        parts = row["parts"]
+        arriving = sum(parts[key] for key in ("port_mtu", "cable", "mac_phy", "peer_response", "tile"))
+        total = arriving * parts["cell_occupancy"] + parts["pattern_mtu"] + parts["rounding"]
+        assert total == pytest.approx(row["xoff"], abs=5)  # the factor is shown to four digits
+
+
+def test_marking_is_that_of_the_intent() -> None:
+    for row in shown("reference-256")["marking"]:
+        assert (row["queue"], row["ecn"]) == (3, {"min": 150_000, "max": 1_500_000, "probability_percent": 100})
+        assert row["pause_from"] > 1_500_000
+
+
+def test_watchdogs_are_those_of_the_ports() -> None:
+    rows = {(row["role"], row["side"]): row for row in shown("reference-256")["watchdogs"]}
+    hosts = {"priorities": [3], "detection_ms": 200, "restoration_ms": 400, "action": "drop"}
+    fabric = {"priorities": [3], "detection_ms": 600, "restoration_ms": 1200, "action": "drop"}
+    assert {key: row["watchdog"] for key, row in rows.items()} == {
+        ("leaf", "host"): hosts,
+        ("leaf", "fabric"): fabric,
+        ("spine", "fabric"): fabric,
+    }
+    assert {row["polling_ms"] for row in rows.values()} == {100}
+
+
+def test_a_side_that_is_not_watched_is_off() -> None:
+    rows = changed_facts({"pfc": {"watchdog": {"fabric": "off"}}})["watchdogs"]
+    assert {(row["role"], row["side"]): row["watchdog"] is None for row in rows} == {
+        ("leaf", "host"): False,
+        ("leaf", "fabric"): True,
+        ("spine", "fabric"): True,
+    }
+
+
+def test_drained_switches_stand_at_the_top() -> None:
+    of = changed_facts({"devices": {"leaf2": {"drained": True}}})
+    assert [row["name"] for row in of["devices"] if row["drained"]] == ["leaf2"]
+    assert text(of).splitlines()[1] == "drained, routed around by all others: leaf2"
+    assert "drained" not in text(shown("two-by-two"))
+
+
+def test_every_default_is_told_with_its_source() -> None:
+    told = {row["key"]: (row["value"], row["source"]) for row in shown("two-by-two")["defaults"]}
+    assert told["mtu"][0] == "9216"
+    assert all(value and source for value, source in told.values())
+    assert "mtu" not in {row["key"] for row in shown("reference-256")["defaults"]}
+
+
+@pytest.mark.parametrize("name", ["rail-256", "reference-256", "two-by-two"])
+def test_the_page_fits_100_columns(name: str) -> None:
+    lines = text(shown(name)).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert not any(line != line.rstrip() for line in lines)
+
+
+def test_the_page_says_the_numbers() -> None:
+    page = text(shown("reference-256"))
+    for said in (
+        "injection         25.6Tb/s, the sum of 64 host ports",
+        "per GPU           100Gb/s for 256 GPUs of gpu",
+        "oversubscription  1:1 at leaf (25.6T down, 25.6T up",
+        "bisection         12.8Tb/s one way",
+        "leaf   gpu    3 m     9216      1515   819      57920  × 1.2353  1024     200       87040",
+    ):
+        assert said in page
+
+
+def test_what_a_platform_has_otherwise_is_told() -> None:
+    adapted = [("leaf*/@watchdog_polling_ms", "100", "50", "its watchdog counts pollings")]
+    of = facts(build(shipped("two-by-two")), (), adapted)
+    (row,) = of["adapted"]
+    assert row == {
+        "path": "leaf*/@watchdog_polling_ms",
+        "wanted": "100",
+        "made": "50",
+        "reason": "its watchdog counts pollings",
+    }
+    assert "  leaf*/@watchdog_polling_ms: 50 instead of 100\n    its watchdog counts pollings\n" in text(of)
+
+
+def test_json_and_page_are_of_the_same_facts(tmp_path: Any) -> None:
+    path = tmp_path / "intent.yaml"
+    path.write_text(json.dumps(changed(shipped("two-by-two"), {})))
+    done = nodrop("show", str(path), "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out) == json.loads(json.dumps(shown("two-by-two")))
+    assert nodrop("show", str(path)).out == text(shown("two-by-two"))
+
+
+def _switch(name: str, role: str, *ports: int) -> Device:
+    interfaces = tuple(Interface(name=f"p{number}", speed_mbps=speed) for number, speed in enumerate(ports, 1))
+    return Device(name=name, platform="any", role=role, interfaces=interfaces)
+
+
+def _host(name: str, group: str, gpus: int, *ports: int) -> Host:
+    made = tuple(HostPort(name=f"n{number}", speed_mbps=speed, lanes=4) for number, speed in enumerate(ports, 1))
+    return Host(name=name, group=group, gpus=gpus, nic="x", ports=made)
+
+
+def _link(a: str, b: str) -> Link:
+    ends = sorted(End(*end.split(":")) for end in (a, b))
+    return Link(a=ends[0], b=ends[1])
+
+
+def test_three_tiers_and_links_of_unlike_speed() -> None:
+    """Two leaves, an aggregation, a core: the least tier bounds the bisection, the lower end bounds a link."""
+    fabric = Fabric(
+        name="f",
+        mode="lossless",
+        devices=(
+            _switch("agg1", "agg", 400 * G, 400 * G, 800 * G),
+            _switch("core1", "core", 200 * G),
+            _switch("leaf1", "leaf", 400 * G, 400 * G, 400 * G),
+            _switch("leaf2", "leaf", 400 * G, 400 * G),
+            _switch("spare1", "leaf", 400 * G),
+        ),
+        hosts=(_host("a1", "a", 4, 400 * G, 400 * G), _host("b1", "b", 0, 400 * G)),
+        links=tuple(
+            _link(*one.split())
+            for one in ("a1:n1 leaf1:p1", "a1:n2 leaf1:p2", "b1:n1 leaf2:p1", "leaf1:p3 agg1:p1", "leaf2:p2 agg1:p2",
+                        "agg1:p3 core1:p1")
+        ),
+    )  # fmt: skip
+    capacity = Capacity(fabric)
+    assert capacity.level == {"leaf1": 1, "leaf2": 1, "agg1": 2, "core1": 3}
+    tiers = {
+        tuple(row["roles"]): (row["down_mbps"], row["up_mbps"], row["oversubscription"]) for row in capacity.tiers()
+    }
+    assert tiers == {
+        ("leaf",): (1_200 * G, 800 * G, 2.0),
+        ("agg",): (800 * G, 200 * G, 4.0),
+        ("core",): (200 * G, 0, None),
+    }
+    assert capacity.injection_mbps() == 1_200 * G
+    assert capacity.bisection_mbps() == 100 * G
+    assert {row["group"]: row["per_gpu_mbps"] for row in capacity.groups()} == {"a": 200 * G, "b": None}
+
+
+def test_leaves_that_nothing_joins_have_no_bisection() -> None:
+    hosts = (_host("a1", "a", 4, 400 * G), _host("a2", "a", 4, 400 * G))
+    devices = (_switch("leaf1", "leaf", 400 * G), _switch("leaf2", "leaf", 400 * G))
+    links = (_link("a1:n1", "leaf1:p1"), _link("a2:n1", "leaf2:p1"))
+    apart = Fabric(name="f", mode="lossless", devices=devices, hosts=hosts, links=links)
+    assert Capacity(apart).bisection_mbps() == 0
+    one = Fabric(name="f", mode="lossless", devices=devices[:1], hosts=hosts[:1], links=links[:1])
+    assert Capacity(one).bisection_mbps() == 200 * G
+
+
+def test_tables_wrap_cells_of_words_and_nothing_else() -> None:
+    rows = [("a" * 60, "many words " * 20), ("b", "\x1b[31mred")]
+    lines = list(section("Title", ("one", "two"), rows))
+    assert lines[:2] == ["", "Title"]
+    assert max(len(line.rstrip()) for line in lines) <= 100
+    assert (
+        " ".join(part for line in lines[3:] for part in line.split() if part in ("many", "words"))
+        == ("many words " * 20).strip()
+    )
+    assert "\x1b" not in "".join(lines)
+    assert list(section("Nothing", ("one",), [])) == []
+
+
+def test_rails_and_split_ports() -> None:
+    """rail-256: 32 servers of 8 × 400G on 8 leaves, 32 × 400G up from each; two ports of 400G on a panel port."""
+    of = shown("rail-256")
+    wide = of["bandwidth"]
+    assert (wide["injection_mbps"], wide["bisection_mbps"], wide["gpus"]) == (102_400 * G, 51_200 * G, 256)
+    assert [row["oversubscription"] for row in wide["tiers"]] == [1.0, None]
+    (gpu,) = of["endpoints"]
+    assert (gpu["leaves_per_host"], gpu["ports_per_host"], gpu["per_gpu_mbps"]) == (8, 8, 400 * G)
+    ports = {row["role"]: (row["ports_used"], row["ports"], row["interfaces_used"]) for row in of["devices"]}
+    assert ports == {"leaf": (32, 64, 64), "spine": (64, 64, 128)}
+
+
+def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
+    """Keys that may be left out and then have a value: each is told, or listed here because it says "none of it"."""
+    none_of_it = {
+        "classes.*": "a class is lossy, shares, has no cap and its name's purpose",
+        "addressing.links": "no pool, where sessions are unnumbered",
+        "devices": "no switch is drained",
+        "endpoints.*.bond": "ports of their own",
+        "endpoints.*.gpus": "no GPUs",
+        "endpoints.*.split": "not broken out",
+        "extra": "nothing is added",
+        "hosts.out_of_order": "not stated, and nothing is held against it",
+        "pfc.watchdog.stuck": "what the switch has",
+        "routing.hash": "what the switch has",
+        "services": "no servers, no telemetry",
+        "topology.leaves.ports.dead": "no dead ports",
+        "topology.uplinks.split": "not broken out",
+        "trimming": "trimmed in the mode trim alone",
+    }
+    told = {re.sub(r"^endpoints\.[^.]+", "endpoints.*", row["key"]) for row in shown("two-by-two")["defaults"]}
+    wanting = {
+        path
+        for path in _defaults(Intent)
+        if path not in told and not any(path == one or path.startswith(f"{one}.") for one in none_of_it)
+    }
+    assert wanting <= {
+        "topology.uplinks.spine_slots",
+        "topology.uplinks.leaf_slots",
+        "topology.uplinks.spine_split",
+        "endpoints.*.leaf_ports",
+    }
+
+
+def _defaults(part: Any, path: str = "") -> set[str]:
+    """The keys of a part of the schema that may be left out, with those of the parts that it holds."""
+    found: set[str] = set()
+    for name, field in part.model_fields.items():
+        inner = next((one for one in _models(field.annotation)), None)
+        here = f"{path}{name}" + (".*" if get_origin(field.annotation) is dict else "")
+        if inner is not None:
+            found |= _defaults(inner, f"{here}.")
+        elif not field.is_required():
+            found.add(here)
+    return found
+
+
+def _models(annotation: Any) -> list[Any]:
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
+        return [annotation]
+    return [one for part in get_args(annotation) for one in _models(part)]

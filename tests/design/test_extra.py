@@ -1,0 +1,231 @@
+"""`extra`: settings of one's own, merged last, kept off the model, read and linted with all else."""
+
+import json
+from typing import Any
+
+import pytest
+
+import nodrop
+from nodrop.errors import InputProblems, Unsupported
+from nodrop.fabric.compare import differences
+from nodrop.fabric.fabric import Extra, Fabric
+from nodrop.fabric.values import changed
+from nodrop.formats.yaml import parse
+from nodrop.platforms import writer
+from support.designs import Data, build, shipped
+
+PLACE = {"BANNER_MESSAGE": {"global": {"motd": "row 7"}}}
+
+
+def adding(extra: Data) -> Fabric:
+    return build(shipped("two-by-two", {"extra": extra}))
+
+
+def files(fabric: Fabric, path: str) -> dict[str, str]:
+    return {one.device: one.text for one in nodrop.write(fabric) if one.path == path}
+
+
+def tables(fabric: Fabric) -> dict[str, Any]:
+    return {device: json.loads(text) for device, text in files(fabric, "config_db.json").items()}
+
+
+PLAIN = build(shipped("two-by-two"))
+
+
+def test_a_table_of_a_platform_reaches_all_its_switches_and_nothing_else_changes() -> None:
+    for device, found in tables(adding({"sonic": {"tables": PLACE}})).items():
+        assert found.pop("BANNER_MESSAGE") == PLACE["BANNER_MESSAGE"]
+        assert found == tables(PLAIN)[device]
+
+
+def test_what_was_there_stays_as_it_was_spelt() -> None:
+    for device, text in files(adding({"sonic": {"tables": PLACE}}), "config_db.json").items():
+        plain = files(PLAIN, "config_db.json")[device].removesuffix("\n}\n")
+        assert text.startswith(plain + ",\n")
+        assert text.endswith("\n}\n")
+
+
+def test_the_switch_wins_over_its_role_and_that_over_the_platform() -> None:
+    def at(where: str) -> Data:
+        return {"tables": {"BANNER_MESSAGE": {"global": {"motd": where}}}, "lines": [f"banner motd line {where}"]}
+
+    fabric = adding({"leaf1": at("leaf1"), "leaf": at("leaf"), "sonic": at("sonic")})
+    assert {device: found["BANNER_MESSAGE"]["global"]["motd"] for device, found in tables(fabric).items()} == {
+        "leaf1": "leaf1",
+        "leaf2": "leaf",
+        "spine1": "sonic",
+        "spine2": "sonic",
+    }
+    ends = {
+        device: text.partition("line vty\nexit\n!\n")[2].splitlines()
+        for device, text in files(fabric, "frr.conf").items()
+    }
+    banner = "banner motd line"
+    assert ends["spine1"] == [f"{banner} sonic"]
+    assert ends["leaf1"] == [f"{banner} sonic", f"{banner} leaf", f"{banner} leaf1"]
+
+
+def test_fields_lists_and_rows_without_fields() -> None:
+    own = {
+        "PORT": {"Ethernet0": {"tpid": "0x8100"}},
+        "GNMI": {"certs": {"ca_crt": "/etc/sonic/ca.cer"}},
+        "ACL_TABLE": {"A": {"ports": ["Ethernet0", "Ethernet8"], "on": True}},
+        "BANNER_MESSAGE": {"global": {}},
+    }
+    found = tables(adding({"leaf1": {"tables": own}}))["leaf1"]
+    assert found["PORT"]["Ethernet0"]["tpid"] == "0x8100"
+    assert found["PORT"]["Ethernet0"]["mtu"] == "9216"
+    assert found["GNMI"] == own["GNMI"]
+    assert found["ACL_TABLE"] == {"A": {"ports": ["Ethernet0", "Ethernet8"], "on": "true"}}
+    assert found["BANNER_MESSAGE"] == {"global": {}}
+
+
+def test_a_row_without_fields_gives_way_to_one_with_fields() -> None:
+    fabric = adding({"sonic": {"tables": {"BANNER_MESSAGE": {"global": {}}}}, "leaf": {"tables": PLACE}})
+    assert {device: found["BANNER_MESSAGE"] for device, found in tables(fabric).items()} == {
+        "leaf1": PLACE["BANNER_MESSAGE"],
+        "leaf2": PLACE["BANNER_MESSAGE"],
+        "spine1": {"global": {}},
+        "spine2": {"global": {}},
+    }
+
+
+def test_the_model_is_the_same_and_what_is_added_is_read_and_linted() -> None:
+    extra = {
+        "leaf1": {
+            "tables": PLACE,
+            "lines": ["ip nht resolve-via-default", "route-map X permit 10", " match ip address prefix-list Y"],
+        }
+    }
+    with pytest.raises(InputProblems):  # a route map is what the intent decides
+        adding(extra)
+    extra["leaf1"]["lines"] = ["ip multicast-routing"]
+    fabric = adding(extra)
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    plain = nodrop.read_back(list(nodrop.write(PLAIN)), PLAIN)
+    assert list(differences(reading.fabric.devices, plain.fabric.devices)) == []
+    assert [note.message for note in reading.notes] == [
+        "command 'ip multicast-routing' is not understood and was not looked at"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "path", "said"),
+    [
+        ({"NTP_SERVER": {"192.0.2.99": {}}}, "NTP_SERVER.192.0.2.99", "(use services.ntp)"),
+        ({"SYSLOG_SERVER": {"192.0.2.99": {}}}, "SYSLOG_SERVER.192.0.2.99", "(use services.syslog)"),
+        ({"GNMI": {"gnmi": {"port": "8080"}}}, "GNMI.gnmi.port", "(use services.telemetry.gnmi)"),
+        ({"PORT": {"Ethernet0": {"mtu": "9000"}}}, "PORT.Ethernet0.mtu", "(use mtu)"),
+        ({"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "200"}}}, "PFC_WD.GLOBAL.POLL_INTERVAL", "(use pfc.watchdog.polling)"),
+        ({"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}}, "DSCP_TO_TC_MAP.AZURE.26", "(use classes.*.dscp)"),
+        ({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "9m"}}}, "CABLE_LENGTH.AZURE.Ethernet0", "(use topology.uplinks.len"),
+        ({"PORT": {"Ethernet0": {"index": "1"}}}, "PORT.Ethernet0.index", "is written already"),
+        ({"PORT": {"Ethernet0": {"mtu": "9216"}}}, "PORT.Ethernet0.mtu", "is written already"),
+        ({"snmp": {"a": {"b": "c"}}}, "snmp.a.b", "is no table"),
+        ({"BANNER_MESSAGE": {"global": "x"}}, "BANNER_MESSAGE.global", "is not table, row and field"),
+    ],
+)  # fmt: skip
+def test_what_touches_the_model_is_refused_with_the_key_to_use(own: Data, path: str, said: str) -> None:
+    with pytest.raises(InputProblems) as caught:
+        adding({"leaf1": {"tables": own}})
+    (problem,) = caught.value.problems
+    assert problem.where == f"extra.leaf1.tables.{path}"
+    assert said in str(problem)
+    assert (problem.path, problem.line is not None) == ("intent.yaml", True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "position"),
+    [
+        (["router bgp 4200100001", " neighbor 10.1.1.225 timers 3 9", " maximum-paths 4"], 2),
+        (["ip route 0.0.0.0/0 10.0.0.1"], 0),
+        (["ip nht resolve-via-default", "ip prefix-list MINE seq 5 permit any"], 1),
+        (["bgp graceful-shutdown"], 0),
+    ],
+)
+def test_lines_that_change_the_routing_are_refused(lines: list[str], position: int) -> None:
+    with pytest.raises(InputProblems) as caught:
+        adding({"leaf1": {"lines": lines}})
+    assert caught.value.problems[0].where == f"extra.leaf1.lines.{position}"
+
+
+def test_every_fault_is_told_once_however_many_switches_have_it() -> None:
+    own = {"NTP_SERVER": {"192.0.2.99": {}}, "SYSLOG_SERVER": {"192.0.2.99": {}}, **PLACE}
+    with pytest.raises(InputProblems) as caught:
+        adding({"sonic": {"tables": own}})
+    assert [one.where for one in caught.value.problems] == [
+        "extra.sonic.tables.NTP_SERVER.192.0.2.99",
+        "extra.sonic.tables.SYSLOG_SERVER.192.0.2.99",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"extra": (Extra(path=()),)}, "extra/"),
+        ({"extra": (Extra(path=("BANNER_MESSAGE", "\ud800"), value=None),)}, "extra/BANNER_MESSAGE.\ud800"),
+        ({"extra": (Extra(path=("KDUMP", "a", "b"), value="x"), Extra(path=("KDUMP", "a", "b"), value="y"))}, "extra"),
+        ({"extra_lines": ("two\nlines",)}, "extra_lines/0"),
+        ({"extra_lines": ("!",), "bgp": None, "static_routes": ()}, "extra_lines"),
+    ],
+)  # fmt: skip
+def test_a_writer_refuses_what_it_cannot_add(change: dict[str, Any], path: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        writer("sonic").write(changed(PLAIN.devices[0], **change), PLAIN)
+    assert caught.value.path == path
+
+
+NVUE = {"topology.spines.platform": "nvue", "topology.spines.version": "5.16"}
+
+
+def adding_paths(name: str, paths: Data) -> Fabric:
+    return build(shipped("two-by-two", NVUE | {"extra": {name: {"paths": paths}}}))
+
+
+def test_times_that_no_key_of_the_intent_decides_are_free_though_the_model_has_them() -> None:
+    own = {"bridge": {"domain": {"br_default": {"ageing": "7200"}}}}
+    text = files(adding_paths("nvue", own), "startup.yaml")["spine1"]
+    assert "ageing: 7200" in text
+
+
+def test_paths_reach_the_switches_that_have_paths() -> None:
+    own = {"system": {"wjh": {"state": "enabled"}}}
+    fabric, plain = adding_paths("nvue", own), build(shipped("two-by-two", NVUE))
+    with_own, without = files(fabric, "startup.yaml"), files(plain, "startup.yaml")
+    assert with_own.keys() == {"spine1", "spine2"}
+    for device, text in with_own.items():
+        tree, before = (parse(one.encode(), "startup.yaml").data[1]["set"] for one in (text, without[device]))
+        assert tree["system"].pop("wjh") == {"state": "enabled"}
+        assert tree == before
+    assert tables(fabric) == tables(plain)
+
+
+@pytest.mark.parametrize(
+    ("own", "path", "said"),
+    [
+        ({"interface": {"swp1": {"link": {"mtu": "9000"}}}}, "interface.swp1.link.mtu", "(use mtu)"),
+        ({"service": {"ntp": {"mgmt": {"server": {"192.0.2.99": {}}}}}}, "service.ntp.mgmt.server.192.0.2.99", "ntp)"),
+        ({"router": {"bgp": {"autonomous-system": "7"}}}, "router.bgp.autonomous-system", "(use routing)"),
+    ],
+)
+def test_paths_that_touch_the_model_are_refused_with_the_key_to_use(own: Data, path: str, said: str) -> None:
+    with pytest.raises(InputProblems) as caught:
+        adding_paths("spine", own)
+    (problem,) = caught.value.problems
+    assert problem.where == f"extra.spine.paths.{path}"
+    assert said in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("extra", "where"),
+    [
+        ({"spine": {"lines": ["!"]}}, "extra.spine.lines"),
+        ({"spine1": {"tables": PLACE}}, "extra.spine1.tables"),
+        ({"leaf": {"paths": {"system": {"wjh": {"state": "enabled"}}}}}, "extra.leaf.paths"),
+        ({"onyx": {"paths": {"a": {}}}}, "extra.onyx"),
+    ],
+)
+def test_what_a_platform_has_no_place_for_is_refused(extra: Data, where: str) -> None:
+    with pytest.raises(InputProblems) as caught:
+        build(shipped("two-by-two", NVUE | {"extra": extra}))
+    assert [problem.where for problem in caught.value.problems] == [where]

@@ -1,0 +1,170 @@
+"""An intent from configurations: builds come back equal, and others read as they are kept in imported/."""
+
+import shutil
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+
+import nodrop
+from nodrop.errors import InputProblems, Unsupported
+from nodrop.fabric.compare import differences
+from nodrop.fabric.fabric import Fabric
+from nodrop.importing import Imported, derive
+from nodrop.intent.load import loads
+from nodrop.resources import home
+from support.designs import build, load, shipped
+from support.imported_fabrics import bare, fragments, imported, odd
+from support.places import TESTS
+from support.platform_mixes import INTENTS as BOTH
+from support.platform_mixes import MIXES, on
+from support.random_intents import texts
+
+HERE = TESTS / "importing" / "imported"
+INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+
+
+def assert_comes_back(fabric: Fabric) -> Imported:
+    """Import a build, and build that: nothing is lost, and nothing is guessed."""
+    found = imported(fabric)
+    assert (found.left, found.lacking, found.problems, found.guessed) == ((), (), (), ())
+    assert found.equal
+    assert found.intent is not None
+    assert list(differences(fabric, nodrop.build(found.intent))) == []
+    return found
+
+
+@pytest.mark.parametrize("name", INTENTS)
+def test_the_build_of_a_shipped_intent_comes_back_equal(name: str) -> None:
+    assert_comes_back(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
+
+
+@pytest.mark.parametrize(("leaves", "spines"), MIXES[1:])
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.slow
+def test_the_build_of_an_intent_on_other_platforms_comes_back_equal(name: str, leaves: str, spines: str) -> None:
+    if name.startswith("reference"):
+        pytest.skip("as large as rail-256, and of the same shape")
+    try:
+        fabric = build(on(name, leaves, spines))
+    except InputProblems as error:
+        pytest.skip(f"refused: {error.problems[0].found}")
+    assert_comes_back(fabric)
+
+
+@given(texts())
+@pytest.mark.slow
+def test_builds_of_random_intents_come_back_equal(text: str) -> None:
+    try:
+        fabric = nodrop.build(loads(text.encode(), "random.yaml"))
+        found = imported(fabric)
+    except (InputProblems, Unsupported):
+        assume(False)
+        raise
+    assert (found.left, found.lacking, found.problems) == ((), (), ())
+    assert found.intent is not None
+    assert list(differences(fabric, nodrop.build(found.intent))) == []
+
+
+OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
+    "named": {"fabric": "hall-2"},
+    "smaller-mtu": {"mtu": "4300"},
+    "alpha": {"buffers.alpha": "1/8", "buffers.lossless_pool": "75%"},
+    "sharing": {"buffers.shared_headroom": "4"},
+    "pattern": {"buffers.pattern_mtu": "4096"},
+    "timers": {"pfc.watchdog.hosts.detection": "300ms", "pfc.watchdog.fabric.action": "forward"},
+    "unwatched": {"pfc.watchdog.fabric": "off"},
+    "polling": {"pfc.watchdog.polling": "150ms", "pfc.watchdog.hosts.detection": "450ms"},
+    "services": {
+        "services.ntp": ["192.0.2.9"], "services.dns": ["192.0.2.53"], "services.snmp.location": 'row "4", rack 2',
+        "services.telemetry.gnmi": True,
+    },
+    "hash": {"routing.hash": ["src-ip", "dst-ip"]},
+    "bfd": {"routing.bfd": True},
+    "asns": {"routing.asn.spines": "65000+", "routing.asn.leaves": "65100+"},
+    "hosts": {"hosts.rdma_mtu": "1024", "hosts.dcqcn": False},
+    "drained": {"devices.leaf2.drained": True},
+    "slots": {"topology.slots_per_device": "512", "addressing.links": "10.16.0.0/14"},
+    "shared-out": {"topology.uplinks.leaf_slots": "4"},
+    "few-leaves": {"topology.leaves.ids": "1, 3", "topology.spines.ids": "2"},
+    "over": {"topology.max_oversubscription": "3.5"},
+    "ipv6": {"addressing.loopbacks": ["10.0.0.0/16", "fd00::/48"], "addressing.links": ["10.1.0.0/16", "fd00:1::/48"]},
+}  # fmt: skip
+"""What else an intent may state, one kind at a time."""
+
+
+@pytest.mark.parametrize("case", OF_TWO_BY_TWO)
+def test_every_kind_of_key_comes_back(case: str) -> None:
+    data = shipped("two-by-two", OF_TWO_BY_TWO[case])
+    if case == "few-leaves":
+        data["endpoints"] = {"storage": data["endpoints"]["storage"] | {"ids": "1, 3"}}
+    found = assert_comes_back(build(data))
+    for path in OF_TWO_BY_TWO[case]:
+        assert path.rpartition(".")[2] in found.text
+
+
+@pytest.mark.parametrize("shared", ["off", "2", "5"])
+def test_shared_headroom_of_switches_with_tables_comes_back(shared: str) -> None:
+    found = assert_comes_back(build(shipped("broadcom", {"buffers.shared_headroom": shared})))
+    assert ("shared_headroom" in found.text) == (shared != "off")
+
+
+def test_ports_set_aside_that_only_tables_of_headroom_show_are_told() -> None:
+    ports = {"topology.leaves.ports.endpoints": "1-8", "endpoints.gpu.leaf_ports": "1-6"}
+    data = shipped("broadcom", ports | {"endpoints.storage.leaf_ports": "7-8"})
+    found = imported(build(data))
+    assert {one.path for one in found.unlike} == {"buffer_pools/size_bytes", "buffer_pools/shared_headroom_bytes"}
+
+
+ADDED = {
+    "sonic": {"tables": {"BANNER_MESSAGE": {"global": {"motd": "row 7"}}}, "lines": ["banner motd line row 7"]},
+    "leaf": {"tables": {"GNMI": {"certs": {"ca_crt": "/etc/sonic/ca.cer"}}, "LOGGER": {"orchagent": {}}}},
+    "spine2": {"tables": {"ACL_TABLE": {"A": {"ports": ["Ethernet0", "Ethernet8"], "type": "L3"}}}},
+}
+
+
+def test_what_is_beside_the_model_comes_back_where_it_was() -> None:
+    found = assert_comes_back(build(shipped("two-by-two", {"extra": ADDED})))
+    assert found.intent is not None
+    assert set(found.intent.extra) == set(ADDED)
+
+
+def test_paths_of_the_other_platform_come_back_too() -> None:
+    data = on("two-by-two", "nvue", "sonic")
+    extra = {"nvue": {"paths": {"system": {"message": {"pre-login": "hands off"}}}}, "spine": ADDED["sonic"]}
+    assert_comes_back(build(data | {"extra": extra}))
+
+
+def golden() -> dict[str, Imported]:
+    """The imports that are kept."""
+    whole = {
+        name: imported(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
+        for name in ("adaptive", "broadcom", "storage-vlan", "trim", "unnumbered")
+    }
+    return whole | {
+        "two-by-two-alone": derive(bare("two-by-two"), source="build"),
+        "unlike": derive(odd(), source="site"),
+        "fragments": derive(fragments(), source="site"),
+    }
+
+
+def test_imports_read_as_they_are_kept(update_golden: bool) -> None:
+    made = {f"{name}.yaml": one.text for name, one in golden().items()}
+    if update_golden:
+        shutil.rmtree(HERE, ignore_errors=True)
+        HERE.mkdir()
+        for name, text in made.items():
+            (HERE / name).write_text(text)
+    assert {path.name: path.read_text() for path in HERE.iterdir()} == made
+
+
+def test_an_import_is_the_same_whatever_the_order_of_switches() -> None:
+    fabric = bare("storage-vlan")
+    turned = replace(fabric, devices=fabric.devices[::-1], links=fabric.links[::-1])
+    assert derive(turned, source="x").text == derive(fabric, source="x").text
+
+
+def test_an_import_of_an_intent_is_that_intent() -> None:
+    data = shipped("two-by-two")
+    assert_comes_back(nodrop.build(load(data)))

@@ -1,0 +1,100 @@
+"""Classes, timers, pools and NICs as they follow from what switches have."""
+
+import re
+import shutil
+from dataclasses import replace
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodrop.fabric.fabric import Interface
+from nodrop.fabric.qos import QosProfile
+from nodrop.fabric.states import UNKNOWN, those_known
+from nodrop.importing import derive
+from nodrop.importing.classes import evened_out
+from support.command import nodrop as run
+from support.imported_fabrics import bare, called
+
+
+def test_shares_and_marks_are_read_where_no_file_says_a_speed() -> None:
+    whole = bare("two-by-two")
+    devices = (
+        replace(one, interfaces=tuple(replace(port, speed_mbps=UNKNOWN) for port in one.interfaces))
+        for one in whole.devices
+    )
+    found = derive(replace(whole, devices=tuple(devices)), source="site")
+    assert "share: 60%, ecn: {min: 150kB, max: 1500kB, probability: 100%}}" in found.text
+
+
+def test_traffic_classes_that_share_a_queue_are_one() -> None:
+    def shared(qos: Any) -> Any:
+        return replace(qos, tc_to_queue=(0, 0, 0, 3, 0, 0, 6, 7)) if isinstance(qos, QosProfile) else qos
+
+    whole = bare("two-by-two")
+    devices = (
+        replace(one, interfaces=tuple(replace(port, qos=shared(port.qos)) for port in one.interfaces))
+        for one in whole.devices
+    )
+    found = derive(replace(whole, devices=tuple(devices)), source="site")
+    assert found.intent is not None
+    assert [*found.intent.classes] == ["rdma", "cnp", "control", "default"]
+
+
+def test_the_pool_of_a_vlan_holds_the_whole_subnet() -> None:
+    whole = bare("storage-vlan")
+    leaves = [one for one in whole.devices if one.name.startswith("leaf")]
+    wide = [tuple(replace(vlan, addresses=("192.168.0.1/21",)) for vlan in those_known(one.vlans)) for one in leaves]
+    far = tuple(
+        replace(one, name=one.name.replace("leaf", "leaf20"), vlans=vlans)
+        for one, vlans in zip(leaves, wide, strict=True)
+    )
+    found = derive(replace(whole, devices=far, links=()), source="site")
+    (pool,) = re.findall(r"pool: ([0-9./]+)}", found.text)
+    assert ip_network("192.168.0.0/21").subnet_of(ip_network(pool))
+
+
+def test_timers_of_ports_with_sessions_to_what_was_not_read_are_the_fabrics(two_by_two: Path, tmp_path: Path) -> None:
+    for leaf in ("leaf1", "leaf2"):
+        shutil.copytree(two_by_two / leaf, tmp_path / leaf)
+    done = run("import", tmp_path)
+    assert "hosts:  {detection: 200ms, restoration: 400ms, action: drop}\n" in done.out
+    assert "fabric: {detection: 600ms, restoration: 1200ms, action: drop}\n" in done.out
+
+
+def test_timers_of_a_side_without_ports_are_left_out() -> None:
+    whole = bare("two-by-two")
+    names = {"leaf1": "tor-1", "leaf2": "tor-2"}
+    devices = tuple(
+        replace(one, interfaces=tuple(replace(port, side="host") for port in one.interfaces))
+        for one in called(whole, names).devices
+    )
+    found = derive(replace(whole, devices=devices, links=()), source="site")
+    assert "    hosts: {detection: " in found.text
+    assert "    fabric: " not in found.text
+
+
+def test_nics_are_set_as_the_class_and_the_mtu_have_it() -> None:
+    whole = bare("two-by-two")
+    maps = tuple(3 if dscp == 3 else 0 if dscp == 26 else None for dscp in range(64))
+
+    def moved(port: Interface) -> Interface:
+        if not isinstance(port.qos, QosProfile) or not isinstance(port.qos.dscp_to_tc, tuple):
+            return replace(port, mtu_bytes=1500)
+        dscps = tuple(old if new is None else new for old, new in zip(port.qos.dscp_to_tc, maps, strict=True))
+        return replace(port, mtu_bytes=1500, qos=replace(port.qos, dscp_to_tc=dscps))
+
+    devices = (replace(one, interfaces=tuple(map(moved, one.interfaces))) for one in whole.devices)
+    found = derive(replace(whole, devices=tuple(devices), classes=()), source="site")
+    assert "hosts: {tos: 14, rdma_mtu: 1024}" in found.text
+
+
+@pytest.mark.parametrize(
+    ("shares", "even"),
+    [((13, 13, 12), (34, 34, 32)), ((1, 1, 1), (34, 33, 33)), ((60, 20, 20), (60, 20, 20))],
+)
+def test_shares_of_a_scheduler_are_parts_of_a_hundred(shares: tuple[int, ...], even: tuple[int, ...]) -> None:
+    keys: dict[str, Any] = {f"class{n}": {"share": f"{share}%"} for n, share in enumerate(shares)}
+    evened_out(keys)
+    assert tuple(int(one["share"][:-1]) for one in keys.values()) == even

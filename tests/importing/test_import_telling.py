@@ -1,0 +1,106 @@
+"""What an import cannot say, guesses or lacks is told, each once and in the files' names."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from nodrop.design.decisions import Aspect, keys_in_words
+from nodrop.fabric.compare import project
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.states import UNKNOWN
+from nodrop.importing import derive
+from nodrop.importing.sight import see
+from nodrop.importing.telling import not_carried
+from nodrop.importing.trying import Unlike, spelt
+from nodrop.intent.load import loads
+from support.imported_fabrics import bare, filled, fragments, odd
+
+
+def test_what_one_switch_has_otherwise_is_told_by_the_names_of_the_files() -> None:
+    found = derive(odd(), source="site")
+    assert not found.equal
+    told = "\n".join(found.left)
+    assert "routing.asn.spines: most have it, and not spine2" in found.guessed
+    assert "rack-b Ethernet8: qos/pfc_watchdog is none, this intent comes to there" in told
+    assert "core-sp2: ntp_servers is 192.0.2.1, this intent comes to none (services.ntp decides it)" in told
+
+
+def test_without_stated_context_a_build_comes_back_with_guesses() -> None:
+    found = derive(bare("two-by-two"), source="build")
+    assert found.equal
+    assert "endpoints: hosts were taken from descriptions and neighbor tables" in found.guessed
+    assert "classes: no file says what traffic is for: names and purposes follow conventions" in found.guessed
+
+
+def test_what_no_file_says_is_to_be_added() -> None:
+    found = derive(fragments(), source="site")
+    assert not found.equal
+    assert found.intent is None
+    assert {one.partition(":")[0] for one in found.lacking} >= {"classes", "routing.asn.leaves", "addressing.oob"}
+    intent = loads(filled(found.text).encode(), "filled.yaml")
+    assert (intent.topology.leaves.model, intent.topology.uplinks.per_spine) == ("SN4700", 2)
+    assert {*intent.classes} == {"rdma", "cnp", "control", "default"}
+
+
+@pytest.mark.parametrize("mode", ["lossless", "pfc-only", "lossy"])
+def test_classes_to_be_added_are_those_of_the_mode(mode: Any) -> None:
+    text = filled(derive(replace(fragments(), mode=mode), source="site").text)
+    rdma = loads(text.encode(), "filled.yaml").classes["rdma"]
+    assert (rdma.lossless, rdma.ecn is not None) == (mode != "lossy", mode != "pfc-only")
+
+
+FIELDS = sorted({field.name for field in fields(Device)} - {"name", "platform", "interfaces"})
+PORT_FIELDS = sorted({field.name for field in fields(Interface)} - {"name"})
+
+
+@pytest.mark.parametrize("name", [*FIELDS, *(f"interfaces/*/{one}" for one in PORT_FIELDS)])
+def test_a_fact_that_no_file_says_is_no_difference(name: str) -> None:
+    whole = bare("two-by-two")
+    fabric = replace(whole, devices=tuple(project(device, [name]) for device in whole.devices))
+    found = derive(fabric, source="site")
+    assert name.rpartition("/")[2] not in {one.path for one in found.unlike}
+
+
+def test_names_of_servers_are_left_and_told() -> None:
+    whole = bare("two-by-two")
+    fabric = replace(whole, devices=tuple(replace(one, ntp_servers=("pool.ntp.org",)) for one in whole.devices))
+    found = derive(fabric, source="site")
+    assert "ntp_servers: pool.ntp.org; an intent has addresses" in found.left
+
+
+def test_values_are_spelt_for_people() -> None:
+    assert [spelt(one) for one in (None, True, (), (1, 2), UNKNOWN)] == ["none", "on", "none", "1, 2", "unknown"]
+
+
+def test_keys_that_decide_are_told_without_what_stands_for_others() -> None:
+    every = {keys_in_words(Aspect(kind, ("addresses",))) for kind in ("port", "device")}
+    assert not any("{" in one for one in every)
+    assert "addressing.links or addressing.endpoints" in every
+
+
+def test_ports_that_are_described_otherwise_are_one_line() -> None:
+    whole = bare("two-by-two")
+    ports = {one.name: tuple(replace(port, description=None) for port in one.interfaces) for one in whole.devices}
+    fabric = replace(whole, devices=tuple(replace(one, interfaces=ports[one.name]) for one in whole.devices))
+    found = derive(fabric, source="site")
+    (told,) = (one for one in found.left if ": description is " in one)
+    assert told.partition(": description is ")[2].startswith("none, this intent comes to the name of the other end (")
+
+
+def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
+    def moved(count: int) -> tuple[str, ...]:
+        unlike = (
+            Unlike(
+                device="leaf1", part=f"Ethernet{8 * n}", path="addresses", has=f"10.9.0.{n}", built="none",
+                key="addressing.links",
+            )
+            for n in range(count)
+        )  # fmt: skip
+        return not_carried(unlike, see(bare("two-by-two")))
+
+    assert len(moved(3)) == 3
+    assert moved(4) == (
+        "leaf1 Ethernet[0-24 by 8]: addresses is otherwise, such as 10.9.0.0, where this intent comes to none "
+        "(addressing.links decides it)",
+    )

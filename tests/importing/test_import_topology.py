@@ -1,0 +1,145 @@
+"""What switches, ports and hosts of others' configurations are taken for."""
+
+from dataclasses import replace
+
+import pytest
+
+from nodrop.fabric.bridging import PortChannel
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.states import UNKNOWN
+from nodrop.hardware import media
+from nodrop.importing import derive
+from nodrop.importing.endpoints import named
+from nodrop.importing.sight import see
+from nodrop.importing.uplinks import fitting
+from support.imported_fabrics import bare, called
+
+
+def unnumbered_alone() -> Fabric:
+    """A fabric whose cables no file names: sessions go over interfaces, and ports have no descriptions."""
+    fabric = bare("unnumbered")
+    devices = (
+        replace(one, interfaces=tuple(replace(port, description=None, side=UNKNOWN) for port in one.interfaces))
+        for one in fabric.devices
+    )
+    return replace(fabric, devices=tuple(devices), links=())
+
+
+def test_ports_with_sessions_over_interfaces_are_uplinks_where_no_cable_is_known() -> None:
+    found = derive(unnumbered_alone(), source="site")
+    assert "uplinks: 29-32" in found.text
+    assert "uplinks: {per_spine: 2, speed: 400G," in found.text
+    assert found.intent is not None
+    assert [one for one in found.unlike if one.path.startswith(("links", "bgp"))] == []
+
+
+def test_spines_under_superspines_are_leaves_where_nothing_is_below_them() -> None:
+    whole = bare("two-by-two")
+    up = {"leaf": "spine", "spine": "superspine"}
+    fabric = replace(whole, devices=tuple(replace(one, role=up[str(one.role)]) for one in whole.devices))
+    found = derive(fabric, source="site")
+    assert "ports: {endpoints: 1-3, uplinks: 29-32}}" in found.text
+    assert any(
+        one.startswith("topology.leaves.ids: which switches these are follows from roles") for one in found.guessed
+    )
+    assert {one.path for one in found.unlike} == {"role"}
+
+
+def test_one_role_for_all_switches_is_none_where_cables_join_them() -> None:
+    names = {"leaf1": "sonic3", "leaf2": "sonic4", "spine1": "sonic1", "spine2": "sonic2"}
+    found = derive(called(bare("two-by-two"), names, role="spine"), source="site")
+    assert "# Names of leaves: leaf3 is sonic3, leaf4 is sonic4." in found.text
+    assert "topology.spines.ids: which switches these are follows from their cables" in found.guessed
+
+
+def test_switches_called_spines_are_leaves_where_hosts_are_in_their_vlans() -> None:
+    names = {"leaf1": "core-01", "leaf2": "core-02"}
+    found = derive(called(bare("storage-vlan"), names, role=UNKNOWN), source="site")
+    assert "# Names of leaves: leaf1 is core-01, leaf2 is core-02." in found.text
+    assert "topology.spines: no switch is known to be a spine" in found.lacking
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [
+        (["leaf01", "leaf02", "exit01", "exit02"], [1, 2, 3, 4]),
+        (["r1-leaf1", "r2-leaf1"], [1, 2]),
+        (["leaf101", "leaf102"], [101, 102]),
+        (["sn2410"], [1]),
+        (["leaf14"], [14]),
+        (["Linecard1-asic0", "Linecard2-asic1"], [1, 2]),
+    ],
+)
+def test_switches_have_the_numbers_of_their_names(names: list[str], numbers: list[int]) -> None:
+    fabric = bare("two-by-two")
+    devices = tuple(replace(fabric.devices[0], name=name, role="leaf") for name in names)
+    sight = see(replace(fabric, devices=devices, links=()))
+    assert {box.was: box.id for box in sight.leaves} == dict(zip(names, numbers, strict=True))
+
+
+def test_ports_with_sessions_to_what_was_not_read_lead_to_no_hosts() -> None:
+    whole = bare("two-by-two")
+    names = {"leaf1": "tor-1", "leaf2": "tor-2"}
+    alone = called(whole, names)
+    devices = tuple(
+        replace(one, interfaces=tuple(replace(port, description=None, side=UNKNOWN) for port in one.interfaces))
+        for one in alone.devices
+    )
+    found = derive(replace(alone, devices=devices), source="site")
+    assert "tor-1 Ethernet[224-248 by 8]: BGP sessions with switches whose files are not here" in found.left
+    assert "ports:\n      endpoints: 1-3\n" in found.text
+    assert "      # uplinks: 29-32\n" in found.text
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ("gpu3:nic1", ("gpu", 3)),
+        ("to_server01", ("server", 1)),
+        ("link to storage-2 eth0", ("storage-", 2)),
+        ("gpu-07-eth1", ("gpu-", 7)),
+        ("su-02-node-07", ("su-02-node-", 7)),
+        ("dgx12/mlx5_0", ("dgx", 12)),
+        ("leaf2:swp3", None),
+        ("uplink", None),
+    ],
+)
+def test_hosts_are_named_by_what_stands_in_descriptions(text: str, host: tuple[str, int] | None) -> None:
+    found = named(text)
+    assert found == (None if host is None else (host[0].rstrip("-"), host[1]))
+
+
+def test_descriptions_of_bundles_name_hosts() -> None:
+    whole = bare("storage-vlan")
+    bundle = PortChannel(name="PortChannel1", members=("Ethernet0",), description="su-01-node-07")
+    devices = tuple(
+        replace(
+            one,
+            port_channels=(bundle,) if one.name == "leaf1" else one.port_channels,
+            interfaces=tuple(replace(port, description=None) for port in one.interfaces),
+        )
+        for one in whole.devices
+    )
+    between = tuple(one for one in whole.links if {one.a.node, one.b.node} <= {device.name for device in devices})
+    found = derive(replace(whole, devices=devices, links=between), source="site")
+    assert "su-01-node: {ids: 7," in found.text
+
+
+def test_unnamed_hosts_are_groups_by_vlan_and_split() -> None:
+    whole = bare("storage-vlan")
+    switches = {one.name for one in whole.devices}
+    devices = tuple(
+        replace(one, interfaces=tuple(replace(port, description=None) for port in one.interfaces))
+        for one in whole.devices
+    )
+    between = tuple(one for one in whole.links if {one.a.node, one.b.node} <= switches)
+    found = derive(replace(whole, devices=devices, links=between), source="site")
+    assert found.intent is not None
+    assert {name: one.vlan and one.vlan.id for name, one in found.intent.endpoints.items()} == {
+        "host": None, "host-vlan100": 100,
+    }  # fmt: skip
+
+
+def test_media_of_40g_are_known() -> None:
+    assert {name for name, one in media().items() if 40_000 in one.speeds} == {"AOC", "DAC", "LR4", "SR4"}
+    assert fitting(40_000, 30) == "AOC"

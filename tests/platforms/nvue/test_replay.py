@@ -1,0 +1,171 @@
+"""The lines of `nv set` say what the YAML says: replayed on an empty tree they give the YAML's tree, word by word."""
+
+import os
+import re
+import shlex
+import stat
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from ruamel.yaml import YAML
+
+from nodrop.fabric.fabric import Device
+from nodrop.platforms.nvue import writer
+from support import random_nvue
+from support.nvue_devices import as_nvue, fabric, split
+
+
+def replayed(script: str) -> dict[str, Any]:
+    """The tree that lines of `nv set` make: every word is a key below the word before it."""
+    tree: dict[str, Any] = {}
+    for line in script.splitlines():
+        verb, action, *words = shlex.split(line)
+        assert (verb, action) == ("nv", "set")
+        node = tree
+        for word in words:
+            node = node.setdefault(word, {})
+    return tree
+
+
+def worded(node: Any) -> Any:
+    """YAML's tree in the same form: `a: b` is told from `a: {b: {}}` by no line of `nv set`, and by nothing here."""
+    if not isinstance(node, dict):
+        return {str(node): {}}
+    assert all(type(key) is str for key in node)
+    return {key: worded(value) for key, value in node.items()}
+
+
+def in_order(node: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [(key, in_order(value)) for key, value in node.items()]
+
+
+def loaded(text: str) -> Any:
+    return YAML(typ="safe", pure=True).load(text)
+
+
+def files(device: Device) -> dict[str, str]:
+    return {one.path: one.text for one in writer.write(device, random_nvue.alone(device))}
+
+
+def assert_replays(device: Device) -> None:
+    own = files(device)
+    (_, whole) = loaded(own["startup.yaml"])
+    wanted = worded(whole["set"])
+    together: list[str] = []
+    for path in sorted(own):
+        if path.endswith(".nv"):
+            together.append(own[path])
+            (patch,) = loaded(own[path.removesuffix(".nv") + ".yaml"])
+            assert in_order(replayed(own[path])) == in_order(worded(patch["set"]))
+    assert replayed("".join(together)) == wanted
+    if len(together) == 1:
+        assert in_order(replayed(together[0])) == in_order(wanted)
+
+
+@pytest.mark.parametrize("version", ["5.14", "5.16"])
+@pytest.mark.parametrize("name", ["leaf1", "spine2"])
+def test_shipped_fabrics(name: str, version: str) -> None:
+    assert_replays(as_nvue(fabric("reference-256").device(name), version))
+
+
+@pytest.mark.slow
+@given(random_nvue.devices())
+def test_random_devices(device: Device) -> None:
+    assert_replays(device)
+
+
+@pytest.mark.slow
+@given(random_nvue.devices())
+def test_qos_of_parts_comes_in_a_stage_of_its_own(device: Device) -> None:
+    own = files(device)
+    (_, whole) = loaded(own["startup.yaml"])
+    parts = {key: node for key, node in whole["set"]["interface"].items() if re.match("swp[0-9]+s", key)}
+    with_qos = {key: {"qos": worded(node["qos"])} for key, node in parts.items() if "qos" in node}
+    first = replayed(own["apply/10-ports.nv"])["interface"]
+    assert {key for key in parts if "qos" in first[key]} == set()
+    assert ("apply/20-qos.nv" in own) == bool(with_qos)
+    if with_qos:
+        assert replayed(own["apply/20-qos.nv"]) == {"interface": with_qos}
+
+
+NV = """#!/bin/sh
+for word in "$@"; do printf '%s\\n' "$word"; done >>"$LOG"
+printf -- '--\\n' >>"$LOG"
+case "$*" in *"$FAIL"*) exit 3 ;; esac
+"""
+
+
+def applied(tmp_path: Path, device: Device, fail: str = "no such words", script: str = "apply.sh") -> Any:
+    for path, text in files(device).items():
+        target = tmp_path / path
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(text)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "nv").write_text(NV)
+    (programs / "nv").chmod(stat.S_IRWXU)
+    log = tmp_path / "log"
+    log.touch()
+    done = subprocess.run(
+        ["/bin/sh", "-eu", str(tmp_path / "apply" / script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": f"{programs}:{os.defpath}", "LOG": str(log), "FAIL": fail},
+    )
+    calls = [tuple(call.splitlines()) for call in log.read_text().split("--\n") if call]
+    return done.returncode, calls, done.stderr
+
+
+def broken_out() -> Device:
+    return split(as_nvue(fabric().device("leaf1")), "swp1", 2)
+
+
+ONE = [("config", "patch", "10-ports.yaml"), ("config", "apply", "-y")]
+TWO = [("config", "patch", "20-qos.yaml"), ("config", "apply", "-y")]
+SAVE = [("config", "save")]
+
+
+def test_the_script_applies_a_switch_without_broken_out_ports_at_once(tmp_path: Path) -> None:
+    code, calls, _ = applied(tmp_path, as_nvue(fabric().device("leaf1")))
+    assert (code, calls) == (0, ONE + SAVE)
+
+
+def test_the_script_applies_breakout_before_the_qos_of_parts(tmp_path: Path) -> None:
+    code, calls, _ = applied(tmp_path, broken_out())
+    assert (code, calls) == (0, ONE + TWO + SAVE)
+
+
+def test_the_script_stops_at_the_first_error(tmp_path: Path) -> None:
+    code, calls, _ = applied(tmp_path, broken_out(), fail="config apply")
+    assert (code, calls) == (3, ONE)
+
+
+def test_the_script_says_so_where_there_is_no_nv(tmp_path: Path) -> None:
+    for path, text in files(broken_out()).items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    script = str(tmp_path / "apply" / "apply.sh")
+    done = subprocess.run(["/bin/sh", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "apply.sh: there is no nv here: run this on the switch, leaf1 (Cumulus Linux 5.14)\n"
+
+
+def test_a_shell_takes_the_lines_as_they_are_meant(tmp_path: Path) -> None:
+    device = as_nvue(fabric().device("leaf1"))
+    texts = ['$HOME `x` "y"', "a; rm -rf /", "# no", "*", "~", "-y", "\\"]
+    ports = tuple(replace(port, description=text) for port, text in zip(device.interfaces, texts, strict=False))
+    device = replace(device, interfaces=(*ports, *device.interfaces[len(texts) :]))
+    _, calls, _ = applied(tmp_path, device, script="10-ports.nv")
+    assert [call[4] for call in calls if call[1] == "interface" and call[3] == "description"][: len(texts)] == texts
+    assert calls == [tuple(shlex.split(line)[1:]) for line in files(device)["apply/10-ports.nv"].splitlines()]
+
+
+@pytest.mark.parametrize(("seed", "told"), [(7, True), (0, True), (None, False)])
+def test_the_script_says_that_a_hash_seed_restarts_the_ports(tmp_path: Path, seed: int | None, told: bool) -> None:
+    script = files(replace(as_nvue(fabric().device("leaf1")), hash_seed=seed))["apply/apply.sh"]
+    assert ("switchd restarts: all ports go down and come back" in script) is told

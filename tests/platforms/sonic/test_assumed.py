@@ -1,0 +1,57 @@
+"""What is assumed of a fabric for which nobody states anything but the configurations of its switches."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.fabric.assemble import assemble
+from nodrop.fabric.declared import Declared
+from nodrop.fabric.nics import Nic
+from nodrop.fabric.reading import HostReading
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import of_files, shipped
+from support.sonic_configs import read, stock
+
+QOS = (
+    *("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE"),
+    *("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "PORT_QOS_MAP", "PFC_WD", "SCHEDULER", "WRED_PROFILE", "QUEUE"),
+    *("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "CABLE_LENGTH"),
+)
+PLAIN = stock(**dict.fromkeys(QOS))
+ONE_PORT: dict[str, Any] = {**PLAIN, "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3"}}}
+
+
+@pytest.mark.parametrize(
+    ("configs", "declared", "hosts", "rdma"),
+    [
+        ([PLAIN], Declared(), (), "none"),
+        ([PLAIN, PLAIN], Declared(), (), "none"),
+        ([PLAIN, ONE_PORT], Declared(), (), "DSCP 26"),
+        ([PLAIN], Declared(mode="lossy"), (), "DSCP 26"),
+        ([PLAIN], Declared(), (HostReading(name="gpu1", nics=(Nic(host="gpu1", file="mlnx_qos.txt"),)),), "DSCP 26"),
+        ([], Declared(), (), "DSCP 26"),
+    ],
+)
+def test_switches_without_any_qos_have_no_rdma_unless_something_says_so(
+    configs: list[dict[str, Any]], declared: Declared, hosts: tuple[HostReading, ...], rdma: str
+) -> None:
+    whole = assemble([read(config) for config in configs], declared, hosts)
+    assert {one.fact: one.value for one in whole.assumed}["RDMA"] == rdma
+    assert [one.purpose for one in whole.fabric.classes] == ([] if rdma == "none" else ["rdma"])
+
+
+def of(name: str, address: str, config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration with a name, and with an address on its first port."""
+    metadata = {"localhost": {**config["DEVICE_METADATA"]["localhost"], "hostname": name}}
+    return {**config, "DEVICE_METADATA": metadata, "INTERFACE": {"Ethernet0": {}, f"Ethernet0|{address}": {}}}
+
+
+def test_nothing_is_missed_on_switches_without_qos_but_where_others_have_it() -> None:
+    rules = [rule for rule in of_files(shipped()) if rule.name == "ecn-missing-on-rdma-queue"]
+    plain, far = read(of("sw1", "10.0.0.0/31", PLAIN)), of("sw2", "10.0.0.1/31", PLAIN)
+    verdict = judge(assemble([plain, read(far)], Declared()), rules)
+    assert (verdict.findings, verdict.unknown) == ((), ())
+    far["DSCP_TO_TC_MAP"] = stock()["DSCP_TO_TC_MAP"]
+    far["PORT_QOS_MAP"] = {"Ethernet0": {"dscp_to_tc_map": "AZURE"}}
+    found = judge(assemble([plain, read(far)], Declared()), rules).findings
+    assert [finding.subject for finding in found] == [("sw1", "Ethernet0"), ("sw2", "Ethernet0")]

@@ -1,0 +1,302 @@
+"""BGP and static routes of the tables: what SONiC's daemons make of them, beside FRR's text or without it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from nodrop import platforms
+from nodrop.fabric.compare import differences
+from nodrop.fabric.routing import Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.fabric.states import UNKNOWN
+from nodrop.fabric.subject import parse
+from support.sonic_configs import NAME, read, read_bundle, stock
+
+PEERS = {
+    "10.0.0.0": {"asn": "65002", "local_addr": "10.0.0.1", "name": "spine1", "holdtime": "10"},
+    "10.0.0.2": {"asn": "65003", "name": "spine2", "admin_status": "down"},
+    "fc00::2": {"asn": "65002", "name": "spine1"},
+}
+OWN = {"Loopback0": {}, "Loopback0|10.1.0.1/32": {}, "Loopback0|fc00:1::32/128": {}, "Loopback1|10.9.0.1/32": {}}
+
+
+def switch(localhost: dict[str, str] | None = None, **tables: Any) -> dict[str, Any]:
+    config = stock(**{"LOOPBACK_INTERFACE": OWN, "BGP_NEIGHBOR": PEERS} | tables)
+    config["DEVICE_METADATA"]["localhost"] |= {"bgp_asn": "65001"} | (localhost or {})
+    return config
+
+
+SESSIONS = (
+    BgpNeighbor(address="10.0.0.0", remote_asn=65002, description="spine1", hold_s=10),
+    BgpNeighbor(address="10.0.0.2", remote_asn=65003, description="spine2", enabled=False),
+    BgpNeighbor(address="fc00::2", remote_asn=65002, description="spine1", active=False, ipv6=Ipv6Unicast(active=True)),
+)
+
+
+def test_what_bgpcfgd_makes() -> None:
+    """sonic-buildimage dockers/docker-fpm-frr/frr/bgpd: bgpd.main.conf.j2, templates/general; constants.yml.j2."""
+    reading = read(switch(VLAN_INTERFACE={"Vlan10": {}, "Vlan10|192.0.2.1/24": {}}))
+    expected = Bgp(
+        asn=65001,
+        router_id="10.1.0.1",
+        networks=("10.1.0.1/32", "192.0.2.1/24", "fc00:1::32/64"),
+        maximum_paths=514,
+        maximum_paths_ipv6=514,
+        multipath_relax=True,
+        default_ipv4_unicast=False,
+        neighbors=SESSIONS,
+    )
+    assert list(differences(reading.device.bgp, expected)) == []
+    derived = {"/".join(subject): reason for subject, reason in reading.derived.items()}
+    assert derived[f"{NAME}/@bgp/maximum_paths"] == "bgpcfgd's templates say maximum-paths 514 (constants.yml)"
+    assert {f"{NAME}/@bgp/{field}" for field in ("multipath_relax", "default_ipv4_unicast", "networks")} <= set(derived)
+
+
+@pytest.mark.parametrize(
+    ("localhost", "field", "found"),
+    [
+        ({"bgp_router_id": "10.2.0.1"}, "router_id", "10.2.0.1"),
+        ({"bgp_adv_lo_prefix_as_128": "true"}, "networks", ("10.1.0.1/32", "fc00:1::32/128")),
+        ({}, "networks", ("10.1.0.1/32", "fc00:1::32/64")),
+    ],
+)
+def test_what_the_switch_says_of_bgp(localhost: dict[str, str], field: str, found: Any) -> None:
+    assert getattr(read(switch(localhost)).device.bgp, field) == found
+
+
+@pytest.mark.parametrize(
+    ("localhost", "enabled", "allowas_in"),
+    [
+        ({"default_bgp_status": "down"}, (False, False, False), None),
+        ({"default_bgp_status": "up", "type": "ToRRouter"}, (True, False, True), 1),
+        ({"type": "SpineRouter"}, (True, False, True), None),
+    ],
+)
+def test_what_the_switch_says_of_sessions(localhost: dict[str, str], enabled: Any, allowas_in: int | None) -> None:
+    neighbors = read(switch(localhost)).device.bgp.neighbors
+    assert tuple(one.enabled for one in neighbors) == enabled
+    assert [one.allowas_in for one in neighbors] == [allowas_in, allowas_in, None]
+    assert [one.ipv6.allowas_in for one in neighbors] == [None, None, allowas_in]
+
+
+def test_sessions_between_asics_and_line_cards_count() -> None:
+    inner = {"10.8.0.1": {"asn": "65001", "name": "ASIC1"}}
+    bgp = read(
+        switch(BGP_NEIGHBOR={}, BGP_INTERNAL_NEIGHBOR=inner, BGP_VOQ_CHASSIS_NEIGHBOR={"10.8.0.3": {}})
+    ).device.bgp
+    assert [one.key for one in bgp.neighbors] == ["10.8.0.1", "10.8.0.3"]
+
+
+def test_a_session_with_its_own_next_hop_and_one_of_a_vrf() -> None:
+    rows = {"10.8.0.1": {"asn": "65002", "nhopself": "1"}, "fc00::1": {"asn": "65002", "nhopself": "1"}}
+    device = read(switch({}, BGP_NEIGHBOR=rows)).device
+    assert [(one.next_hop_self, one.ipv6.next_hop_self) for one in device.bgp.neighbors] == [
+        (True, False),
+        (False, True),
+    ]
+    assert device.vrf_bgp == ()
+    other = {"Vrf1|10.8.0.1": {"asn": "65002"}}
+    assert read(switch({}, BGP_NEIGHBOR=other)).device.vrf_bgp is UNKNOWN
+
+
+FRAMEWORK: dict[str, Any] = {
+    "BGP_GLOBALS": {
+        "default": {"local_asn": "65001", "router_id": "10.1.0.1", "load_balance_mp_relax": "true"},
+        "Vrf1": {
+            "local_asn": "65009",
+            "network_import_check": "false",
+            "always_compare_med": "true",
+            "external_compare_router_id": "true",
+        },
+    },
+    "BGP_GLOBALS_AF": {"default|ipv4_unicast": {"max_ebgp_paths": "64"}},
+    "BGP_GLOBALS_AF_NETWORK": {"default|ipv4_unicast|10.1.0.1/32": {}, "default|ipv6_unicast|fc00::/64": {}},
+    "BGP_PEER_GROUP": {"default|SPINES": {"peer_type": "external", "bfd": "true", "name": "all of them"}},
+    "BGP_PEER_GROUP_AF": {"default|SPINES|ipv4_unicast": {"admin_status": "up", "allow_as_in": "true"}},
+    "BGP_NEIGHBOR": {
+        "default|Ethernet0": {"peer_group_name": "SPINES"},
+        "default|10.0.0.2": {"asn": "65003", "name": "spine2", "admin_status": "down"},
+        "Vrf1|10.0.0.9": {
+            "asn": "65003",
+            "local_addr": "Loopback0",
+            "ebgp_multihop": "true",
+            "ebgp_multihop_ttl": "2",
+        },
+    },
+    "ROUTE_REDISTRIBUTE": {
+        "default|static|bgp|ipv6": {},
+        "default|connected|bgp|ipv4": {"route_map": ["LO"]},
+        "default|ospf|bgp|ipv4": {},
+        "Vrf2|connected|bgp|ipv4": {},
+    },
+    "BGP_NEIGHBOR_AF": {
+        "Vrf1|10.0.0.9|ipv4_unicast": {"nhself": "true", "prefix_list_in": "P"},
+        "default|Ethernet0|ipv6_unicast": {"admin_status": "up", "route_map_in": ["IN6"]},
+        "default|10.0.0.2|ipv4_unicast": {
+            "admin_status": "up",
+            "route_map_in": ["IN"],
+            "route_map_out": ["OUT"],
+            "allow_as_in": "true",
+            "allow_as_count": "2",
+        },
+    },
+}
+MANAGED = {"frr_mgmt_framework_config": "true", "docker_routing_config_mode": "unified"}
+
+
+def test_what_frrcfgd_makes() -> None:
+    """sonic-buildimage src/sonic-frr-mgmt-framework/templates/bgpd."""
+    reading = read(switch(MANAGED, **FRAMEWORK))
+    expected = Bgp(
+        asn=65001,
+        router_id="10.1.0.1",
+        networks=("10.1.0.1/32", "fc00::/64"),
+        redistributions=(
+            Redistribution(source="connected", policy="LO"),
+            Redistribution(source="static", family="ipv6"),
+        ),
+        maximum_paths=64,
+        multipath_relax=True,
+        requires_policy=True,
+        default_ipv4_unicast=False,
+        neighbors=(
+            BgpNeighbor(
+                interface="Ethernet0",
+                remote_asn="external",
+                bfd=True,
+                active=True,
+                allowas_in=3,
+                ipv6=Ipv6Unicast(active=True, import_policy="IN6"),
+            ),
+            BgpNeighbor(
+                address="10.0.0.2",
+                remote_asn=65003,
+                description="spine2",
+                enabled=False,
+                import_policy="IN",
+                export_policy="OUT",
+                allowas_in=2,
+            ),
+        ),
+    )
+    assert list(differences(reading.device.bgp, expected)) == []
+    assert [subject for subject in reading.derived if "@bgp" in subject] == [(NAME, "@bgp", "requires_policy")]
+    red = BgpNeighbor(
+        address="10.0.0.9",
+        remote_asn=65003,
+        active=False,
+        update_source="Loopback0",
+        ebgp_multihop=2,
+        import_prefix_list="P",
+        next_hop_self=True,
+    )
+    assert reading.device.vrf_bgp == (
+        Bgp(
+            asn=65009,
+            vrf="Vrf1",
+            always_compare_med=True,
+            compare_router_id=True,
+            requires_policy=True,
+            import_check=False,
+            default_ipv4_unicast=False,
+            neighbors=(red,),
+        ),
+    )
+
+
+def test_frrcfgd_without_an_asn_makes_nothing() -> None:
+    assert read(switch(MANAGED)).device.bgp is None
+
+
+FRR = "router bgp 65001\n no bgp default ipv4-unicast\n neighbor 10.0.0.0 remote-as 64999\n"
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "keys"),
+    [
+        ({}, FRR, ["10.0.0.0"]),
+        ({"docker_routing_config_mode": "unified"}, FRR, ["10.0.0.0"]),
+        ({"docker_routing_config_mode": "split-unified"}, FRR, ["10.0.0.0", "10.0.0.2", "fc00::2"]),
+        ({"docker_routing_config_mode": "split-unified"}, "ip route 0.0.0.0/0 10.0.0.0\n", [*PEERS]),
+    ],
+)
+def test_the_text_of_frr_is_stronger_and_bgpcfgd_adds_to_files_of_ones_own(
+    mode: dict[str, str], text: str, keys: list[str]
+) -> None:
+    bgp = read(switch(mode), text).device.bgp
+    assert [one.key for one in bgp.neighbors] == keys
+    assert bgp.neighbors[0].remote_asn == (64999 if text == FRR else 65002)
+    assert (bgp.maximum_paths, bgp.multipath_relax) == (None, False)
+
+
+def test_without_its_own_files_routing_is_not_known() -> None:
+    device = read(switch({"docker_routing_config_mode": "split"})).device
+    assert (device.bgp, device.static_routes) == (UNKNOWN, UNKNOWN)
+    config = json.dumps(switch({"docker_routing_config_mode": "split"}))
+    device = read_bundle({"config_db.json": config, "staticd.conf": "ip route 0.0.0.0/0 10.0.0.0\n"}).device
+    assert (device.bgp, device.static_routes) == (UNKNOWN, (StaticRoute(prefix="0.0.0.0/0", next_hop="10.0.0.0"),))
+    device = read_bundle({"config_db.json": config, "bgpd.conf": FRR}).device
+    assert (device.bgp.asn, device.static_routes) == (65001, UNKNOWN)
+
+
+def test_static_routes_of_the_tables() -> None:
+    """sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_static_rt.py."""
+    rows = {
+        "10.0.0.0/8": {"nexthop": "10.0.0.0,10.0.0.2", "ifname": "Ethernet0,Ethernet8"},
+        "default|192.0.2.0/24": {"ifname": "Ethernet0"},
+        "Vrf1|198.51.100.0/24": {"blackhole": "true"},
+        "203.0.113.0/24": {},
+    }
+    found = (
+        StaticRoute(prefix="10.0.0.0/8", next_hop="10.0.0.0"),
+        StaticRoute(prefix="10.0.0.0/8", next_hop="10.0.0.2"),
+        StaticRoute(prefix="192.0.2.0/24", next_hop="Ethernet0"),
+        StaticRoute(prefix="198.51.100.0/24", next_hop="blackhole", vrf="Vrf1"),
+    )
+    assert read(switch(STATIC_ROUTE=rows)).device.static_routes == found
+    stated = "ip route 10.0.0.0/8 10.0.0.0\nip route 0.0.0.0/0 blackhole\n"
+    both = (found[0], StaticRoute(prefix="0.0.0.0/0", next_hop="blackhole"), *found[1:])
+    assert (
+        read(switch({"docker_routing_config_mode": "split-unified"}, STATIC_ROUTE=rows), stated).device.static_routes
+        == both
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "managed"),
+    [
+        ("@bgp", '"65001"', False),
+        ("@bgp/asn", '"65001"', False),
+        ("@bgp/router_id", '"10.2.0.1"', False),
+        ("@neighbors/10.0.0.2/remote_asn", '"65003"', False),
+        ("@neighbors/10.0.0.2/enabled", '"down"', False),
+        ("@neighbors/10.0.0.2/description", '"spine2"', False),
+        ("@neighbors/10.0.0.2", '"10.0.0.2"', False),
+        ("@static_routes/192.0.2.0%2F24", '"10.0.0.0"', False),
+        ("@bgp/asn", '"65001"', True),
+        ("@bgp/maximum_paths", '"64"', True),
+        ("@bgp/multipath_relax", '"true"', True),
+        ("@bgp/networks/0", '"default|ipv4_unicast|10.1.0.1/32"', True),
+        ("@neighbors/10.0.0.2", '"default|10.0.0.2"', True),
+        ("@neighbors/10.0.0.2/remote_asn", '"65003"', True),
+        ("@neighbors/10.0.0.2/allowas_in", '"2"', True),
+        ("@neighbors/10.0.0.2/import_policy", '["IN"]', True),
+        ("@neighbors/Ethernet0", '"default|Ethernet0"', True),
+    ],
+)
+def test_the_text_at_a_place_of_the_tables_alters_the_fact(subject: str, text: str, managed: bool) -> None:
+    routes = {"192.0.2.0/24": {"nexthop": "10.0.0.0"}}
+    tables = switch(MANAGED, **FRAMEWORK) if managed else switch({"bgp_router_id": "10.2.0.1"}, STATIC_ROUTE=routes)
+    lines = json.dumps(tables, indent=1).replace('[\n    "IN"\n   ]', '["IN"]').split("\n")
+    raw = "\n".join(lines)
+    place = platforms.where("sonic", {"config_db.json": raw.encode()})((NAME, *parse(subject)))
+    assert place is not None
+    line, span = lines[place.span.line - 1], place.span
+    assert line[span.column - 1 : span.end_column - 1] == text
+    new = {'"true"': '"false"', '"down"': '"up"'}.get(text, '["OTHER"]' if text[0] == "[" else '"9"')
+    lines[span.line - 1] = line[: span.column - 1] + new + line[span.end_column - 1 :]
+    before, after = read(raw).device, read("\n".join(lines)).device
+    found = {"/".join(one.path) for one in differences(before, after)}
+    root = "static_routes" if "static" in subject else "bgp"
+    assert found
+    assert all(one.startswith(root) for one in found), found

@@ -1,0 +1,152 @@
+"""Port channels, VLANs and VRFs of SONiC: what is read, what is a default, what cannot be written."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import nodrop
+from nodrop import platforms
+from nodrop.errors import Unsupported
+from nodrop.fabric.bridging import PortChannel, Vlan, VlanMember
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.states import UNKNOWN
+from nodrop.resources import home
+from support.sonic_configs import read
+
+PORTS = {f"Ethernet{number}": {"lanes": str(number), "speed": "25000"} for number in (0, 8, 16)}
+VRF = "blue does not begin with Vrf, as VRFs of SONiC do"
+ORDER = "are not in the order in which they would be read back"
+EMPTY = "is empty, which SONiC takes of ports alone"
+NO_MTU = "there is one: without a field it is the switch's default"
+
+
+def channel(number: int = 1, **changes: Any) -> PortChannel:
+    return replace(PortChannel(name=f"PortChannel{number}", mtu_bytes=9100), **changes)
+
+
+def vlan(number: int = 100, **changes: Any) -> Vlan:
+    return replace(Vlan(id=number, mtu_bytes=9100), **changes)
+
+
+def test_rows_that_say_all() -> None:
+    found = read(
+        {
+            "PORT": PORTS,
+            "VRF": {"Vrf1": {}},
+            "PORTCHANNEL": {
+                "PortChannel10": {"admin_status": "up", "mtu": "9216", "description": "x"},
+                "PortChannel9": {
+                    "admin_status": "up", "mtu": "9000", "min_links": "1", "fast_rate": "true", "fallback": "true",
+                },
+            },
+            "PORTCHANNEL_MEMBER": {"PortChannel9|Ethernet16": {}, "PortChannel9|Ethernet8": {}},
+            "PORTCHANNEL_INTERFACE": {"PortChannel9": {"vrf_name": "Vrf1"}, "PortChannel9|10.0.0.0/31": {}},
+            "VLAN": {"Vlan100": {"admin_status": "down", "mtu": "9100", "vlanid": "100", "description": "y"}},
+            "VLAN_MEMBER": {
+                "Vlan100|PortChannel9": {"tagging_mode": "tagged"}, "Vlan100|Ethernet0": {"tagging_mode": "untagged"},
+            },
+            "VLAN_INTERFACE": {"Vlan100": {}, "Vlan100|192.0.2.1/24": {}, "Vlan100|2001:db8::1/64": {}},
+        }
+    )  # fmt: skip
+    assert found.device.port_channels == (
+        channel(
+            9, members=("Ethernet8", "Ethernet16"), mtu_bytes=9000, min_links=1, fast_rate=True, fallback=True,
+            addresses=("10.0.0.0/31",), vrf="Vrf1",
+        ),
+        channel(10, mtu_bytes=9216, description="x"),
+    )  # fmt: skip
+    members = (VlanMember(interface="Ethernet0", tagged=False), VlanMember(interface="PortChannel9", tagged=True))
+    addresses = ("192.0.2.1/24", "2001:db8::1/64")
+    assert found.device.vlans == (vlan(enabled=False, members=members, addresses=addresses, description="y"),)
+    assert (found.remarks, found.notes) == ((), ())
+
+
+def test_what_rows_leave_out_is_the_daemons_default() -> None:
+    found = read({"PORT": PORTS, "PORTCHANNEL": {"PortChannel1": {}}, "VLAN": {"Vlan7": {}}})
+    assert found.device.port_channels == (channel(enabled=False),)
+    assert found.device.vlans == (vlan(7),)
+    reasons = {
+        "/".join(path[1:]): why for path, why in found.derived.items() if path[1] in ("@vlans", "@port_channels")
+    }
+    assert reasons == {
+        "@port_channels/PortChannel1/enabled": "PORTCHANNEL has no admin_status, which is down (sonic-swss cfgmgr)",
+        "@port_channels/PortChannel1/mtu_bytes": "PORTCHANNEL has no mtu, which is 9100 (sonic-swss cfgmgr)",
+        "@vlans/7/enabled": "VLAN has no admin_status, which is up (sonic-swss cfgmgr)",
+        "@vlans/7/mtu_bytes": "VLAN has no mtu, which is 9100 (sonic-swss cfgmgr)",
+    }
+
+
+def test_a_part_without_the_tables_is_silent() -> None:
+    found = read({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}}}).device
+    assert (found.port_channels, found.vlans) == (UNKNOWN, UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("tables", "kind", "facts"),
+    [
+        (
+            {"PORTCHANNEL": {}, "PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}}},
+            "dangling-reference",
+            {"kind": "PORTCHANNEL", "name": "PortChannel1", "field": "PortChannel1|Ethernet0"},
+        ),
+        (
+            {"VLAN": {"Vlan2": {}}, "VLAN_MEMBER": {"Vlan3|Ethernet0": {"tagging_mode": "tagged"}}},
+            "dangling-reference",
+            {"kind": "VLAN", "name": "Vlan3", "field": "Vlan3|Ethernet0"},
+        ),
+        (
+            {"VLAN": {"blue": {}}},
+            "malformed-value",
+            {"path": "VLAN/blue", "found": "'blue'", "expected": "Vlan and a number, such as Vlan100"},
+        ),
+        (
+            {"VLAN": {"Vlan2": {}}, "VLAN_MEMBER": {"Vlan2|Ethernet0": {"tagging_mode": "access"}}},
+            "malformed-value",
+            {
+                "path": "VLAN_MEMBER/Vlan2|Ethernet0/tagging_mode",
+                "found": "'access'",
+                "expected": "tagged or untagged or priority_tagged",
+            },
+        ),
+    ],
+)
+def test_remarks(tables: dict[str, Any], kind: str, facts: dict[str, str]) -> None:
+    (remark,) = read({"PORT": PORTS, **tables}).remarks
+    assert (remark.kind, remark.facts) == (kind, facts)
+    assert remark.place is not None
+
+
+REFUSED = [
+    ({"port_channels": (channel(name="bond1"),)}, "port_channels/bond1/name",
+     "a port channel is called PortChannel and a number of four digits at most"),
+    ({"port_channels": (channel(members=("Ethernet8", "Ethernet0")),)}, "port_channels/PortChannel1/members", ORDER),
+    ({"port_channels": (channel(mtu_bytes=None),)}, "port_channels/PortChannel1/mtu_bytes", NO_MTU),
+    ({"vlans": (vlan(9, description=""),)}, "vlans/9/description", EMPTY),
+    ({"port_channels": (channel(10), channel(9))}, "port_channels", ORDER),
+    ({"port_channels": (channel(vrf="blue"),)}, "port_channels/PortChannel1/vrf", VRF),
+    ({"vlans": (vlan(1),)}, "vlans/1/id", "is not from 2 to 4094"),
+    ({"vlans": (vlan(4095),)}, "vlans/4095/id", "is not from 2 to 4094"),
+    ({"vlans": (vlan(), vlan(99))}, "vlans", ORDER),
+    ({"vlans": (vlan(vrf="blue"),)}, "vlans/100/vrf", VRF),
+    ({"vlans": (vlan(addresses=("a", "a")),)}, "vlans/100/addresses", "a is there twice"),
+    ({"vlans": (vlan(members=(VlanMember(interface="b", tagged=True), VlanMember(interface="a", tagged=True))),)},
+     "vlans/100/members", ORDER),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "path", "reason"), REFUSED, ids=[f"{row[1]} {row[2]:.20}" for row in REFUSED])
+def test_refused(changes: dict[str, Any], path: str, reason: str) -> None:
+    fabric = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    device: Device = replace(fabric.device("leaf1"), **changes)
+    with pytest.raises(Unsupported) as caught:
+        platforms.writer("sonic").write(device, fabric)
+    assert (caught.value.path, caught.value.reason) == (path, reason)
+
+
+def test_segments_of_bundles_are_not_read_and_not_denied() -> None:
+    bundle = {"PORT": PORTS, "PORTCHANNEL": {"PortChannel1": {"admin_status": "up", "mtu": "9100"}}}
+    (alone,) = read(bundle).device.port_channels
+    (shared,) = read({**bundle, "EVPN_ETHERNET_SEGMENT": {"PortChannel1": {}}}).device.port_channels
+    assert alone.segment is None
+    assert shared == replace(alone, segment=UNKNOWN)

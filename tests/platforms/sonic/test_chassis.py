@@ -1,0 +1,72 @@
+"""Chassis: a device for each ASIC, and keys that name host and ASIC; lists of ports, which not every daemon takes."""
+
+import json
+from typing import Any
+
+import pytest
+
+from nodrop import platforms
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.subject import parse
+from support.sonic_configs import NAME, read, remarks, stock
+
+HERE = {"hostname": "lc3", "asic_name": "asic0", "sub_role": "FrontEnd", "switch_type": "voq"}
+
+
+def line_card(**tables: Any) -> dict[str, Any]:
+    rows = {
+        f"{where}|Ethernet0|{queue}": {"scheduler": scheduler, "wred_profile": "AZURE_LOSSLESS"}
+        for where, scheduler in (
+            ("lc3|Asic0", "scheduler.1"),
+            ("lc3|Asic1", "scheduler.0"),
+            ("lc4|Asic0", "scheduler.0"),
+        )
+        for queue in ("3", "4")
+    }
+    config = stock(**{"QUEUE": rows, "BUFFER_QUEUE": None} | tables)
+    config["DEVICE_METADATA"]["localhost"] |= HERE
+    return config
+
+
+def weights(device: Device) -> dict[int, int]:
+    queues = device.interfaces[0].qos.queues
+    return {queue.index: queue.scheduler.weight for queue in queues if queue.scheduler}
+
+
+def test_queues_of_this_asic_alone_are_read() -> None:
+    reading = read(line_card())
+    assert weights(reading.device) == {3: 15, 4: 15}
+    assert [one.name for one in reading.device.interfaces] == ["Ethernet0", "Ethernet8"]
+    assert remarks(reading) == []
+
+
+@pytest.mark.parametrize("subject", ["Ethernet0/qos/queues/3", "Ethernet0/qos/queues/3/scheduler"])
+def test_their_place_is_the_row_of_this_asic(subject: str) -> None:
+    lines = json.dumps(line_card(), indent=1).split("\n")
+    place = platforms.where("sonic", {"config_db.json": "\n".join(lines).encode()})(("lc3-asic0", *parse(subject)))
+    assert place is not None
+    line = lines[place.span.line - 1]
+    assert line.strip() == ('"lc3|Asic0|Ethernet0|3": {' if subject.endswith("3") else '"scheduler": "scheduler.1",')
+    lines[place.span.line - 1] = line.replace("Asic0", "Asic7").replace("scheduler.1", "scheduler.0")
+    changed = weights(read("\n".join(lines)).device)
+    assert changed == ({4: 15} if subject.endswith("3") else {3: 14, 4: 15})
+
+
+def test_a_device_for_each_asic_that_knows_the_others() -> None:
+    neighbors = {
+        "Ethernet0": {"name": "ASIC2", "port": "Ethernet8"},
+        "Ethernet8": {"name": "spine1", "port": "Ethernet0"},
+    }
+    reading = read(line_card(DEVICE_NEIGHBOR=neighbors))
+    assert reading.device.name == "lc3-asic0"
+    assert [cable.remote.node for cable in reading.cables] == ["lc3-asic2", "spine1"]
+    alone = stock(DEVICE_NEIGHBOR=neighbors)
+    assert [cable.remote.node for cable in read(alone).cables] == ["ASIC2", "spine1"]
+
+
+def test_a_list_of_ports_names_none_to_the_watchdog() -> None:
+    """sonic-swss orchagent/pfcwdorch.cpp createEntry: the key is the name of a port."""
+    row = {"action": "drop", "detection_time": "200", "restoration_time": "400"}
+    reading = read(stock(PFC_WD={"Ethernet0,Ethernet8": row}))
+    assert [one.qos.pfc_watchdog for one in reading.device.interfaces] == [None, None]
+    assert remarks(reading) == [f"comma-port-list at {NAME}/Ethernet0: key Ethernet0,Ethernet8, table PFC_WD"]

@@ -1,0 +1,680 @@
+"""frr.conf as others write it: peer groups, commands without indentation, lines that are not understood."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.fabric.reading import DeviceReading
+from nodrop.fabric.routing import (
+    AsPathList,
+    Bgp,
+    BgpNeighbor,
+    CommunityList,
+    Ipv6Unicast,
+    PrefixList,
+    PrefixRule,
+    Redistribution,
+    RouteMap,
+    RouteMapRule,
+    StaticRoute,
+)
+from support.sonic_configs import NAME, read, stock
+
+
+def notes(reading: DeviceReading) -> list[tuple[str, int | None]]:
+    """The commands that were not understood, and their lines."""
+    assert all((note.kind, note.device, note.file) == ("not-understood", NAME, "frr.conf") for note in reading.notes)
+    return [(note.message.split("'")[1], note.line) for note in reading.notes]
+
+
+def bgp(text: str) -> Bgp:
+    found = read(None, text).device.bgp
+    assert isinstance(found, Bgp)
+    return found
+
+
+def neighbors(text: str) -> Any:
+    return bgp(f"router bgp 65000\n{text}").neighbors
+
+
+CLOS = """\
+frr version 10.3
+frr defaults datacenter
+hostname tor1
+log syslog informational
+service integrated-vtysh-config
+!
+ip prefix-list LOOPBACKS seq 5 permit 10.0.0.0/16 ge 32
+ip prefix-list LOOPBACKS permit any
+ipv6 prefix-list LOOPBACKS seq 7 deny ::/0 le 64
+bgp community-list standard GSHUT seq 5 permit graceful-shutdown
+bgp community-list standard GSHUT deny 65000:1 65000:2
+bgp community-list 7 permit no-export
+!
+route-map OUT permit 10
+ match ip address prefix-list LOOPBACKS
+ match community GSHUT exact-match
+ set local-preference 0
+ set community 65000:1 additive
+exit
+!
+route-map OUT deny 20
+exit
+!
+ip route 0.0.0.0/0 10.9.0.1
+ip route 10.1.0.0/16 blackhole vrf Vrf-a
+ipv6 route ::/0 2001:db8::1
+!
+bgp session-dscp 40
+router bgp 65001
+ bgp router-id 10.0.0.1
+ bgp log-neighbor-changes
+ no bgp default ipv4-unicast
+ bgp bestpath as-path multipath-relax
+ neighbor SPINES peer-group
+ neighbor SPINES remote-as external
+ neighbor SPINES bfd
+ neighbor Ethernet0 interface peer-group SPINES
+ neighbor Ethernet8 interface v6only remote-as 65009
+ neighbor Ethernet8 bfd profile fast
+ neighbor 10.1.0.1 peer-group SPINES
+ neighbor 10.1.0.1 remote-as 65007
+ neighbor 10.1.0.1 description "to spine 1" !x
+ neighbor 10.1.0.3 remote-as internal
+ neighbor 10.1.0.3 shutdown message maintenance
+ !
+ address-family ipv4 unicast
+  network 10.0.0.1/32
+  neighbor SPINES activate
+  neighbor SPINES allowas-in
+  neighbor SPINES route-map OUT out
+  neighbor 10.1.0.1 allowas-in 2
+  no neighbor 10.1.0.1 activate
+  neighbor 10.1.0.3 activate
+  maximum-paths 64
+ exit-address-family
+exit
+!
+line vty
+!
+"""
+
+
+def test_a_rack_switch_with_a_peer_group() -> None:
+    reading = read(None, CLOS)
+    spines: Any = {"export_policy": "OUT", "bfd": True}
+    assert reading.device.name == "tor1"
+    assert reading.device.bgp == Bgp(
+        asn=65001,
+        router_id="10.0.0.1",
+        networks=("10.0.0.1/32",),
+        maximum_paths=64,
+        multipath_relax=True,
+        session_dscp=40,
+        default_ipv4_unicast=False,
+        prefix_lists=(
+            PrefixList(
+                name="LOOPBACKS",
+                family="ipv4",
+                rules=(
+                    PrefixRule(sequence=5, action="permit", prefix="10.0.0.0/16", ge=32),
+                    PrefixRule(sequence=10, action="permit", prefix="any"),
+                ),
+            ),
+            PrefixList(
+                name="LOOPBACKS", family="ipv6", rules=(PrefixRule(sequence=7, action="deny", prefix="::/0", le=64),)
+            ),
+        ),
+        community_lists=(
+            CommunityList(name="7", rules=(("permit", ("no-export",)),)),
+            CommunityList(name="GSHUT", rules=(("permit", ("graceful-shutdown",)), ("deny", ("65000:1", "65000:2")))),
+        ),
+        route_maps=(
+            RouteMap(
+                name="OUT",
+                rules=(
+                    RouteMapRule(
+                        sequence=10,
+                        action="permit",
+                        matches=(("ip address prefix-list", "LOOPBACKS"), ("community", "GSHUT exact-match")),
+                        sets=(("local-preference", "0"), ("community", "65000:1 additive")),
+                    ),
+                    RouteMapRule(sequence=20, action="deny"),
+                ),
+            ),
+        ),
+        neighbors=(
+            BgpNeighbor(interface="Ethernet0", remote_asn="external", allowas_in=3, **spines),
+            BgpNeighbor(interface="Ethernet8", remote_asn=65009, active=False, bfd=True),
+            BgpNeighbor(
+                address="10.1.0.1",
+                remote_asn=65007,
+                description='"to spine 1" !x',
+                active=False,
+                allowas_in=2,
+                **spines,
+            ),
+            BgpNeighbor(address="10.1.0.3", remote_asn="internal", enabled=False),
+        ),
+    )
+    assert reading.device.static_routes == (
+        StaticRoute(prefix="0.0.0.0/0", next_hop="10.9.0.1"),
+        StaticRoute(prefix="10.1.0.0/16", next_hop="blackhole", vrf="Vrf-a"),
+        StaticRoute(prefix="::/0", next_hop="2001:db8::1"),
+    )
+    assert (reading.notes, reading.remarks, reading.problems) == ((), (), ())
+
+
+def test_routes_in_the_block_of_their_vrf() -> None:
+    reading = read(None, "vrf Vrf-b\n ip route 10.2.0.0/16 10.9.0.2\n vni 7\nexit-vrf\nip route 10.3.0.0/16 Null0\n")
+    assert reading.device.static_routes == (
+        StaticRoute(prefix="10.2.0.0/16", next_hop="10.9.0.2", vrf="Vrf-b"),
+        StaticRoute(prefix="10.3.0.0/16", next_hop="Null0"),
+    )
+    assert notes(reading) == [("vni 7", 3)]
+
+
+def flat(text: str) -> str:
+    """The same commands without indentation, comments and empty lines."""
+    lines = (line.strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line and not line.startswith("!"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        flat(CLOS),
+        CLOS.replace("\n", "\r\n"),
+        CLOS.replace("!\n", "# a comment\n\n! another\n"),
+        CLOS.replace("exit\n", ""),
+        CLOS.replace(" exit-address-family\n", ""),
+        CLOS.replace("\n ", "\n\t"),
+        CLOS.replace("\n ", "\n    "),
+        "\ufeff" + CLOS,
+        CLOS + "end\n",
+    ],
+    ids=["flat", "CR LF", "comments", "no exit", "no exit of family", "tabs", "deep", "byte order mark", "end"],
+)
+def test_layout_means_nothing(text: str) -> None:
+    reading, expected = read(None, text), read(None, CLOS)
+    assert reading.device == expected.device
+    assert reading.notes == ()
+
+
+def test_a_neighbor_is_active_by_default_unless_that_is_off() -> None:
+    (found,) = neighbors(" neighbor 10.0.0.1 remote-as 1\n")
+    assert found == BgpNeighbor(address="10.0.0.1", remote_asn=1)
+    (off,) = neighbors(" neighbor 10.0.0.1 remote-as 1\n no bgp default ipv4-unicast\n")
+    assert off == BgpNeighbor(address="10.0.0.1", remote_asn=1, active=False)
+    (undone,) = neighbors(
+        " neighbor 10.0.0.1 remote-as 1\n neighbor 10.0.0.1 shutdown\n no neighbor 10.0.0.1 shutdown\n"
+    )
+    assert undone == BgpNeighbor(address="10.0.0.1", remote_asn=1)
+
+
+def test_a_member_has_what_its_group_says_later_and_its_own_over_it() -> None:
+    found = neighbors(
+        " neighbor G peer-group\n neighbor fc00::1 peer-group G\n neighbor 10.0.0.1 peer-group G\n"
+        " neighbor 10.0.0.1 route-map OWN in\n neighbor G remote-as 7\n neighbor G route-map ALL in\n"
+        " neighbor G description the group\n no neighbor G activate\n"
+    )
+    assert found == (
+        BgpNeighbor(address="fc00::1", remote_asn=7, active=False, import_policy="ALL"),
+        BgpNeighbor(address="10.0.0.1", remote_asn=7, active=False, import_policy="OWN"),
+    )
+
+
+def test_commands_of_ipv4_unicast_may_stand_under_bgp_itself() -> None:
+    found = bgp("router bgp 65000\n network 10.0.0.0/8\n maximum-paths 4\n address-family ipv4\n  network 11.0.0.0/8\n")
+    assert (found.networks, found.maximum_paths) == (("10.0.0.0/8", "11.0.0.0/8"), 4)
+
+
+def test_two_blocks_of_one_process_are_one() -> None:
+    found = bgp("router bgp 1\n neighbor 10.0.0.1 remote-as 2\n!\nrouter bgp 1\n bgp router-id 10.0.0.9\n")
+    assert (found.router_id, len(found.neighbors)) == ("10.0.0.9", 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "router bgp",
+        "router bgp ²",
+        "router bgp 65000 view A",
+        "router bgp 65000 vrf",
+        "bgp as-path access-list A permit",
+        "bgp as-path access-list A seq x permit 1",
+        "bgp as-path access-list A allow 1",
+        "frr defaults",
+        "frr defaults spine",
+        "frr version",
+        "router ospf",
+        "nonsense",
+        "ip prefix-list",
+        "ip prefix-list A",
+        "ip prefix-list A seq",
+        "ip prefix-list A seq 5 permit",
+        "ip prefix-list A seq x permit any",
+        "ip prefix-list A permit any ge",
+        "ip prefix-list A permit any ge x",
+        "ip prefix-list A permit any gt 3",
+        "ip prefix-list A allow any",
+        "bgp community-list standard A permit",
+        "bgp community-list standard A allow 1:1",
+        "bgp community-list expanded A permit (",
+        "bgp community-list 500 permit",
+        "bgp community-list A permit 1:1",
+        "bgp session-dscp x",
+        "ip route 10.0.0.0/8",
+        "ip route 10.0.0.0/8 10.0.0.1 tag 5",
+        "route-map A allow 10",
+        "route-map A permit x",
+        "no ip prefix-list A",
+    ],
+)
+def test_a_command_that_is_not_understood_is_noted_with_its_line(line: str) -> None:
+    reading = read(None, f"!\n{line}\n")
+    assert notes(reading) == [(line, 2)]
+    assert (reading.device.bgp, reading.device.static_routes) == (None, ())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "neighbor",
+        "neighbor 10.0.0.1",
+        "no neighbor",
+        "no neighbor 10.0.0.1 remote-as 7",
+        "neighbor 10.0.0.1 remote-as x",
+        "neighbor 10.0.0.1 remote-as auto",
+        "neighbor 10.0.0.1 peer-group NONE",
+        "neighbor 10.0.0.1 route-map A",
+        "neighbor 10.0.0.1 route-map A both",
+        "neighbor 10.0.0.1 allowas-in origin",
+        "neighbor 10.0.0.1 description",
+        "neighbor 10.0.0.1 prefix-list A",
+        "neighbor 10.0.0.1 prefix-list A both",
+        "neighbor 10.0.0.1 next-hop-self force",
+        "neighbor 10.0.0.1 update-source",
+        "neighbor 10.0.0.1 ebgp-multihop x",
+        "neighbor 10.0.0.1 maximum-prefix 100",
+        "no neighbor 10.0.0.1 send-community",
+        "neighbor 10.0.0.1 passive",
+        "redistribute ospf",
+        "redistribute connected metric 5",
+        "redistribute connected route-map",
+        "network 10.0.0.0/8 route-map A",
+        "aggregate-address 10.0.0.0/8",
+        "no",
+        "maximum-paths x",
+        "address-family l2vpn evpn",
+        "bgp bestpath med missing-as-worst",
+        "bgp bestpath as-path confed",
+        "bgp listen range 10.0.0.0/8 peer-group A",
+    ],
+)
+def test_a_command_of_bgp_that_is_not_understood_is_noted_with_its_line(line: str) -> None:
+    reading = read(None, f"router bgp 65000\n {line}\n")
+    assert notes(reading) == [(line, 2)]
+    assert reading.device.bgp == Bgp(asn=65000, requires_policy=True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bgp log-neighbor-changes",
+        "no bgp log-neighbor-changes",
+        "bgp graceful-restart restart-time 240",
+        "bgp suppress-fib-pending",
+        "bgp deterministic-med",
+        "bgp listen limit 200",
+        "bmp targets sonic-bmp",
+        "coalesce-time 10000",
+        "neighbor 10.0.0.1 timers connect 10",
+        "no neighbor 10.0.0.1 timers 1 3",
+        "neighbor 10.0.0.1 advertisement-interval 0",
+        "neighbor 10.0.0.1 soft-reconfiguration inbound",
+        "neighbor 10.0.0.1 send-community both",
+        "neighbor 10.0.0.1 maximum-prefix 100 90 warning-only",
+        "neighbor 10.0.0.1 capability dynamic",
+    ],
+)
+def test_what_changes_no_route_is_passed_over(line: str) -> None:
+    reading = read(None, f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n {line}\n")
+    assert reading.notes == ()
+    neighbor = BgpNeighbor(address="10.0.0.1", remote_asn=1)
+    assert reading.device.bgp == Bgp(asn=65000, requires_policy=True, neighbors=(neighbor,))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ip nht resolve-via-default",
+        "ipv6 nht resolve-via-default",
+        "ip forwarding",
+        "no fpm use-next-hop-groups",
+        "username cumulus nopassword",
+        "interface Ethernet0\n link-detect",
+    ],
+)
+def test_what_bears_on_nothing_here_is_passed_over(line: str) -> None:
+    assert read(None, f"{line}\nrouter bgp 1\n").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "sets", "noted"),
+    [
+        ("on-match next", (("on-match", "next"),), False),
+        ("on-match goto 30", (("on-match", "goto 30"),), False),
+        ("continue", (("on-match", "next"),), False),
+        ("continue 30", (("on-match", "goto 30"),), False),
+        ("continue x", (("continue", "x"),), True),
+        ("on-match", (("on-match", ""),), True),
+    ],
+)
+def test_where_a_route_goes_from_an_entry(line: str, sets: Any, noted: bool) -> None:
+    reading = read(None, f"router bgp 1\nroute-map A permit 10\n {line}\n")
+    assert reading.device.bgp.route_maps[0].rules[0].sets == sets
+    assert notes(reading) == ([(line, 3)] if noted else [])
+
+
+def test_a_denied_route_goes_nowhere() -> None:
+    reading = read(None, "router bgp 1\nroute-map A deny 10\n on-match next\n")
+    assert reading.device.bgp.route_maps[0].rules[0] == RouteMapRule(sequence=10, action="deny")
+    assert notes(reading) == [("on-match next", 3)]
+
+
+def test_what_a_route_map_calls_is_looked_for() -> None:
+    reading = read(stock(), "router bgp 1\nroute-map A permit 10\n description all\n call B\n match interface lo\n")
+    (rule,) = reading.device.bgp.route_maps[0].rules
+    assert rule == RouteMapRule(sequence=10, action="permit", matches=(("interface", "lo"),), sets=(("call", "B"),))
+    assert reading.notes == ()
+    assert [(one.facts["kind"], one.facts["name"]) for one in reading.remarks if one.kind == "dangling-reference"] == [
+        ("route map", "B")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "asks", "checks"),
+    [
+        ("router bgp 1\n", True, True),
+        ("frr defaults traditional\nrouter bgp 1\n", True, True),
+        ("frr defaults datacenter\nrouter bgp 1\n", False, True),
+        ("router bgp 1\nfrr defaults datacenter\n", True, True),
+        ("frr version 7.3.1\nrouter bgp 1\n", False, False),
+        ("frr version 7.3.1\nfrr defaults datacenter\nrouter bgp 1\n", False, True),
+        ("frr version 7.4\nrouter bgp 1\n", True, True),
+        ("frr version 10.4.1\nrouter bgp 1\n no bgp ebgp-requires-policy\n", False, True),
+        ("frr defaults datacenter\nrouter bgp 1\n bgp ebgp-requires-policy\n", True, True),
+        ("router bgp 1\n no bgp network import-check\n", True, False),
+        ("frr version 7.2\nrouter bgp 1\n bgp network import-check exact\n", False, True),
+        ("frr version 7.2\nrouter bgp 1\n bgp network import-check\n", False, True),
+    ],
+)
+def test_what_is_not_said_follows_profile_and_version(text: str, asks: bool, checks: bool) -> None:
+    """FRRouting bgpd/bgp_vty.c, BGP_EBGP_REQUIRES_POLICY and BGP_IMPORT_CHECK."""
+    found = bgp(text)
+    assert (found.requires_policy, found.import_check) == (asks, checks)
+
+
+def test_routes_of_other_sources_are_redistributed() -> None:
+    reading = read(
+        stock(),
+        "router bgp 1\n redistribute static route-map S\n address-family ipv6\n  redistribute connected\n"
+        "  redistribute kernel route-map NONE\n address-family ipv4\n  redistribute connected\nroute-map S permit 10\n",
+    )
+    assert reading.device.bgp.redistributions == (
+        Redistribution(source="connected"),
+        Redistribution(source="static", policy="S"),
+        Redistribution(source="connected", family="ipv6"),
+        Redistribution(source="kernel", family="ipv6", policy="NONE"),
+    )
+    assert [dict(one.facts) for one in reading.remarks if one.kind == "dangling-reference"] == [
+        {"kind": "route map", "name": "NONE", "field": "redistribute kernel route-map NONE"}
+    ]
+
+
+def test_lists_of_as_paths_go_by_their_numbers() -> None:
+    reading = read(
+        stock(),
+        "bgp as-path access-list A permit ^65000_\nbgp as-path access-list A seq 3 deny _65001 65002$\n"
+        "ip as-path access-list OLD permit .*\nrouter bgp 1\nroute-map R permit 10\n match as-path A\n"
+        "route-map R permit 20\n match as-path NONE\n",
+    )
+    assert reading.device.bgp.as_path_lists == (
+        AsPathList(name="A", rules=(("deny", "_65001 65002$"), ("permit", "^65000_"))),
+        AsPathList(name="OLD", rules=(("permit", ".*"),)),
+    )
+    assert [dict(one.facts) for one in reading.remarks if one.kind == "dangling-reference"] == [
+        {"kind": "AS path list", "name": "NONE", "field": "match as-path NONE"}
+    ]
+
+
+def test_rules_go_by_their_numbers_and_the_later_of_a_number_counts() -> None:
+    found = bgp(
+        "router bgp 1\nip prefix-list A seq 20 permit any\nip prefix-list A seq 5 deny 10.0.0.0/8\n"
+        "ip prefix-list A deny 11.0.0.0/8\nip prefix-list A seq 20 deny any\n"
+        "route-map R permit 20\nroute-map R permit 10\n match tag 3\n set tag 1\nroute-map R permit 10\n set tag 2\n"
+    )
+    (prefixes,), (policy,) = found.prefix_lists, found.route_maps
+    assert [(rule.sequence, rule.action, rule.prefix) for rule in prefixes.rules] == [
+        (5, "deny", "10.0.0.0/8"),
+        (20, "deny", "any"),
+        (25, "deny", "11.0.0.0/8"),
+    ]
+    assert policy.rules == (
+        RouteMapRule(sequence=10, action="permit", matches=(("tag", "3"),), sets=(("tag", "2"),)),
+        RouteMapRule(sequence=20, action="permit"),
+    )
+
+
+def test_prefix_lists_of_sessions_are_those_of_the_family() -> None:
+    reading = read(
+        stock(),
+        "ip prefix-list A permit any\nrouter bgp 1\n neighbor G peer-group\n neighbor G prefix-list A out\n"
+        " neighbor 10.0.0.1 remote-as 2\n neighbor 10.0.0.1 peer-group G\n neighbor 10.0.0.1 prefix-list B in\n"
+        " address-family ipv6\n  neighbor 10.0.0.1 prefix-list A in\n",
+    )
+    (found,) = reading.device.bgp.neighbors
+    assert (found.import_prefix_list, found.export_prefix_list) == ("B", "A")
+    assert (found.ipv6.import_prefix_list, found.ipv6.export_prefix_list) == ("A", None)
+    assert [(one.facts["kind"], one.facts["name"]) for one in reading.remarks if one.kind == "dangling-reference"] == [
+        ("prefix list", "B"),
+        ("IPv6 prefix list", "A"),
+    ]
+
+
+def test_how_a_session_is_opened_and_whose_next_hop_it_passes_on() -> None:
+    found = neighbors(
+        " neighbor 10.0.0.1 remote-as 2\n neighbor 10.0.0.1 update-source lo\n neighbor 10.0.0.1 ebgp-multihop\n"
+        " neighbor 10.0.0.2 remote-as 2\n neighbor 10.0.0.2 update-source 10.9.0.1\n"
+        " neighbor 10.0.0.2 ebgp-multihop 3\n neighbor 10.0.0.2 next-hop-self\n"
+        " address-family ipv6\n  neighbor 10.0.0.1 next-hop-self\n"
+    )
+    assert found == (
+        BgpNeighbor(
+            address="10.0.0.1",
+            remote_asn=2,
+            update_source="lo",
+            ebgp_multihop=255,
+            ipv6=Ipv6Unicast(next_hop_self=True),
+        ),
+        BgpNeighbor(address="10.0.0.2", remote_asn=2, update_source="10.9.0.1", ebgp_multihop=3, next_hop_self=True),
+    )
+
+
+def test_a_session_over_an_interface_has_no_hops() -> None:
+    (found,) = neighbors(
+        " neighbor G peer-group\n neighbor G remote-as 2\n neighbor G ebgp-multihop\n"
+        " neighbor Ethernet0 interface peer-group G\n"
+    )
+    assert found == BgpNeighbor(interface="Ethernet0", remote_asn=2)
+
+
+def test_what_decides_between_routes() -> None:
+    found = bgp("router bgp 1\n bgp bestpath compare-routerid\n bgp always-compare-med\n")
+    assert (found.compare_router_id, found.always_compare_med) == (True, True)
+
+
+def test_processes_of_vrfs_have_sessions_of_their_own_and_the_lists_of_all() -> None:
+    text = (
+        "ip prefix-list A permit any\nrouter bgp 1\n neighbor 10.0.0.1 remote-as 2\nrouter bgp 9 vrf RED\n"
+        " bgp router-id 10.0.0.9\n neighbor 10.0.0.1 remote-as 3\n address-family ipv4\n  redistribute connected\n"
+        "  neighbor 10.0.0.1 prefix-list A in\nrouter bgp 1 vrf BLUE\n bgp graceful-shutdown\n"
+        "router bgp 1 vrf default\n network 10.0.0.0/8\n"
+    )
+    device = read(None, text).device
+    assert device.bgp is not None
+    lists = device.bgp.prefix_lists
+    assert [one.name for one in lists] == ["A"]
+    assert (device.bgp.networks, device.bgp.neighbors[0].remote_asn) == (("10.0.0.0/8",), 2)
+    red = BgpNeighbor(address="10.0.0.1", remote_asn=3, import_prefix_list="A")
+    assert device.vrf_bgp == (
+        Bgp(asn=1, vrf="BLUE", requires_policy=True, graceful_shutdown=True, prefix_lists=lists),
+        Bgp(
+            asn=9,
+            vrf="RED",
+            router_id="10.0.0.9",
+            redistributions=(Redistribution(source="connected"),),
+            requires_policy=True,
+            prefix_lists=lists,
+            neighbors=(red,),
+        ),
+    )
+
+
+def test_a_match_that_is_not_understood_is_noted_and_kept() -> None:
+    reading = read(None, "router bgp 1\nroute-map A permit 10\n match rpki valid\n set tag 3\n on-match next\n")
+    assert notes(reading) == [("match rpki valid", 3)]
+    (rule,) = reading.device.bgp.route_maps[0].rules
+    matches, sets = (("rpki", "valid"),), (("tag", "3"), ("on-match", "next"))
+    assert rule == RouteMapRule(sequence=10, action="permit", matches=matches, sets=sets)
+
+
+def test_names_of_nothing_are_remarked_where_they_stand() -> None:
+    text = (
+        "route-map A permit 10\n match ip address prefix-list P\n match community C exact-match\n"
+        "router bgp 1\n neighbor 10.0.0.1 remote-as 2\n neighbor 10.0.0.1 route-map B in\n"
+    )
+    reading = read(stock(), text)
+    assert [
+        (one.kind, one.subject, dict(one.facts), one.place and (one.place.file, one.place.span.line))
+        for one in reading.remarks
+    ] == [
+        (
+            "dangling-reference",
+            (NAME, "@bgp"),
+            {"kind": "prefix list", "name": "P", "field": "match ip address prefix-list P"},
+            ("frr.conf", 2),
+        ),
+        (
+            "dangling-reference",
+            (NAME, "@bgp"),
+            {"kind": "community list", "name": "C", "field": "match community C exact-match"},
+            ("frr.conf", 3),
+        ),
+        (
+            "dangling-reference",
+            (NAME, "@bgp"),
+            {"kind": "route map", "name": "B", "field": "neighbor 10.0.0.1 route-map B in"},
+            ("frr.conf", 6),
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("localhost", "tables", "none"),
+    [
+        ({}, {}, (True, True)),
+        ({"docker_routing_config_mode": "separated"}, {}, (True, True)),
+        ({"docker_routing_config_mode": "unified"}, {}, (True, True)),
+        ({"docker_routing_config_mode": "split"}, {}, (False, False)),
+        ({"docker_routing_config_mode": "split-unified"}, {}, (False, False)),
+        ({"bgp_asn": "None"}, {}, (True, True)),
+        ({}, {"BGP_NEIGHBOR": {"10.0.0.1": {}}}, (True, True)),
+        ({}, {"STATIC_ROUTE": {"10.0.0.0/8": {}}}, (True, True)),
+    ],
+)
+def test_without_its_file_routing_is_known_to_be_none_or_not_known(
+    localhost: Any, tables: Any, none: tuple[bool, bool]
+) -> None:
+    config = stock(**tables)
+    config["DEVICE_METADATA"]["localhost"] |= localhost
+    found = read(config).device
+    assert (repr(found.bgp), repr(found.static_routes)) == (
+        "None" if none[0] else "UNKNOWN",
+        "()" if none[1] else "UNKNOWN",
+    )
+
+
+def test_both_families_of_a_session_are_read_with_the_policies_of_each() -> None:
+    text = (
+        "ipv6 prefix-list P6 seq 5 permit fd00::/48 ge 128\n"
+        "route-map A permit 10\n match ipv6 address prefix-list P6\n set ipv6 next-hop prefer-global\n"
+        "route-map B permit 10\n"
+        "interface Ethernet0\n no ipv6 nd suppress-ra\n ipv6 nd ra-interval 5\n ip ospf cost 3\n"
+        "router bgp 65000\n"
+        " neighbor UP peer-group\n neighbor UP remote-as external\n neighbor UP capability extended-nexthop\n"
+        " neighbor Ethernet0 interface peer-group UP\n"
+        " neighbor fd00:1::1 remote-as 65001\n neighbor fd00:1::1 capability extended-nexthop\n"
+        " address-family ipv6 unicast\n"
+        "  network fd00::1/128\n  neighbor UP activate\n  neighbor UP route-map A in\n"
+        "  neighbor Ethernet0 allowas-in 2\n  neighbor fd00:1::1 route-map B out\n  maximum-paths 32\n"
+        "  neighbor fd00:1::1 description no\n"
+        " exit-address-family\n"
+        " address-family ipv4 unicast\n  network 10.0.0.1/32\n  neighbor UP route-map B in\n exit-address-family\n"
+    )
+    reading = read(None, text)
+    assert notes(reading) == [("ip ospf cost 3", 9), ("neighbor fd00:1::1 description no", 24)]
+    assert reading.remarks == ()
+    bgp = reading.device.bgp
+    assert (bgp.networks, bgp.maximum_paths, bgp.maximum_paths_ipv6) == (("10.0.0.1/32", "fd00::1/128"), None, 32)
+    assert bgp.route_maps[0].rules[0].sets == (("ipv6 next-hop", "prefer-global"),)
+    assert bgp.neighbors == (
+        BgpNeighbor(
+            interface="Ethernet0",
+            remote_asn="external",
+            import_policy="B",
+            ipv6=Ipv6Unicast(active=True, import_policy="A", allowas_in=2),
+        ),
+        BgpNeighbor(
+            address="fd00:1::1",
+            remote_asn=65001,
+            ipv6=Ipv6Unicast(active=False, export_policy="B"),
+            extended_next_hop=True,
+        ),
+    )
+
+
+def test_ipv6_is_carried_by_every_session_where_that_is_the_default() -> None:
+    text = (
+        "router bgp 65000\n bgp default ipv6-unicast\n neighbor fd00::1 remote-as 1\n neighbor fd00::2 remote-as 2\n"
+        " address-family ipv6 unicast\n  no neighbor fd00::2 activate\n exit-address-family\n"
+    )
+    assert [one.ipv6.active for one in read(None, text).device.bgp.neighbors] == [True, False]
+
+
+def test_a_prefix_list_of_the_other_family_is_none() -> None:
+    text = (
+        "router bgp 1\nip prefix-list P permit 10.0.0.0/8\nroute-map A permit 10\n match ipv6 address prefix-list P\n"
+    )
+    assert [dict(one.facts) for one in read(None, text).remarks] == [
+        {"kind": "IPv6 prefix list", "name": "P", "field": "match ipv6 address prefix-list P"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "hold_s"),
+    [
+        ("", None),
+        ("timers bgp 10 30", 30),
+        ("neighbor 10.0.0.1 timers 1 3\n timers bgp 10 30", 3),
+        ("neighbor 10.0.0.1 timers 0 0", 0),
+        ("neighbor 10.0.0.1 timers connect 10", None),
+        ("neighbor G peer-group\n neighbor G timers 60 180\n neighbor 10.0.0.1 peer-group G", 180),
+        ("timers bgp 10 30\n no neighbor 10.0.0.1 timers 1 3", 30),
+    ],
+)
+def test_hold_times_of_sessions(lines: str, hold_s: int | None) -> None:
+    reading = read(None, f"router bgp 65000\n neighbor 10.0.0.1 remote-as 1\n {lines}\n")
+    assert isinstance(reading.device.bgp, Bgp)
+    assert [one.hold_s for one in reading.device.bgp.neighbors] == [hold_s]

@@ -1,0 +1,207 @@
+"""The schema of configurations by release: what it says, and what a configuration that breaks it is told."""
+
+import json
+from typing import Any
+
+import pytest
+
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import Reading, Remark
+from nodrop.formats.plain import NOT_PLAIN, load
+from nodrop.lint.engine import judge
+from nodrop.lint.rules import of_files, shipped
+from nodrop.platforms.sonic.schema import FILE, Schema, release_of, releases, schema
+from support.sonic_configs import read, stock
+
+ALL = (*releases(), None)
+
+
+def remarks(release: str = "202505", **tables: Any) -> tuple[Remark, ...]:
+    """Read the stock configuration in a release, with some tables in place of its own."""
+    versions = {"DATABASE": {"VERSION": f"version_{release}_01"}}
+    return read(stock(VERSIONS=versions, **tables)).remarks
+
+
+def told(release: str = "202505", **tables: Any) -> list[tuple[str, str]]:
+    """Kinds of remarks with the path or name that each is about."""
+    facts = [(remark.kind, remark.facts) for remark in remarks(release, **tables)]
+    return [(kind, each.get("path") or each.get("table") or each["name"]) for kind, each in facts]
+
+
+def test_the_file_is_read_by_the_quick_reader() -> None:
+    assert load(FILE.read_text()) is not NOT_PLAIN
+
+
+@pytest.mark.parametrize("release", ALL, ids=str)
+def test_every_table_of_a_release_compiles_and_refers_to_tables_that_there_are(release: str | None) -> None:
+    of_release = schema(release)
+    names = set(of_release.names())
+    assert len(names) > 150
+    for name in names:
+        table = of_release.table(name)
+        assert table is not None
+        for row in (*table.fixed.values(), *table.keyed.values()):
+            assert row.parts == tuple(part for part in row.fields if part in row.parts), (name, row.name)
+            targets = {target for field in row.fields.values() for target, _ in field.kind.targets}
+            assert targets <= names, (name, row.name)
+            assert {*row.required, *row.defaults} <= row.fields.keys()
+            for condition in row.conditions:
+                fields = {field.replace("-", "_") for field in row.fields}
+                assert condition.names <= fields | row.fields.keys(), (name, condition.text)
+
+
+def expected(of_release: Schema, table: str, field: str) -> str:
+    found = of_release.table(table)
+    assert found is not None
+    (row,) = found.keyed.values()
+    return row.fields[field].kind.expected
+
+
+def test_ranges_are_those_of_the_release() -> None:
+    assert expected(schema("202505"), "PFC_WD", "POLL_INTERVAL") == "a number in 100..3000"
+    assert expected(schema("202511"), "PFC_WD", "POLL_INTERVAL") == "a number in 100..1000"
+    assert schema("202505").elsewhere("PFC_WD", "pfc_stat_history") == "since 202511"
+    assert schema("202505").elsewhere("PFC_WD", "stat_history") == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "release"),
+    [
+        ("version_202505_01", "202505"),
+        ("version_202305_02", "202305"),
+        ("version_299912_01", "master"),
+        ("version_202211_01", None),
+        ("version_3_0_2", None),
+        ("", None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_release_of_a_version(version: object, release: str | None) -> None:
+    assert release_of(version) == release
+
+
+def watchdog(**fields: str) -> dict[str, dict[str, str]]:
+    return {"GLOBAL": {"POLL_INTERVAL": "200"}, "Ethernet0": {"action": "drop", "detection_time": "400", **fields}}
+
+
+MEMBER = {"VLAN": {"Vlan9": {"vlanid": "9"}}, "VLAN_MEMBER": {"Vlan9|Ethernet0": {"tagging_mode": "untagged"}}}
+
+
+@pytest.mark.parametrize(
+    ("tables", "found"),
+    [
+        ({"LLR_PORT": {"Ethernet0": {}}}, [("unknown-table", "'LLR_PORT'")]),
+        ({"PFC_WD": watchdog(big_red="1")}, [("rejected-row", "PFC_WD")]),
+        ({"PFC_WD": watchdog(detection_time="5001")}, [("value-out-of-range", "PFC_WD/Ethernet0/detection_time")]),
+        ({"PFC_WD": watchdog(detection_time="100")}, [("broken-condition", "PFC_WD/Ethernet0/detection_time")]),
+        ({"PFC_WD": {"GLOBAL": {"action": "drop"}}}, [("broken-condition", "PFC_WD/GLOBAL/action")]),
+        ({"PFC_WD": {"Ethernet99": {"detection_time": "400"}}}, [("dangling-reference", "Ethernet99")]),
+        ({"SCHEDULER": {"s": {"weight": "0"}}, "QUEUE": {}}, [("value-out-of-range", "SCHEDULER/s/weight")]),
+        ({"SCHEDULER": {"s": {"pir": "9"}}, "QUEUE": {}}, [("broken-condition", "SCHEDULER/s/pir")]),
+        ({"SCHEDULER": {"s": {"cir": "9", "pir": "9"}}, "QUEUE": {}}, []),
+        ({"NTP": {"global": {"vrf": "mgmt"}}}, [("broken-condition", "NTP/global/vrf")]),
+        (
+            {"INTERFACE": {"Ethernet0|10.0.0.0/31": {}}},
+            [("address-without-interface-row", "INTERFACE")],
+        ),
+        (
+            {"INTERFACE": {"Ethernet0": {}, "Ethernet0|10.0.0.0": {}}},
+            [("malformed-value", "INTERFACE/Ethernet0|10.0.0.0")],
+        ),
+        ({"LOGGER": {"a|b": {}}}, [("malformed-value", "LOGGER/a|b")]),
+        (
+            {"FLEX_COUNTER_TABLE": {"PORT": {"POLL_INTERVAL": 99}}},
+            [("value-out-of-range", "FLEX_COUNTER_TABLE/PORT/POLL_INTERVAL")],
+        ),
+        (
+            {"SYSLOG_SERVER": {"10.0.0.1": {"vrf": "[VRF|x]"}}},
+            [("bracket-reference", "x")],
+        ),
+        (
+            {"DNS_NAMESERVER": {f"10.0.0.{n}": {} for n in range(4)}},
+            [("value-out-of-range", "DNS_NAMESERVER/10.0.0.3")],
+        ),
+        ({"ACL_TABLE": {"A": {"type": "L3", "ports": "Ethernet0"}}}, [("malformed-value", "ACL_TABLE/A/ports")]),
+        ({"ACL_TABLE": {"A": {"type": "L3", "ports": ["Ethernet0"]}}}, []),
+        ({"ACL_TABLE": {"A": {}}}, [("missing-field", "ACL_TABLE/A")]),
+        ({"bgpraw": {}}, []),
+        (MEMBER, []),
+        ({**MEMBER, "INTERFACE": {"Ethernet0": {}}}, [("broken-condition", "VLAN_MEMBER/Vlan9|Ethernet0/port")]),
+    ],
+)
+def test_a_configuration_is_told_what_its_release_does_not_take(tables: Any, found: list[tuple[str, str]]) -> None:
+    assert told(**tables) == found
+
+
+def test_what_a_later_release_has_is_told_with_that_release() -> None:
+    (table,) = remarks("202411", SWITCH_TRIMMING={"GLOBAL": {}})
+    assert (table.kind, table.facts["hint"]) == ("ignored-table", "; SONiC has it since 202505")
+    (field,) = remarks("202505", PFC_WD=watchdog(pfc_stat_history="enable"))
+    assert (field.kind, field.facts["hint"]) == ("unknown-field", "; SONiC has it since 202511")
+    assert remarks("202511", PFC_WD=watchdog(pfc_stat_history="enable")) == ()
+
+
+def test_a_file_of_no_known_release_is_held_against_all_of_them() -> None:
+    long_ago: Any = {"VERSIONS": {"DATABASE": {"VERSION": "version_2_0_0"}}}
+    assert read(stock(**long_ago, PFC_WD=watchdog(pfc_stat_history="enable"))).remarks == ()
+    (remark,) = read(stock(**long_ago, PFC_WD=watchdog(histroy="enable", pfc_stat_histroy="enable"))).remarks[1:]
+    assert remark.facts["release"] == "any release from 202305 to master"
+    assert remark.facts["hint"] == "; did you mean `pfc_stat_history`?"
+
+
+def causes(config: Any, *names: str) -> list[list[str]]:
+    """What each group of findings of some rules is about, a group in a list of its own."""
+    of_config = read(config)
+    whole = Fabric(name="test", mode="lossless", devices=(of_config.device,))
+    together: dict[str, list[str]] = {}
+    rules = [rule for rule in of_files(shipped()) if rule.name in names]
+    for finding in judge(Reading(fabric=whole, remarks=of_config.remarks), rules).findings:
+        together.setdefault(finding.group, []).append(finding.message.partition(" ")[0])
+    return sorted(map(sorted, together.values()))
+
+
+def test_what_is_wrong_with_many_rows_is_one_cause() -> None:
+    config = stock(
+        PORT={name: {**port, "parent_port": name} for name, port in stock()["PORT"].items()},
+        INTERFACE={"Loopback0|10.0.0.1/32": {}, "Loopback0|fd00::1/128": {}, "Loopback0": {}},
+        FEATURE={"bgp": {"has_timer": "False"}, "lldp": {"has_timer": "False"}, "snmp": {"has_tiner": "False"}},
+    )
+    assert causes(config, "unknown-field") == [
+        ["FEATURE/bgp/has_timer", "FEATURE/lldp/has_timer"],
+        ["FEATURE/snmp/has_tiner"],
+        ["PORT/Ethernet0/parent_port", "PORT/Ethernet8/parent_port"],
+    ]
+    assert causes(config, "dangling-reference") == [
+        ["INTERFACE/Loopback0", "INTERFACE/Loopback0|10.0.0.1/32", "INTERFACE/Loopback0|fd00::1/128"]
+    ]
+
+
+def test_rows_that_name_different_things_have_causes_of_their_own() -> None:
+    rows = {"Ethernet0|3": {"profile": "none"}, "Ethernet8|3": {"profile": "none"}, "Ethernet0|4": {"profile": "4"}}
+    assert [len(each) for each in causes(stock(BUFFER_PG=rows), "dangling-reference")] == [1, 2]
+
+
+def test_a_field_that_resembles_no_other_has_no_hint() -> None:
+    ports = {name: {**port, "parent_port": name} for name, port in stock()["PORT"].items()}
+    assert {(one.kind, one.facts["hint"]) for one in remarks("202505", PORT=ports)} == {("unknown-field", "")}
+
+
+def test_what_is_expected_by_several_releases_is_said_once() -> None:
+    metadata = stock()["DEVICE_METADATA"]["localhost"]
+    stated = {"DEVICE_METADATA": {"localhost": {**metadata, "switch_type": "switch"}}, "VERSIONS": {}}
+    (remark,) = read(stock(**stated)).remarks
+    assert remark.facts["expected"] == "chassis-packet or fabric or npu or voq or dpu or dummy-sup"
+
+
+def test_a_row_that_the_reader_has_remarked_is_not_remarked_again() -> None:
+    assert [kind for kind, _ in told(PFC_WD=watchdog(detection_time="400ms"))] == ["malformed-value"]
+
+
+def test_a_remark_stands_where_the_value_does_and_is_about_its_port() -> None:
+    config = stock(PFC_WD=watchdog(detection_time="9000"))
+    lines = json.dumps(config, indent=2).split("\n")
+    (remark,) = read(config).remarks
+    assert remark.place is not None
+    assert '"9000"' in lines[remark.place.span.line - 1]
+    assert remark.subject[1:] == ("Ethernet0",)

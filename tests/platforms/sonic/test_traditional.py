@@ -1,0 +1,72 @@
+"""The traditional buffer model: what buffermgrd would lay over a port's priority groups cannot be written."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import nodrop
+from nodrop import collect, platforms
+from nodrop.errors import Unsupported
+from nodrop.fabric.buffers import BufferPool, BufferProfile, Headroom
+from nodrop.fabric.compare import differences, project
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.qos import PriorityGroup
+from nodrop.platforms import not_carried
+from nodrop.resources import home
+from support.random_fabrics import alone
+
+POOL = BufferPool(name="a", direction="ingress", mode="dynamic", size_bytes=1)
+LOSSY = BufferProfile(pool="a", size_bytes=0, dynamic_th=3)
+
+
+def write(device: Device) -> Any:
+    return platforms.writer("sonic").write(device, alone(device))
+
+
+TRADITIONAL = "buffermgrd gives priority group {} the SKU's pg_lossless_400000_5m_profile"
+HEADROOM = Headroom(xoff_bytes=38912, xon_bytes=37888)
+LOSSLESS = BufferProfile(pool="a", size_bytes=86016, dynamic_th=0, headroom=HEADROOM)
+OTHER = replace(LOSSLESS, size_bytes=1)
+
+
+def traditional(*groups: dict[int, BufferProfile]) -> Device:
+    """A switch of the traditional model whose ports pause on 3, on cables for which the SKU's table has a row."""
+    base = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml")).device("leaf1")
+    ports = []
+    for port, own in zip(base.interfaces, groups, strict=False):
+        qos = replace(
+            port.qos,
+            queues=(),
+            ingress_buffers=(),
+            egress_buffers=(),
+            priority_groups=tuple(PriorityGroup(index=index, buffer=buffer) for index, buffer in own.items()),
+        )
+        ports.append(replace(port, qos=qos, cable_length_m=5, enabled=True))
+    return replace(
+        base, interfaces=tuple(ports), buffer_model="traditional", buffer_pools=(POOL,), dynamic_buffers=None
+    )
+
+
+def test_groups_that_buffermgrd_would_replace_are_refused() -> None:
+    with pytest.raises(Unsupported) as caught:
+        write(traditional({0: LOSSY}))
+    assert caught.value.path == "interfaces/Ethernet0/qos/priority_groups"
+    assert caught.value.reason == TRADITIONAL.format(3)
+    with pytest.raises(Unsupported) as caught:
+        write(traditional({3: LOSSY}))
+    assert caught.value.path == "interfaces/Ethernet0/qos/priority_groups/3"
+    with pytest.raises(Unsupported) as caught:
+        write(traditional({3: LOSSLESS}, {3: OTHER}))  # one name, and it is taken
+    assert caught.value.path == "interfaces/Ethernet8/qos/priority_groups/3"
+
+
+def test_groups_that_buffermgrd_would_leave_are_written() -> None:
+    device = traditional({3: LOSSLESS}, {3: LOSSLESS, 4: OTHER})
+    shorter = replace(device.interfaces[1], speed_mbps=200000)
+    device = replace(device, interfaces=(device.interfaces[0], shorter))
+    (reading,) = collect.read_artifacts(write(device), {device.name: "sonic"}, "")
+    assert list(differences(project(device, not_carried("sonic")), reading.device)) == []
+    assert reading.derived == {}
+    shut = replace(device, interfaces=(replace(traditional({3: OTHER, 5: LOSSLESS}).interfaces[0], enabled=False),))
+    assert write(shut)

@@ -1,0 +1,368 @@
+"""The house rules that a machine can check (docs/design.md, 9.19 and 9.21)."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from nodrop.lint.rule import AREAS
+from nodrop.lint.rules import shipped
+from nodrop.resources import home
+from support.places import ROOT, TESTS
+
+SOURCE = ROOT / "src" / "nodrop"
+MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+
+LAYERS = (
+    {"__main__"},
+    {"cli", "lsp"},
+    {"fixing", "explaining", "importing", "checking"},
+    {"remembering"},
+    {"judging", "schemas", "settling"},
+    {"report", "validating"},
+    {"export"},
+    {"plan", "locate", "config", "rule_tests"},
+    {"lint"},
+    {"design"},
+    {"stated", "collect", "inputs", "intent", "opening", "paths", "rereading", "former"},
+    {"analyses", "routing"},
+    {"platforms"},
+    {"hardware"},
+    {"fabric"},
+    {"cache", "formats", "publish", "parallel", "units"},
+    {"errors", "limits", "resources"},
+)
+"""From the top: a module imports from its own layer and those below. The package root ties the verbs together."""
+
+ONLY_IN = {
+    "pydantic": ("intent", "hardware", "lint/rule_file", "lint/rule_loader", "stated", "config", "schemas"),
+    "jinja2": ("platforms/rendering", "lint/expression", "lint/checker", "report/html"),
+    "click": ("cli",),
+    "orjson": ("formats", "report"),
+    "netaddr": ("intent", "design"),
+    "ruamel": ("formats",),
+    "_ruamel_yaml": ("formats",),
+    "pygls": ("lsp/server", "lsp/texts"),
+    "lsprotocol": ("lsp",),
+    "pybatfish": ("validating/batfish/service",),
+    "requests": ("validating/batfish/service",),
+    "urllib3": ("validating/batfish/service",),
+    "pandas": (),
+}
+
+VENDOR_WORDS = {
+    "sonic": ("config_db", "BUFFER_PG", "PORT_QOS_MAP", "PFC_WD", "WRED_PROFILE", "buffermgrd", "orchagent", "pfcwd"),
+}
+"""Words of a platform, that its own folder and the facts about hardware may use in code, and nobody else.
+
+Docstrings and comments may name a source; a string or name in the code may not.
+"""
+
+MAY_SPEAK = ("platforms", "hardware")
+
+
+def layer_of(part: str) -> int:
+    return next(number for number, names in enumerate(LAYERS) if part in names)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse((SOURCE / path).read_text())
+
+
+def imports_of(path: Path) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module, node.lineno
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def test_imports_go_down() -> None:
+    wrong = []
+    for path in MODULES:
+        part = path.parts[0].removesuffix(".py")
+        for name, line in imports_of(path) if part != "__init__" else ():
+            pieces = name.split(".")
+            if pieces[0] != "nodrop" or len(pieces) < 2:
+                continue
+            known = any(pieces[1] in names for names in LAYERS)
+            if known and layer_of(pieces[1]) < layer_of(part):
+                wrong.append(f"{path}:{line}: {part} imports {name}, which is above it")
+    assert not wrong, wrong
+
+
+def test_libraries_stay_where_they_belong() -> None:
+    wrong = [
+        f"{path}:{line}: {name}"
+        for path in MODULES
+        for name, line in imports_of(path)
+        for library, places in ONLY_IN.items()
+        if name.split(".")[0] == library and not path.as_posix().removesuffix(".py").startswith(places)
+    ]
+    assert not wrong, wrong
+
+
+def test_vendor_words_stay_in_their_platform() -> None:
+    wrong = [
+        f"{path}:{line}: {word}"
+        for path in MODULES
+        if path.parts[0] not in MAY_SPEAK
+        for line, text in said(path)
+        for words in VENDOR_WORDS.values()
+        for word in words
+        if word in text and (path.as_posix(), word) not in SPOKEN
+    ]
+    assert not wrong, wrong
+
+
+def said(path: Path) -> Iterator[tuple[int, str]]:
+    """The texts of a module that are no docstrings, each with its line."""
+    tree = parsed(path)
+    free = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in free:
+            yield node.lineno, node.value
+
+
+SPOKEN = {
+    ("design/defaults.py", "pfcwd"),  # the source of a default, shown to the user
+}
+
+
+def test_modules_are_short() -> None:
+    lines = {path: len((SOURCE / path).read_text().splitlines()) for path in MODULES}
+    assert {path: count for path, count in lines.items() if count > 400} == {}
+
+
+def test_no_group_is_repeated_possessively() -> None:
+    """`(…)*+` matches wrongly in Python before 3.11.5 (gh-106052), which Debian 12 has; `(?>(…)*)` does not."""
+    texts = {path: re.sub(r"(?m)^ *#.*$", "", (SOURCE / path).read_text()) for path in MODULES}
+    assert [path for path, text in texts.items() if re.search(r"\)[*+?]\+", text)] == []
+
+
+_OWN_PATTERNS = {
+    ("config/toml.py", "name"),  # escaped where it is assigned
+    ("export/batfish/names.py", "any_of"),  # escaped where it is assigned
+    ("fabric/subject.py", "between"),  # globs, escaped but for * and ?, without going back
+    ("fabric/subject.py", "first"),
+    ("fabric/subject.py", "rest"),
+    ("lint/written.py", "before"),
+    ("lint/written.py", "after"),
+    ("lsp/offers.py", "pattern"),  # of a table of the module
+    ("platforms/nvue/tree.py", "nvset"),  # a module with a pattern
+    ("platforms/frr_changes.py", "pattern"),  # of a table of the module
+    ("platforms/sonic/schema_types.py", "found"),  # of nodrop's own schema
+    ("platforms/sonic/schema_types.py", "four"),
+    ("platforms/sonic/schema_types.py", "six"),
+    ("platforms/sonic/schema_types.py", "word"),
+    ("units.py", "pattern"),  # constants of the module
+    ("validating/batfish/lines.py", "one"),  # of a table of the module
+    ("validating/twin/outward.py", "_short"),  # words of the module, escaped
+}
+"""Names in the patterns of `re` that are no constants, and do not hold what somebody else wrote."""
+
+
+def _patterns(path: Path) -> Iterator[str]:
+    """Yield the names in patterns of `re` that are neither constants nor escaped."""
+    text = (SOURCE / path).read_text()
+    for call in ast.walk(ast.parse(text)) if "import re\n" in text else ():
+        if not isinstance(call, ast.Call) or not re.fullmatch(r"re\.(?!escape)\w+", ast.unparse(call.func)):
+            continue
+        inner = [one for one in ast.walk(call.args[0]) if isinstance(one, ast.Call)]
+        escaped = {id(name) for one in inner if ast.unparse(one.func) == "re.escape" for name in ast.walk(one)}
+        for name in ast.walk(call.args[0]):
+            if isinstance(name, ast.Name) and id(name) not in escaped and not name.id.isupper() and name.id != "re":
+                yield name.id
+
+
+def test_no_text_of_a_configuration_is_a_pattern_of_re() -> None:
+    """One such expression hangs the process: they are compiled by `formats.posix`, in work linear in the text."""
+    assert {(str(path), name) for path in MODULES for name in _patterns(path)} == _OWN_PATTERNS
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "templates").rglob("*.j2")), ids=lambda path: path.name)
+def test_templates_are_short_and_do_not_decide(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 80
+    assert "is defined" not in text
+
+
+def test_platforms_import_neither_design_nor_intent() -> None:
+    wrong = [
+        (str(path), name)
+        for path in MODULES
+        if path.parts[0] in ("platforms", "hardware", "fabric")
+        for name, _ in imports_of(path)
+        if name.startswith(("nodrop.design", "nodrop.intent"))
+    ]
+    assert not wrong
+
+
+def test_golden_files_are_small() -> None:
+    assert sum(path.stat().st_size for path in (ROOT / "golden").rglob("*") if path.is_file()) <= 2_000_000
+
+
+def test_every_rule_lies_in_an_area_and_has_examples() -> None:
+    for rule in shipped():
+        assert rule.area in AREAS, rule.name
+        kinds = {example.kind for example in rule.examples}
+        assert kinds == {"bad", "good"}, rule.name
+        assert all(example.at for example in rule.examples if example.kind == "bad"), rule.name
+
+
+def test_shipped_data_is_found() -> None:
+    for name in ("templates", "rules", "intents", "profiles", "schemas"):
+        assert any(home(name).iterdir())
+
+
+def test_no_public_function_without_a_docstring() -> None:
+    wrong = []
+    for path in MODULES:
+        for node in ast.walk(parsed(path)):
+            public = isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+            if public and not ast.get_docstring(node) and not _inside_private(path, node):
+                wrong.append(f"{path}:{node.lineno}: {node.name}")
+    assert not wrong, wrong
+
+
+def _inside_private(path: Path, node: ast.AST) -> bool:
+    """Whether a definition is local to a function or to a private class."""
+    for outer in ast.walk(parsed(path)):
+        private = isinstance(outer, ast.FunctionDef) or (isinstance(outer, ast.ClassDef) and outer.name.startswith("_"))
+        if private and any(
+            isinstance(inner, type(node)) and inner.lineno == node.lineno and inner is not outer
+            for inner in ast.walk(outer)
+        ):
+            return True
+    return False
+
+
+def test_one_module_of_tests_knows_where_files_are() -> None:
+    """Who asks `__file__` of a test has to change when the test moves: `support/places.py` is asked instead."""
+    asked = {
+        path.relative_to(TESTS).as_posix()
+        for path in TESTS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Name) and node.id == "__file__"
+    }
+    assert asked == {"support/places.py"}
+
+
+def test_helpers_of_tests_are_in_one_package() -> None:
+    beside = [path.relative_to(TESTS) for path in TESTS.rglob("*.py") if not path.is_relative_to(TESTS / "support")]
+    assert [path for path in beside if path.name != "conftest.py" and not path.name.startswith("test_")] == []
+
+
+def test_tests_mirror_the_packages() -> None:
+    """A folder with tests is named like the package that they test, or is one of `OF_NO_PACKAGE`."""
+    folders = {path.parent.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")} - {"."}
+    assert {name for name in folders if not (SOURCE / name).is_dir()} == OF_NO_PACKAGE
+
+
+OF_NO_PACKAGE = {"fuzzing", "project", "rules"}
+"""Folders of tests of nodrop as a whole, of the repository, and of the shipped rules."""
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from nodrop.cli.main import run; run(['--help'])\n"
+        "heavy = {'pydantic', 'jinja2', 'orjson', 'ruamel', '_ruamel_yaml', 'netaddr', 'pybatfish', 'pandas'}\n"
+        "heavy &= set(sys.modules)\n"
+        "sys.exit(','.join(sorted(heavy)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+OF_A_FILE = {"data", "document", "root", "tree", "tables", "node"}
+"""What platforms call parameters that hold what a file says."""
+SHIPPED = {
+    "hardware/__init__.py": 2,
+    "platforms/__init__.py": 1,
+    "platforms/nvue/edit_steps.py": 1,
+    "platforms/nvue/schema.py": 1,
+    "platforms/rows.py": 1,
+    "platforms/sonic/gcu.py": 1,
+    "platforms/sonic/schema.py": 1,
+    "validating/twin/neighbors.py": 1,
+}
+"""Modules that read a file of nodrop itself, or the output of a program, and how often."""
+
+
+def parses(node: ast.AST) -> bool:
+    return any(
+        (isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == "parse")
+        or (isinstance(each, ast.Attribute) and ast.unparse(each) == "document.data")
+        for each in ast.walk(node)
+    )
+
+
+def test_a_parser_returns_an_object() -> None:
+    """What a file holds has no type until it is checked: then mypy refuses to index it or to call its methods."""
+    from typing import get_type_hints
+
+    from nodrop.formats import json, yaml
+    from nodrop.platforms import settings
+    from nodrop.platforms.nvue import tree
+    from nodrop.platforms.sonic import document
+
+    assert get_type_hints(json.parse)["return"] is object
+    assert get_type_hints(yaml.Document.__init__)["data"] is object
+    assert document.Tables == settings.Tree == tree.Node == dict[str, object]
+
+
+def test_nobody_takes_the_check_off_what_a_file_holds() -> None:
+    found: dict[str, int] = {}
+    for path in MODULES:
+        for node in ast.walk(parsed(path)):
+            cast = isinstance(node, ast.Call) and ast.unparse(node.func) == "cast" and parses(node.args[1])
+            stated = isinstance(node, ast.AnnAssign) and "Any" in ast.unparse(node.annotation)
+            if cast or (stated and node.value is not None and parses(node.value)):
+                found[path.as_posix()] = found.get(path.as_posix(), 0) + 1
+    assert found == SHIPPED
+
+
+def test_platforms_take_what_a_file_holds_as_an_object() -> None:
+    wrong = [
+        f"{path}:{one.lineno}: {one.arg}: Any"
+        for path in MODULES
+        if path.parts[0] == "platforms"
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.arguments)
+        for one in (*node.posonlyargs, *node.args, *node.kwonlyargs)
+        if one.arg in OF_A_FILE and one.annotation is not None and "Any" in ast.unparse(one.annotation)
+    ]
+    assert not wrong, wrong
+
+
+def test_a_text_becomes_a_number_in_one_place() -> None:
+    """`int` of digits that nobody has counted raises ValueError beyond 4,300: `units.whole_number` counts them."""
+    wrong = []
+    for path in MODULES:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef) and path.as_posix() != "units.py":
+                called = {ast.unparse(one.func).split(".")[-1] for one in ast.walk(node) if isinstance(one, ast.Call)}
+                if "int" in called and called & {"isdecimal", "isdigit", "isnumeric"}:
+                    wrong.append(f"{path}:{node.lineno}: {node.name}")
+    assert not wrong, wrong
+
+
+def test_a_text_becomes_an_address_in_one_place() -> None:
+    """`ipaddress` raises ValueError of what is no address: `fabric/addresses.py` returns None."""
+    may = ("fabric/addresses.py", "routing/prefixes.py", "validating/")
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path in MODULES
+        if not path.as_posix().startswith(may)
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).split(".")[-1] in ("ip_address", "ip_interface", "ip_network")
+    ]
+    assert not wrong, wrong

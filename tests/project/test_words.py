@@ -1,0 +1,139 @@
+"""New text is plain: the phrases to avoid, in which lines they are looked for, and the subjects of commits."""
+
+import runpy
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.places import ROOT
+
+SCRIPTS = ROOT / "scripts"
+WORDS: dict[str, Any] = runpy.run_path(str(SCRIPTS / "check_words.py"), run_name="check_words")
+SUBJECT: dict[str, Any] = runpy.run_path(str(SCRIPTS / "check_subject.py"), run_name="check_subject")
+_, AVOIDED = WORDS["phrases"]()
+
+
+@pytest.mark.parametrize("phrase", AVOIDED, ids=lambda phrase: phrase.wrong)
+def test_a_phrase_is_found_in_its_wrong_sentence_and_no_phrase_in_its_right_one(phrase: Any) -> None:
+    assert phrase.pattern.search(phrase.wrong)
+    assert [other.pattern.pattern for other in AVOIDED if other.pattern.search(phrase.right)] == []
+
+
+def git(top: Path, *words: str) -> str:
+    own = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "core.hooksPath=/dev/null"]
+    return subprocess.run(["git", "-C", str(top), *own, *words], capture_output=True, text=True, check=True).stdout
+
+
+OLD = "The fault is told once.\n"
+MODULE = '''"""Module that judges."""
+
+import re
+
+NAME = "judged"
+
+
+def told(one: str) -> str:
+    """{docstring}"""
+    return re.sub("x", f"a port is told {{one}}", one)
+'''
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """A repository with old text, and lines in it that are new."""
+    (tmp_path / "docs" / "rules").mkdir(parents=True)
+    (tmp_path / "src").mkdir()
+    for name in ("docs/a.md", "docs/rules/a.md", "notes.txt"):
+        (tmp_path / name).write_text(OLD)
+    (tmp_path / "src" / "old.py").write_text(MODULE.format(docstring="Judges old text."))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "Add old text")
+    words = {"since": git(tmp_path, "rev-parse", "HEAD").strip()}
+    (tmp_path / "words.yaml").write_text((SCRIPTS / "words.yaml").read_text())
+    text = (tmp_path / "words.yaml").read_text().splitlines()
+    text = [f"since: {words['since']}" if line.startswith("since:") else line for line in text]
+    (tmp_path / "words.yaml").write_text("\n".join(text))
+    return tmp_path
+
+
+def checked(top: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    code = WORDS["main"](top, top / "words.yaml")
+    *messages, _ = capsys.readouterr().out.splitlines()
+    return code, messages
+
+
+def test_old_lines_pass(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert checked(top, capsys) == (0, [])
+
+
+def test_new_lines_of_prose_are_checked_and_code_is_not(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = (
+        OLD
+        + "\n```console\nIt is told twice.\n```\n\n    It is told in code.\n\nWrite `is told`, and it is told thrice.\n"
+    )
+    for name in ("docs/a.md", "docs/rules/a.md", "notes.txt"):
+        (top / name).write_text(new)
+    assert checked(top, capsys) == (1, ["docs/a.md:9: avoid `is told`; write: is reported; nodrop reports"])
+
+
+def test_new_files_and_their_strings_and_docstrings_are_checked(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "src" / "new.py").write_text(MODULE.format(docstring="Returns one that was told."))
+    code, messages = checked(top, capsys)
+    assert (code, messages) == (
+        1,
+        [
+            "src/new.py:1: avoid `judges`; write: check",
+            "src/new.py:9: avoid `was told`; write: is reported; nodrop reports",
+            "src/new.py:10: avoid `is told`; write: is reported; nodrop reports",
+            'src/new.py:9: First line of docstring should be in imperative mood: "Returns one that was told." (D401)',
+        ],
+    )
+
+
+def test_without_the_commit_nothing_is_compared(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "docs/a.md").write_text("It is told here.\n")
+    missing = "0" * 40
+    (top / "words.yaml").write_text(f"since: '{missing}'\nphrases: []\n")
+    assert WORDS["main"](top, top / "words.yaml") == 0
+    assert capsys.readouterr().out == f"words: skipped, for the history has no commit {missing} (a shallow clone?)\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "faults"),
+    [
+        ("Report ports without a watchdog\n\nBecause.\n", []),
+        ("Merge branch 'x'\n", []),
+        ("Report " + "a" * 65 + "\n", []),
+        ("Report " + "a" * 66 + "\n", ["the subject has 73 characters; expected at most 72"]),
+        ("Report ports.\n", ["the subject ends in a full stop"]),
+        ("# only comments\n", ["the subject is empty"]),
+        ("Report ports\nBecause.\n", ["the line below the subject is not empty"]),
+        (
+            "reported ports\n",
+            [
+                "the subject does not begin with a capital letter",
+                "`reported` is no imperative; write what the commit does, such as `Report …`, `Fix …`",
+            ],
+        ),
+        ("Test: report\n", ["`Test:` is no imperative; write what the commit does, such as `Report …`, `Fix …`"]),
+    ],
+)
+def test_a_subject_says_in_one_line_what_a_commit_does(message: str, faults: list[str]) -> None:
+    assert list(SUBJECT["faults"](message)) == faults
+
+
+def test_the_hook_refuses_a_commit_with_such_a_subject(top: Path) -> None:
+    (top / "scripts").symlink_to(SCRIPTS)
+    (top / ".venv").symlink_to(SCRIPTS.parent / ".venv")
+    commit = ["git", "-C", str(top), "-c", "core.hooksPath=scripts/hooks", "-c", "user.name=a", "-c", "user.email=a@a"]
+    done = subprocess.run(
+        [*commit, "commit", "--allow-empty", "-m", "Fixes it"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "`Fixes` is no imperative" in done.stderr) == (1, True)
+    done = subprocess.run(
+        [*commit, "commit", "--allow-empty", "-m", "Fix it"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,264 @@
+"""The rule book: docs/rules/ is what the rules make of it, and no text of a rule turns into markup.
+
+`make golden` writes docs/rules/ anew; read the difference before committing it.
+"""
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from nodrop import platforms
+from nodrop.formats.yaml import parse
+from nodrop.lint.rule import AREAS, Example, Option, Rule
+from nodrop.lint.rules import shipped
+from nodrop.report.escape import fenced, markdown_of_ours
+from nodrop.report.rule_book import INDEX, Row, book
+from nodrop.report.rules import finds, page, seen_on
+from support.command import nodrop
+from support.places import ROOT
+
+BOOK = ROOT / "docs/rules"
+RULES = {rule.name: rule for rule in shipped()}
+
+
+@cache
+def catalogue() -> tuple[Row, ...]:
+    path = ROOT / "tests/rules/catalogue/table.yaml"
+    rows = [row for part in parse(path.read_bytes(), path.name).data.values() for row in part]
+    return tuple(
+        Row(id=row["id"], says=row["says"], rules=tuple(row.get("rules", ())), undecided=row.get("undecided", ""))
+        for row in rows
+    )
+
+
+@cache
+def made() -> dict[str, str]:
+    return book(shipped(), catalogue())
+
+
+def test_the_pages_in_docs_are_those_of_the_rules(update_golden: bool) -> None:
+    if update_golden:
+        BOOK.mkdir(parents=True, exist_ok=True)
+        for path in BOOK.glob("*.md"):
+            path.unlink()
+        for name, text in made().items():
+            (BOOK / name).write_text(text)
+    there = {path.name: path.read_text() for path in BOOK.iterdir()}
+    assert sorted(there) == sorted(made()), "make golden"
+    stale = [name for name, text in made().items() if there[name] != text]
+    assert not stale, "make golden"
+
+
+def test_there_is_a_page_for_each_rule_and_all_links_lead_somewhere() -> None:
+    assert made().keys() == {INDEX, *(f"{name}.md" for name in RULES)}
+    anchors = {re.sub(r"[^a-z -]", "", title.lower()).replace(" ", "-") for title in _titles(made()[INDEX])}
+    for name, text in made().items():
+        for link in re.findall(r"\]\(([^)]+)\)", text):
+            file, _, anchor = link.partition("#")
+            assert not file or file in made() or (BOOK / file).exists(), f"{name}: {link}"
+            assert not anchor or anchor in anchors, f"{name}: {link}"
+
+
+def _titles(text: str) -> list[str]:
+    return re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+
+
+def _under(title: str, level: int) -> str:
+    """The part of the index below a title."""
+    rest = made()[INDEX].partition(f"\n{'#' * level} {title}\n")[2]
+    return re.split(rf"^#{{1,{level}}} ", rest, flags=re.MULTILINE)[0]
+
+
+def _linked(text: str) -> list[str]:
+    return re.findall(r"\[`([\w-]+)`\]\(\1\.md\)", text)
+
+
+def _of_key(part: str, key: str) -> list[str]:
+    return _linked(re.split(r"^\*\*", _under(part, 2).partition(f"**{key}**")[2], flags=re.MULTILINE)[0])
+
+
+def test_the_index_has_every_rule_where_it_belongs() -> None:
+    assert [name for name in AREAS if _under(name, 3)] == [
+        area for area in AREAS if any(rule.area == area for rule in shipped())
+    ]
+    for area in AREAS:
+        assert _linked(_under(area, 3)) == [name for name, rule in RULES.items() if rule.area == area]
+    for severity in ("error", "warning", "note"):
+        assert _of_key("By severity", severity) == [name for name, one in RULES.items() if one.severity == severity]
+    assert "name-not-known-to-tools" in _of_key("By strictness", "pedantic")
+    assert "pfc-without-watchdog" in _of_key("By strictness", "regular")
+    every = [name for key in ("regular", "pedantic", "auditor") for name in _of_key("By strictness", key)]
+    assert sorted(every) == list(RULES)
+    assert "unit-suffix" in _of_key("By platform", "nvue")
+    assert "unit-suffix" not in _of_key("By platform", "sonic")
+    assert "unknown-command" in _of_key("By platform", "nclu")
+    assert "nic-tos-not-rdma" in _of_key("By platform", "hosts")
+
+
+@pytest.mark.parametrize("name", [next(iter(RULES)), "watchdog-tier-order", next(reversed(RULES))])
+def test_a_new_rule_adds_lines_to_the_index_and_changes_none(name: str) -> None:
+    """Two branches that each add a rule then merge without a conflict."""
+    after = iter(book(shipped())[INDEX].splitlines())
+    before = book([rule for rule in shipped() if rule.name != name])[INDEX].splitlines()
+    assert all(line in after for line in before)
+
+
+def test_the_index_has_every_row_of_what_is_known_to_go_wrong() -> None:
+    rows = dict(re.findall(r"^\| (\w+\d+) \|.*\| (.*) \|$", _under("By what is known to go wrong", 2), re.MULTILINE))
+    assert rows.keys() == {row.id for row in catalogue()}
+    for row in catalogue():
+        assert _linked(rows[row.id]) == [name for name in row.rules if name in RULES]
+        assert not row.undecided or markdown_of_ours(row.undecided, cell=True) == rows[row.id]
+
+
+def test_a_page_says_all_there_is_to_say() -> None:
+    text = made()["watchdog-slower-than-rdma-timeout.md"]
+    rule = RULES["watchdog-slower-than-rdma-timeout"]
+    assert _titles(text) == [
+        "watchdog-slower-than-rdma-timeout",
+        "Why",
+        "What to do",
+        "Options",
+        "Found where, in the fabric intents/two-by-two.yaml",
+        "Not found where, in the fabric intents/two-by-two.yaml",
+        "References",
+        "What it belongs to",
+    ]
+    assert "\nthe watchdog of [port] [outlasted timeout]\n".replace("[", r"\[").replace("]", r"\]") in text
+    for fact in ("severity | warning", "confidence | likely", "modes | lossless, pfc-only", "looks at | each port"):
+        assert f"| {fact} |" in text
+    assert "| seen on | nvue, sonic |" in text
+    assert markdown_of_ours(rule.why) in text
+    assert "\n* timeout_ms = 4294: after how long a QP" in text
+    bad = "```text\nspine1/Ethernet0/qos/pfc_watchdog/detection_ms is 4194\n```\n\nis found at `spine1/Ethernet0`\n"
+    assert bad in text
+    assert "\n* WDG005: it acts before RDMA gives up\n" in text
+    assert text.endswith("\n[Other rules of the area watchdog](README.md#watchdog)\n")
+    others = nodrop("explain", rule.name).out.partition("\nOther rules of the area watchdog\n")[2]
+    named = re.findall(r"[\w-]+", others)
+    assert named == [one.name for one in shipped() if one.area == "watchdog" and one.name != rule.name]
+    assert "[watchdog/watchdog-slower-than-rdma-timeout.yaml](../../rules/watchdog/" in text
+
+
+def test_a_page_says_where_a_fault_cannot_be() -> None:
+    assert "| not on sonic | SONiC keeps its settings in one file |" in made()["file-beside-startup.md"]
+    assert "  not on sonic  SONiC keeps its settings in one file\n" in nodrop("explain", "file-beside-startup").out
+
+
+def test_the_terminal_has_the_same_words() -> None:
+    for name in ("pfc-without-watchdog", "valley-path", "nic-tos-not-rdma", "unknown-command"):
+        text = " ".join(nodrop("explain", name).out.split())
+        rule = RULES[name]
+        for words in (finds(rule), rule.why, rule.fix, *rule.references, *(one.description for one in rule.options)):
+            assert " ".join(words.split()) in text
+        for example in rule.examples:
+            for at in example.at:
+                assert at in text
+    assert "judged by nodrop validate" in " ".join(nodrop("explain", "valley-path").out.split())
+
+
+def test_what_a_rule_finds_names_what_will_stand_there() -> None:
+    assert finds(RULES["pfc-without-watchdog"]) == "[port] obeys pause on [pfc priorities] but has no PFC watchdog"
+    assert finds(RULES["unknown-field"]) == "[path] is no field in [release][hint]"
+
+
+def test_seen_on_is_what_the_examples_can_be_written_on() -> None:
+    assert seen_on(RULES["pfc-without-watchdog"]) == ("nvue", "sonic")
+    assert seen_on(RULES["unit-suffix"]) == ("nvue",)
+    assert seen_on(RULES["nic-tos-not-rdma"]) == (platforms.HOSTS,)
+    assert {"nclu", "onyx", "sonic"} & set(seen_on(RULES["unknown-command"])) == {"nclu", "onyx", "sonic"}
+
+
+HOSTILE = "# x <b>&amp; [l](http://a.example/b_c) *e* _f_ a_b ~~g~~ $h$ `i|<j>` k|l \x1b[31m\u202e \\` m\n\n- n ``"
+SAFE = (
+    r"\# x \<b\>\&amp; \[l\](<http://a.example/b_c>) \*e\* \_f\_ a_b \~\~g\~\~ \$h\$ `i|<j>` k"
+    r"\|l \\x1b\[31m\\u202e \\\` m - n \`\`"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (HOSTILE, SAFE),
+        ("1. a", r"1\. a"),
+        ("12) a", r"12\) a"),
+        ("1.5 MB", "1.5 MB"),
+        ("- a - b", r"\- a - b"),
+        ("+ a", r"\+ a"),
+        ("> a > b", r"\> a \> b"),
+        ("== a", r"\== a"),
+        ("a `b` and `` c", r"a `b` and \`\` c"),
+        ("`", r"\`"),
+        ("see https://a.example/x?y=1&z=2.", "see <https://a.example/x?y=1&z=2>."),
+        ("", ""),
+    ],
+)
+def test_prose_stays_prose(text: str, expected: str) -> None:
+    assert markdown_of_ours(text) == expected
+
+
+def test_a_cell_stays_a_cell() -> None:
+    assert (
+        markdown_of_ours("a|b `c|d` https://e.example/f|g\nh", cell=True) == r"a\|b `c\|d` <https://e.example/f>\|g h"
+    )
+
+
+def test_no_line_ends_a_block_of_code() -> None:
+    assert fenced(["a", "```", "````` b", "\x1b[2J"], "text") == [
+        "``````text",
+        "a",
+        "```",
+        "````` b",
+        r"\x1b[2J",
+        "``````",
+    ]
+
+
+def hostile() -> Rule:
+    rule = RULES["pfc-without-watchdog"]
+    edits = {"sonic": {"leaf1/`x`.json": [{"replace": "```\n# a", "with": "```\n# b\x1b[2J"}], "w": "~~~\n```"}}
+    return replace(
+        rule,
+        why=HOSTILE,
+        fix=HOSTILE,
+        references=(HOSTILE,),
+        unseen={"nvue": HOSTILE},
+        options=(replace_option(HOSTILE),),
+        message=(HOSTILE,),
+        examples=(
+            Example(name="bad[0]", model={HOSTILE: HOSTILE}, at=(HOSTILE,)),
+            Example(name="good[0]", artifact=edits),
+        ),
+    )
+
+
+def replace_option(text: str) -> Option:
+    option = RULES["watchdog-slower-than-rdma-timeout"].options[0]
+    return replace(option, default=text, description=text)
+
+
+def test_a_hostile_rule_has_a_page_like_any_other() -> None:
+    files = book(
+        (hostile(),), (Row(id="X1", says=HOSTILE, rules=("pfc-without-watchdog",)), Row(id="X2", says=HOSTILE))
+    )
+    text = files["pfc-without-watchdog.md"]
+    outside = "".join(re.split(r"^(`{3,})\w*\n.*?\n\1$", text, flags=re.MULTILINE | re.DOTALL)[::2])
+    assert _titles(outside) == [
+        "pfc-without-watchdog",
+        "Why",
+        "What to do",
+        "Options",
+        "Found where, in the fabric intents/two-by-two.yaml",
+        "Not found where, in the fabric intents/two-by-two.yaml",
+        "References",
+        "What it belongs to",
+    ]
+    for part in (text, files[INDEX], page(hostile())):
+        assert "\x1b" not in part
+        assert "\u202e" not in part
+    assert "<b>" not in re.sub(r"`[^`\n]+`", "", outside)
+    for row in re.findall(r"^\|.*\|$", text + files[INDEX], re.MULTILINE):
+        columns = len(re.findall(r"(?<!\\)\|", row)) - 1
+        assert columns in (2, 3, 5), row

@@ -1,0 +1,57 @@
+"""Nothing is said where there is nothing to say: every shipped intent, on every platform and release that takes it.
+
+Refused designs are as much a part of it: which intent a platform does not take, and the word that says why.
+"""
+
+from typing import Any
+
+import pytest
+
+import nodrop
+from nodrop.errors import InputProblems
+from nodrop.formats.yaml import parse
+from nodrop.intent.schema import Intent
+from nodrop.lint.engine import judge
+from nodrop.lint.finding import Verdict
+from nodrop.lint.rule import STRICTNESSES
+from nodrop.lint.rules import shipped
+from nodrop.lint.setting import laid_over
+from nodrop.resources import home
+from support.places import TESTS
+
+INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+PLATFORMS = [("", ""), ("sonic", "202505"), ("sonic", "202511"), ("sonic", "202605"), ("sonic", "master")]
+PLATFORMS += [("nvue", "5.14"), ("nvue", "5.16"), ("nvue", "5.19")]
+REFUSED = parse((TESTS / "rules" / "no_noise.yaml").read_bytes(), "no_noise.yaml").data
+
+
+def verdict(intent: str, platform: str, version: str, strictness: str = "regular") -> Verdict:
+    """Build an intent for a release of a platform, as it is where none is named, read it back and judge it."""
+    path = home("intents") / f"{intent}.yaml"
+    tiers: dict[str, Any] = {tier: {"platform": platform, "version": version} for tier in ("spines", "leaves")}
+    data = laid_over(parse(path.read_bytes(), path.name).data, {"topology": tiers} if platform else {})
+    fabric = nodrop.build(Intent.model_validate(data))
+    reading = nodrop.read_back([*nodrop.write(fabric), *nodrop.host_files(fabric)], fabric)
+    return judge(reading, shipped(), strictness=strictness)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("intent", INTENTS)
+@pytest.mark.parametrize(("platform", "version"), PLATFORMS, ids=[f"{a} {b}".strip() or "own" for a, b in PLATFORMS])
+def test_a_clean_build_has_no_findings_and_nothing_open(intent: str, platform: str, version: str) -> None:
+    refusal = REFUSED.get(platform, {}).get(intent)
+    if refusal:
+        with pytest.raises(InputProblems, match=refusal):
+            verdict(intent, platform, version)
+        return
+    found = verdict(intent, platform, version)
+    assert [one.message for one in found.findings if one.severity != "note"] == []
+    assert [(one.rule, one.missing) for one in found.unknown] == []
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize("strictness", STRICTNESSES[1:])
+@pytest.mark.parametrize("intent", INTENTS)
+def test_nor_has_it_for_those_who_want_to_hear_more(intent: str, strictness: str) -> None:
+    found = verdict(intent, "", "", strictness)
+    assert [one.message for one in found.findings if one.severity != "note"] == []
+    assert [(one.rule, one.missing) for one in found.unknown] == []

@@ -1,0 +1,103 @@
+"""Fixes in the bad examples of all rules: each ends what it is for, or a table says what it leaves or brings about."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import nodrop
+from nodrop import platforms
+from nodrop.fabric.change import Change
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import text as spelt
+from nodrop.lint.engine import judge
+from nodrop.lint.examples import View, views_of
+from nodrop.lint.finding import Finding
+from nodrop.lint.rule import Example, Rule
+from nodrop.lint.rules import of_files, shipped
+from nodrop.lint.setting import TIERS, CannotSay, Setting
+from nodrop.platforms.artifact import Artifact
+from support.places import TESTS
+
+TABLE = TESTS / "rules" / "not_repaired_examples.txt"
+
+
+class Writing:
+    """What was written last on the way to a reading, and of which fabric."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.artifacts: list[Artifact] = []
+        self.fabric: Fabric | None = None
+        self.read_back = nodrop.read_back
+        monkeypatch.setattr(nodrop, "read_back", self._read_back)
+
+    def _read_back(self, artifacts: Sequence[Artifact], fabric: Fabric, below: str = "") -> Reading:
+        self.artifacts, self.fabric = list(artifacts), fabric
+        return self.read_back(artifacts, fabric, below)
+
+    def repaired(self, rule: Rule, view: View) -> str:
+        """What becomes of an example where the fixes of a rule's findings are made; nothing where all is well."""
+        assert self.fabric is not None
+        before = _found(rule, view.reading)
+        changes = dict.fromkeys(each for one in before if one.rule == rule.name for each in _changes(one))
+        if not changes:
+            return "no change is known"
+        given: defaultdict[str, list[Change]] = defaultdict(list)
+        for change in changes:
+            given[change.subject[0]].append(change)
+        files, by_hand = {}, []
+        for device in self.fabric.devices:
+            bundle = {one.path: one.text.encode() for one in self.artifacts if one.device == device.name}
+            bundle = {name: raw for name, raw in bundle.items() if "/" not in name}
+            if editor := platforms.editor(device.platform):
+                made = editor.edit(bundle, given[device.name], name=device.name)
+                by_hand += [one.line for one in made.by_hand]
+                files |= {(device.name, name): raw.decode() for name, raw in made.files.items()}
+        new = [replace(one, text=files.get((one.device, one.path), one.text)) for one in self.artifacts]
+        reading = self.read_back(new, self.fabric)
+        profile = view.reading.fabric.profile
+        after = _found(rule, replace(reading, fabric=replace(reading.fabric, profile=profile)))
+        were = {(one.rule, one.subject) for one in before}
+        return "; ".join(
+            [
+                *(f"by hand: {line}" for line in by_hand[:1]),
+                *(f"still there: {spelt(one.subject)}" for one in after if one.rule == rule.name),
+                *sorted({f"then found: {one.rule}" for one in after if (one.rule, one.subject) not in were}),
+            ]
+        )
+
+
+def _found(rule: Rule, reading: Reading) -> tuple[Finding, ...]:
+    rules = [*of_files(shipped()), *([rule] if rule not in of_files(shipped()) else [])]
+    return judge(reading, rules, strictness="auditor").findings
+
+
+def _changes(finding: Finding) -> tuple[Change, ...]:
+    return finding.fix.changes if finding.fix else ()
+
+
+def _views(setting: Setting, example: Example) -> Iterator[Any]:
+    try:
+        yield from views_of(example, setting.base, setting.views, setting.artifact)
+    except (CannotSay, ValueError):
+        return
+
+
+def _lines(writing: Writing) -> Iterator[str]:
+    for rule in shipped():
+        for example in rule.examples if rule.changes_files else ():
+            for platform in TIERS if example.name.startswith("bad") else ():
+                for view in _views(Setting(platform), example):
+                    if view.platform == platform and (said := writing.repaired(rule, view)):
+                        yield f"{rule.name}: {example.name} on {platform}: {said}\n"
+
+
+@pytest.mark.slow
+def test_fixes_repair_the_examples_of_their_rules(monkeypatch: pytest.MonkeyPatch, update_golden: bool) -> None:
+    found = "".join(_lines(Writing(monkeypatch)))
+    if update_golden:
+        TABLE.write_text(found)
+    assert TABLE.read_text() == found

@@ -1,0 +1,98 @@
+"""Every shipped rule, by its own examples: exactly the subjects that it says, on every platform that can say them."""
+
+from collections.abc import Iterable
+from functools import cache
+
+import pytest
+
+from nodrop import platforms
+from nodrop.fabric.reading import Reading
+from nodrop.lint.examples import run_example
+from nodrop.lint.finding import Finding
+from nodrop.lint.rules import shipped
+from nodrop.lint.setting import CannotSay, Setting
+from nodrop.locate import locate
+from nodrop.platforms.examples import NAMES, TIERS
+from nodrop.resources import home
+from support.places import TESTS
+
+UNSAID = TESTS / "rules" / "unsaid_examples.txt"
+PLATFORMS = list(TIERS)
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in PLATFORMS if name != NAMES]
+"""Platforms besides the one in whose words examples are written."""
+CASES = [(rule, example) for rule in shipped() for example in rule.examples]
+IDS = [f"{rule.name}-{example.name}" for rule, example in CASES]
+
+
+def places(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
+    """Fill in where findings stand."""
+    return locate(findings, reading, platforms.where).findings
+
+
+UNSAYABLE = {(rule.name, platform) for rule in shipped() for platform in rule.unseen}
+"""Faults that cannot be on a platform, as their rules say; every other rule catches its own there."""
+
+
+@cache
+def run(case: int, platform: str) -> tuple[str, str]:
+    """Run an example on a platform: what is wrong with it, and why the platform cannot say it."""
+    rule, example = CASES[case]
+    setting = Setting(platform)
+    try:
+        setting.check_carried(example)
+        failures = run_example(rule, example, setting.base, setting.views, setting.artifact, places)
+    except CannotSay as reason:
+        return "", str(reason)
+    return "\n".join(map(str, failures)), ""
+
+
+@pytest.mark.parametrize("platform", [NAMES, *OTHERS])
+@pytest.mark.parametrize("case", range(len(CASES)), ids=IDS)
+def test_example(case: int, platform: str) -> None:
+    failures, _ = run(case, platform)
+    assert not failures, failures
+
+
+@pytest.mark.slow
+def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_down(update_golden: bool) -> None:
+    lines = []
+    for case, name in enumerate(IDS):
+        reasons = {platform: run(case, platform)[1] for platform in PLATFORMS}
+        assert not all(reasons.values()), f"{name}: no platform can say it: {reasons}"
+        lines += [f"{name} on {platform}: {reason}" for platform, reason in reasons.items() if reason]
+    text = "\n".join(("Examples that a platform cannot say, and why.", "", *lines, ""))
+    if update_golden:
+        UNSAID.write_text(text)
+    assert UNSAID.read_text() == text
+
+
+@pytest.mark.slow
+def test_every_fault_that_a_platform_can_have_is_caught_there() -> None:
+    said: dict[tuple[str, str], set[str]] = {
+        (rule.name, platform): set() for rule in shipped() for platform in PLATFORMS
+    }
+    for case, (rule, example) in enumerate(CASES):
+        for platform in PLATFORMS:
+            if not run(case, platform)[1]:
+                said[rule.name, platform].add(example.kind)
+    assert {pair for pair, kinds in said.items() if "bad" not in kinds} == UNSAYABLE
+    assert {pair for pair, kinds in said.items() if "good" not in kinds} == set()
+
+
+def test_every_rule_file_is_loaded() -> None:
+    files = sorted(path.stem for path in home("rules").rglob("*.yaml"))
+    assert "pfc-without-watchdog" in files
+    assert [rule.name for rule in shipped()] == files
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_sound_fabric_has_no_findings(platform: str) -> None:
+    from nodrop.lint.engine import judge
+
+    setting = Setting(platform)
+    (view,) = setting.views(setting.base({}))
+    reading = view.reading
+    verdict = judge(reading, shipped(), strictness="auditor")
+    assert verdict.findings == ()
+    assert verdict.unknown == ()
+    assert verdict.rules == sum("lossless" in rule.modes for rule in shipped())

@@ -1,0 +1,1 @@
+"""What tests share: helpers, none of which is a test."""

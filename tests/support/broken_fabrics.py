@@ -1,0 +1,42 @@
+"""Fabrics with the faults of bad examples of rules."""
+
+from dataclasses import replace
+from functools import cache
+
+from nodrop.fabric.edit import set_value
+from nodrop.fabric.reading import Reading
+from nodrop.fabric.subject import parse
+from nodrop.hardware.dynamic import resolve
+from nodrop.inputs import find
+from nodrop.judging import Settings, read
+from nodrop.lint.rule import Example
+from nodrop.lint.rules import of_files, shipped
+from nodrop.lint.setting import EXAMPLES, names, renamed
+from support.single_faults import clean, written
+
+RELEASES = {"sonic": "202505", "nvue": "5.16"}
+
+
+@cache
+def bad_examples() -> tuple[Example, ...]:
+    """Return the bad examples of all rules that change nothing but the model."""
+    rules = of_files(shipped())
+    every = (one for rule in rules for one in rule.examples if one.name.startswith("bad"))
+    return tuple(one for one in every if one.model and one.intent is None)
+
+
+def broken(platform: str, examples: list[Example]) -> dict[str, str]:
+    """Return the files of two-by-two with the faults of examples; ValueError where they do not go together."""
+    fabric = clean("two-by-two", platform, RELEASES[platform], "{}")
+    fabric = renamed(fabric, names(fabric, EXAMPLES))
+    for example in examples:
+        for subject, value in (example.model or {}).items():
+            fabric = set_value(fabric, parse(subject), value)
+    fabric = replace(fabric, devices=tuple(map(resolve, fabric.devices)))
+    return written(renamed(fabric, names(fabric, platform)))
+
+
+def said(files: dict[str, str] | dict[str, str | bytes]) -> Reading:
+    held = {f"net/{name}": text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    held = {name: text for name, text in held.items() if "/apply/" not in name}
+    return read(find(sorted(held), held=held).only(), Settings())

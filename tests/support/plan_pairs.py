@@ -1,0 +1,66 @@
+"""Pairs of fabrics that differ in what an intent says, read back as a build is, and what plans make of them."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from nodrop import platforms
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.reading import Reading, Source
+from nodrop.judging import built
+from nodrop.plan.effects import bundle
+from support.designs import load, shipped
+
+NAME = "two-by-two"
+RELEASES = {"sonic": "202505", "nvue": "5.14"}
+KNOBS: dict[str, tuple[Any, ...]] = {
+    "classes.rdma.ecn": ({"min": "200kB", "max": "2000kB", "probability": "50%"},),
+    "classes.storage.dscp": ("12", ["12", "13"]),
+    "classes.inband.priority": ("4",),
+    "classes.cnp.max_rate": ("10%",),
+    "pfc": (
+        {"watchdog": {"hosts": {"detection": "300ms", "restoration": "600ms"}}},
+        {"watchdog": {"hosts": {"action": "forward"}}},
+        {"watchdog": {"fabric": "off"}},
+    ),
+    "buffers": ({"alpha": "2"},),
+    "topology.leaves.ids": ("1-3",),
+    "topology.uplinks.length": ("60m",),
+    "devices": ({"spine1": {"drained": True}},),
+    "services": ({"ntp": ["192.0.2.10"], "syslog": ["192.0.2.20"]},),
+    "mtu": ("9000",),
+}
+"""What may be changed in the smallest intent, and to what."""
+
+
+@cache
+def reading(platform: str = "sonic", changes: tuple[tuple[str, Any], ...] = (), name: str = NAME) -> Reading:
+    """Return what switches would be given by a shipped intent with some values changed."""
+    tiers = {"platform": platform, "version": RELEASES[platform]}
+    ours = {f"topology.{tier}.{key}": value for tier in ("spines", "leaves") for key, value in tiers.items()}
+    return built(load(shipped(name, ours | dict(changes))), "intent.yaml", "build")[1]
+
+
+def reading_of(platform: str, changes: dict[str, Any]) -> Reading:
+    """Return the same, by paths; not kept, for values may be lists."""
+    return reading.__wrapped__(platform, tuple(changes.items()))
+
+
+def as_read(platform: str, name: str, files: dict[str, bytes]) -> Device:
+    """Return what the files of a switch say."""
+    sources = [(Source(name=file, display=file), raw) for file, raw in files.items()]
+    return platforms.reader(platform).read(name, sources).device
+
+
+def device_in(of: Reading, name: str) -> Device:
+    """Return what the files of a switch say, in a reading of a whole fabric."""
+    files = bundle(of, name)
+    assert files is not None
+    return as_read(of.fabric.device(name).platform, name, files)
+
+
+def steps_of(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """Return the steps of a SONiC switch's patches, in the order in which they are applied."""
+    names = sorted(name for name in files if name.startswith("patch") and name.endswith(".json"))
+    return [step for name in names for step in json.loads(files[name])]

@@ -1,0 +1,27 @@
+"""The files of a build as its switches run them."""
+
+from dataclasses import replace
+from random import Random
+
+from nodrop import platforms
+from nodrop.fabric.assemble import assemble
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.reading import DeviceReading, Reading, Source
+from nodrop.plan.drifting import declared_by
+from nodrop.plan.effects import bundle
+from support.as_it_runs import as_it_runs
+
+
+def running(of: Reading, seed: int, stated: Fabric | None = None, without: tuple[str, ...] = ()) -> Reading:
+    """A fabric as its switches show it, with what is wanted stated of it, and without some switches."""
+    chance = Random(seed)
+    read = [_as_read(of, device.name, chance) for device in of.fabric.devices if device.name not in without]
+    return assemble(read, declared_by(stated or of.fabric))
+
+
+def _as_read(of: Reading, name: str, chance: Random) -> DeviceReading:
+    platform = of.fabric.device(name).platform
+    files = as_it_runs(platform, bundle(of, name) or {}, chance)
+    sources = [(Source(name=file, display=f"{name}/{file}", held=raw), raw) for file, raw in files.items()]
+    found = platforms.reader(platform).read(name, sources)
+    return replace(found, sources=tuple(source for source, _ in sources))

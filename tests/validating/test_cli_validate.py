@@ -1,0 +1,156 @@
+"""`nodrop validate` with other validators, and `nodrop twin`: the table, the findings, and what cannot be had."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nodrop.errors import ServiceUnavailable
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.lint.rules import shipped
+from nodrop.routing.observation import Flow, Observation
+from nodrop.validating import batfish, computed, twin
+from support.command import nodrop
+
+SESSION = ("leaf1", "@neighbors", "10.1.1.225")
+
+
+def sees(by: str, asked: list[object]) -> Callable[..., Observation]:
+    """A validator that sees what nodrop computes; what it is asked with is kept."""
+
+    def observe(_reading: Reading, index: Index, *given: object, **options: object) -> Observation:
+        asked.append((by, *given, *(value for name, value in options.items() if name != "progress")))
+        return replace(computed(index), by=by)
+
+    return observe
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What validators are asked with."""
+    found: list[object] = []
+    monkeypatch.setattr(batfish, "observe", sees("Batfish", found))
+    monkeypatch.setattr(twin, "observe", sees("real FRR", found))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "expected"),
+    [
+        ((), {}, []),
+        (("--batfish", "somewhere:1234"), {}, [("Batfish", "somewhere:1234")]),
+        (("--twin",), {}, [("real FRR", twin.Options())]),
+        (("--all",), {}, [("Batfish", "127.0.0.1"), ("real FRR", twin.Options())]),
+        (("--all",), {"NODROP_BATFISH": "there"}, [("Batfish", "there"), ("real FRR", twin.Options())]),
+        (
+            ("--all", "--batfish", "here"),
+            {"NODROP_BATFISH": "there"},
+            [("Batfish", "here"), ("real FRR", twin.Options())],
+        ),
+    ],
+)
+def test_who_is_asked(
+    options: tuple[str, ...],
+    environment: dict[str, str],
+    expected: list[object],
+    asked: list[object],
+    two_by_two: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    done = nodrop("validate", *options, two_by_two)
+    assert (done.code, asked) == (0, expected)
+    assert ("\nvalidation\n" in done.out) == bool(expected)
+
+
+def test_what_one_of_them_sees_otherwise_is_found_and_shown_side_by_side(
+    two_by_two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def observe(_reading: Reading, index: Index, _service: str, **_: object) -> Observation:
+        own = computed(index)
+        sessions = {**own.seen["sessions"], SESSION: "down"}
+        said = {("sessions", SESSION): "HALF_OPEN"}
+        return replace(own, by="Batfish", seen={**own.seen, "sessions": sessions}, said=said)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(batfish, "observe", observe)
+    done = nodrop("validate", "--batfish", "here", "--format", "json", two_by_two)
+    report = json.loads(done.out)
+    assert done.code == 1
+    assert [(one["rule"], one["subject"], Path(one["file"]).name) for one in report["findings"]] == [
+        ("session-not-seen-up", "leaf1/@neighbors/10.1.1.225", "frr.conf"),
+        ("validators-disagree", "leaf1/@neighbors/10.1.1.225", "frr.conf"),
+    ]
+    first = report["findings"][0]
+    assert first["message"] == "Batfish sees the session from leaf1 to 10.1.1.225 down: HALF_OPEN"
+    (validation,) = report["validations"]
+    (row,) = [row for row in validation["rows"] if row["check"] == "sessions"]
+    assert row == {
+        "check": "sessions",
+        "items": 16,
+        "columns": [
+            {"validator": "nodrop", "sound": 16, "seen": 16, "unseen": 0, "differs": 0, "because": []},
+            {"validator": "Batfish", "sound": 15, "seen": 16, "unseen": 0, "differs": 1, "because": []},
+        ],
+    }
+
+
+def test_a_validator_that_cannot_be_had_is_one_sentence(two_by_two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def observe(*_: object, **__: object) -> Observation:
+        raise ServiceUnavailable("no Batfish at here:9996")
+
+    monkeypatch.setattr(batfish, "observe", observe)
+    done = nodrop("validate", "--batfish", "here", two_by_two)
+    assert (done.code, done.out, done.err) == (2, "", "error: no Batfish at here:9996\n")
+
+
+def test_the_rules_about_validators_are_judged_only_where_one_was_asked(two_by_two: Path, asked: list[object]) -> None:
+    counted = [
+        json.loads(nodrop(*words, "--format", "json", two_by_two).out)["summary"]["rules"]
+        for words in (("validate",), ("validate", "--twin"))
+    ]
+    assert counted[1] - counted[0] == len([rule for rule in shipped() if rule.observed])
+
+
+def test_another_build_is_compared_by_batfish(
+    two_by_two: Path, asked: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = {"port": "", "to": "10.2.2.1", "before": "ACCEPTED", "after": "NO_ROUTE"}
+    flows = (
+        Flow(start="leaf1", prefix="10.2.2.0/24", lost=True, **lost),
+        Flow(start="leaf2", prefix="10.2.1.0/24", lost=False, **lost),
+    )
+
+    def difference(old: Reading, new: Reading, service: str, **_: object) -> batfish.Difference:
+        assert (old.fabric, new.fabric, service) == (new.fabric, old.fabric, "here")
+        return batfish.Difference(flows=flows, told=("compared",))
+
+    monkeypatch.setattr(batfish, "difference", difference)
+    done = nodrop("validate", two_by_two, "--batfish", "here", "--against", two_by_two, "--format", "concise")
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if "packets-lost-since-build" in line]
+    assert (
+        "Batfish delivers packets from leaf1 to 10.2.2.0/24 in the build before, and not in this one: NO_ROUTE" in line
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("--twin",), ("--batfish", "here", "elsewhere")])
+def test_another_build_is_compared_with_one_by_batfish_alone(words: tuple[str, ...], two_by_two: Path) -> None:
+    done = nodrop("validate", two_by_two, "--against", two_by_two, *words)
+    assert done.code == 2
+    assert "--against compares one PATH with another build, and asks Batfish: give --batfish HOST" in done.err
+
+
+def test_twin_runs_the_twin(two_by_two: Path, asked: list[object]) -> None:
+    done = nodrop("twin", two_by_two)
+    assert (done.code, asked) == (0, [("real FRR", twin.Options())])
+    assert "real FRR" in done.out
+
+
+def test_what_a_validator_saw_is_not_explained_without_it(two_by_two: Path) -> None:
+    done = nodrop("explain", "session-not-seen-up", "--at", "leaf1/@neighbors/10.1.1.225", two_by_two)
+    assert done.code == 2
+    assert "`nodrop validate --batfish` or `--twin` says what that is" in done.err

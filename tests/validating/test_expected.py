@@ -1,0 +1,190 @@
+"""What should be seen of a fabric, and what is told where a validator sees otherwise or says nothing."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import nodrop
+from nodrop.analyses._computed import computed, destinations
+from nodrop.analyses._expected import expected_routes, faults
+from nodrop.errors import InputProblems
+from nodrop.fabric.edit import set_value
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.subject import Subject, parse
+from nodrop.report.agreement import text, validation
+from nodrop.routing.observation import CHECKS, Check, Observation
+from support.designs import build, load, shipped
+from support.random_designs import intents
+
+TWO_BY_TWO = build(shipped("two-by-two"))
+SPINE_1 = frozenset({"Ethernet224", "Ethernet232"})
+UPLINKS = SPINE_1 | {"Ethernet240", "Ethernet248"}
+
+
+def index(changes: dict[str, object] | None = None, of: Fabric = TWO_BY_TWO) -> Index:
+    for subject, value in (changes or {}).items():
+        of = set_value(of, parse(subject), value)
+    return Index(of)
+
+
+def told(changes: dict[str, object]) -> list[tuple[Check, Subject]]:
+    """What is told of a fabric in which a validator sees what nodrop computes."""
+    found = index(changes)
+    return [(one.check, one.item) for one in faults(found, computed(found))]
+
+
+def as_seen(by: str = "a validator", **otherwise: dict[Subject, Any]) -> Observation:
+    """What nodrop computes of two-by-two, but for some items; None takes one away."""
+    own = computed(index())
+    seen = {
+        check: {item: value for item, value in (rows | otherwise.get(check, {})).items() if value is not None}
+        for check, rows in ((check, dict(rows)) for check, rows in own.seen.items())
+    }
+    return replace(own, by=by, seen=seen)
+
+
+def test_a_session_towards_what_was_not_read_is_no_fault_of_a_validator_that_sees_it_down() -> None:
+    part = replace(TWO_BY_TWO, devices=tuple(one for one in TWO_BY_TWO.devices if one.name != "spine1"))
+    found = index(of=part)
+    own = computed(found)
+    unread = set(own.unseen["sessions"])
+    assert {item[0] for item in unread} == {"leaf1", "leaf2"}
+    down: dict[Subject, Any] = {**own.seen["sessions"], **dict.fromkeys(unread, "down")}
+    seen = replace(own, by="a validator", seen={**own.seen, "sessions": down}, unseen={})
+    assert [one for one in faults(found, seen) if one.check == "sessions"] == []
+    (other, *_) = own.seen["sessions"]
+    lost = replace(seen, by="another", seen={**seen.seen, "sessions": {**down, other: "down"}})
+    assert [one.item for one in faults(found, lost) if one.check == "sessions"] == [other]
+
+
+def test_every_check_has_the_items_that_the_fabric_has() -> None:
+    seen = computed(index()).seen
+    assert tuple(seen) == tuple(sorted(CHECKS, key=list(seen).index))
+    assert list(seen["configuration"]) == [("leaf1",), ("leaf2",), ("spine1",), ("spine2",)]
+    assert seen["routes"]["leaf1", "@routes", "", "10.2.2.0/24"] == UPLINKS
+    assert seen["routes"]["leaf1", "@routes", "", "10.0.64.1/32"] == SPINE_1
+    assert set(seen["reach"]) == {
+        (leaf, "@reach", "", prefix)
+        for leaf, others in (("leaf1", ("10.0.0.2/32", "10.2.2.0/24")), ("leaf2", ("10.0.0.1/32", "10.2.1.0/24")))
+        for prefix in (*others, "10.0.64.1/32", "10.0.64.2/32")
+    }
+    assert seen["addresses"]["@fabric", "addresses", "10.0.0.1"] == ("leaf1:Loopback0",)
+    assert seen["addresses"]["@fabric", "addresses", "router id 10.0.0.1"] == ("leaf1",)
+    assert [item[2] for item in seen["failures"]] == [
+        *("leaf1", "spine1"),
+        *("leaf1:Ethernet224--spine1:Ethernet0", "leaf1:Ethernet232--spine1:Ethernet8"),
+    ]
+    assert set(seen["failures"].values()) == {frozenset()}
+
+
+def test_destinations_are_those_of_leaves_with_who_announces_them() -> None:
+    assert destinations(index()) == {
+        **{f"10.2.{n}.0/24": {f"leaf{n}"} for n in (1, 2)},
+        **{f"10.0.0.{n}/32": {f"leaf{n}"} for n in (1, 2)},
+    }
+
+
+@given(intents())
+def test_of_every_fabric_that_is_built_what_is_computed_is_what_should_be(data: dict[str, Any]) -> None:
+    try:
+        built = nodrop.build(load(data))
+    except InputProblems:
+        return
+    found = Index(built)
+    own = computed(found)
+    alone = sum(device.role == "spine" for device in built.devices) == 1
+    assert [one for one in faults(found, own) if one.check != "failures" or not alone] == []
+    for item, hops in expected_routes(found, own).items():
+        assert own.seen["routes"][item] == hops, item
+
+
+def test_what_a_lost_session_explains_is_not_told_again() -> None:
+    assert told({"leaf1/@neighbors/10.1.1.225/remote_asn": 4200000009}) == [
+        ("sessions", ("leaf1", "@neighbors", "10.1.1.225")),
+        ("sessions", ("spine1", "@neighbors", "10.1.1.224")),
+    ]
+
+
+def test_a_cable_over_which_nobody_asks_for_a_session_is_missed_where_it_should_carry() -> None:
+    changes: dict[str, object] = {}
+    for device, peer in (("leaf1", "10.1.1.225"), ("spine1", "10.1.1.224")):
+        bgp = TWO_BY_TWO.device(device).bgp
+        kept = tuple(one for one in bgp.neighbors if one.address != peer)  # type: ignore[union-attr]
+        changes[f"{device}/@bgp/neighbors"] = kept
+    assert told(changes) == [
+        ("routes", ("leaf1", "@routes", "", prefix)) for prefix in ("10.0.0.2/32", "10.0.64.1/32", "10.2.2.0/24")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        pytest.param(
+            {"leaf1/Ethernet224/addresses": ("10.9.9.9/31",)},
+            {"links", "packets", "sessions"},
+            id="another subnet at one end of a cable",
+        ),
+        pytest.param({"leaf1/Ethernet224/mtu_bytes": 1500}, {"packets"}, id="another MTU at one end"),
+        pytest.param({"leaf2/@bgp/router_id": "10.0.0.1"}, {"addresses"}, id="one router id at two leaves"),
+        pytest.param({"leaf1/@bgp/maximum_paths": 1}, {"routes"}, id="one path"),
+        pytest.param({"leaf1/@bgp/networks": ()}, {"reach"}, id="nothing announced"),
+    ],
+)
+def test_a_fault_is_told_in_the_check_that_it_is_of(changes: dict[str, object], found: set[str]) -> None:
+    assert {check for check, _ in told(changes)} == found
+
+
+def test_a_spine_that_asks_to_be_routed_around_is_not_missed() -> None:
+    assert told({"spine1/@bgp/graceful_shutdown": True}) == []
+
+
+def test_a_failure_tells_what_it_loses_where_cables_alone_would_not() -> None:
+    found = Index(build(shipped("two-by-two", {"topology.spines.ids": "1-1", "topology.max_oversubscription": 2})))
+    (lost, *more) = faults(found, computed(found))
+    assert (lost.item, more) == (("@fabric", "failures", "spine1"), [])
+    assert lost.seen == {("leaf1", "10.0.0.2/32"), ("leaf1", "10.2.2.0/24")} | {
+        ("leaf2", "10.0.0.1/32"),
+        ("leaf2", "10.2.1.0/24"),
+    }
+
+
+@pytest.mark.parametrize("check", [check for check in CHECKS if check not in ("routes", "failures")])
+def test_silence_of_a_validator_is_a_fault(check: Check) -> None:
+    item = next(iter(computed(index()).seen[check]))
+    silent = as_seen(**{check: {item: None}})
+    assert [(one.check, one.item, one.seen) for one in faults(index(), silent)] == [(check, item, "nothing")]
+    blind = replace(silent, unseen={check: {item: "it cannot"}})
+    assert faults(index(), blind) == []
+    assert faults(index(), replace(silent, unseen={check: {(): "it cannot"}})) == []
+
+
+def test_the_table_says_what_each_saw_where_they_differ_and_what_they_cannot_see() -> None:
+    own = as_seen()
+    sessions = list(own.seen["sessions"])
+    half = as_seen(
+        "Batfish",
+        sessions={sessions[0]: "down"},
+        packets=dict.fromkeys(own.seen["packets"]),
+        routes={("leaf1", "@routes", "", "10.2.2.0/24"): SPINE_1, ("leaf2", "@routes", "", "10.2.1.0/24"): None},
+    )
+    half = replace(half, unseen={"packets": {(): "it has no question for it"}}, told=("version 0",))
+    found = index()
+    shown = text(validation(found, (half, as_seen("real FRR"))))
+    assert [line.rstrip() for line in shown] == [
+        "validation",
+        "  check                     nodrop  Batfish   real FRR  verdict",
+        "  configuration taken       4       4         4         agree",
+        "  neighbors over cables     8       8         8         agree",
+        "  full-size packets         8       -         8         agree",
+        "  sessions up               16      15 of 16  16        differ: Batfish in 1",
+        "  addresses with one owner  30      30        30        agree",
+        "  equal paths of routes     18      16 of 17  18        differ: Batfish in 2",
+        "  destinations reached      8       8         8         agree",
+        "  failures survived         4       4         4         agree",
+        "  as before afterwards      4       4         4         agree",
+        "  Batfish cannot see full-size packets, 8 of 8: it has no question for it",
+        "  Batfish: version 0",
+    ]

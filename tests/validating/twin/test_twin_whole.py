@@ -1,0 +1,40 @@
+"""The twin of a whole build: everything that is computed is seen, in the time that there is for it."""
+
+import time
+
+import pytest
+
+import nodrop
+from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.index import Index
+from nodrop.fabric.reading import Reading
+from nodrop.validating import computed
+from nodrop.validating.twin import observe
+from support.designs import build, shipped
+from support.twin_runs import needed
+
+pytestmark = pytest.mark.slow
+
+LIMIT_S = 120
+
+
+def read_back(fabric: Fabric) -> Reading:
+    """A fabric as it is read from its files."""
+    return nodrop.read_back(list(nodrop.write(fabric)), fabric)
+
+
+@pytest.mark.parametrize("name", ["two-by-two", "reference-256"])
+def test_all_that_is_computed_is_seen_within_two_minutes(name: str) -> None:
+    needed()
+    reading = read_back(build(shipped(name)))
+    index = Index(reading.fabric)
+    own = computed(index)
+    lines: list[str] = []
+    begun = time.monotonic()
+    seen = observe(reading, index, progress=lines.append)
+    assert time.monotonic() - begun < LIMIT_S
+    assert seen.refused == ()
+    for check, items in own.seen.items():
+        found = {item: seen.seen[check].get(item, seen.blind(check, item)) for item in items}
+        assert found == items, check
+    assert any(line.startswith("failure 1 of ") for line in lines)
