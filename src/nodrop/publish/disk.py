@@ -61,8 +61,8 @@ class Disk:
         wanted = now | 0o700 if mode is None else mode
         if wanted != now:
             os.fchmod(folder.handle, wanted)
-        with suppress(FileExistsError), os.fdopen(folder.at(MARKER).open(os.O_WRONLY | _NEW), "wb") as file:
-            file.write(MARK)
+        with suppress(FileExistsError):
+            os.close(folder.at(MARKER).write_whole(MARK))
 
     def unmark(self, folder: Held) -> None:
         """Take out of a folder that it may be removed."""
@@ -192,9 +192,7 @@ def _lock_file(place: Landing) -> int:
     """Open the file of a lock, and make it where there is none."""
     while True:
         with suppress(FileExistsError):
-            handle = place.open(os.O_RDWR | _NEW)
-            os.write(handle, LOCK)
-            return handle
+            return place.write_whole(LOCK)
         there = place.status()
         if there is None:
             continue

@@ -19,6 +19,9 @@ from nodrop.formats.root import Root, repository_of
 
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TRIES = 100
+_UNNAMED = getattr(os, "O_TMPFILE", os.O_DIRECTORY)
+_HAS_NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
+"""Errors of open(2) where a file system or kernel has no files without a name, and of link(2) without /proc."""
 
 
 class IsLink(OSError):
@@ -59,6 +62,27 @@ class Landing:
             with suppress(FileExistsError):
                 return made.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), made
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+
+    def write_whole(self, data: bytes) -> int:
+        """Make a file that has its content from the first moment, and return it open; FileExistsError if there is one.
+
+        It is a file without a name until it is whole; where the system has none (O_TMPFILE), it is written after it is
+        made.
+        """
+        try:
+            handle = os.open(".", os.O_RDWR | _UNNAMED | os.O_CLOEXEC, 0o666, dir_fd=self.folder)
+            try:
+                os.write(handle, data)
+                os.link(f"/proc/self/fd/{handle}", self.name, dst_dir_fd=self.folder)
+            except BaseException:
+                os.close(handle)
+                raise
+        except OSError as error:
+            if error.errno not in _HAS_NO_UNNAMED:
+                raise
+            handle = self.open(os.O_RDWR | os.O_CREAT | os.O_EXCL)
+            os.write(handle, data)
+        return handle
 
     def remove(self) -> None:
         """Remove the file of the name, if there is one."""
