@@ -84,6 +84,13 @@ def imports_of(path: Path) -> Iterator[tuple[str, int]]:
             yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
 
 
+def test_the_picture_of_the_packages_in_the_design_has_their_layers() -> None:
+    text = (ROOT / "docs" / "design.md").read_text()
+    picture = text.split("```layers\n")[1].split("```")[0]
+    layers = [set(re.split(r" {3,}", line)[0].split()) for line in picture.splitlines()]
+    assert layers == [layer - {"__main__"} for layer in LAYERS if layer != {"__main__"}]
+
+
 def test_imports_go_down() -> None:
     wrong = []
     for path in MODULES:

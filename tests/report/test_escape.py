@@ -1,10 +1,12 @@
+import json
 from unicodedata import category
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nodrop.report.escape import terminal, utf8
+from nodrop.report.escape import json_text, terminal, utf8
+from nodrop.report.json import dumped
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -33,6 +35,38 @@ def test_what_steers_or_hides_is_written_out(text: str, shown: str) -> None:
 )
 def test_ordinary_text_stays(text: str) -> None:
     assert terminal(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::warning file=app.js,line=1::PWNED.json:1: x", "\\x3a:warning file=app.js,line=1::PWNED.json:1: x"),
+        ("  ::add-mask::x", "  \\x3a:add-mask::x"),
+        ("##[error]x", "#\\x23[error]x"),
+        ("a ##vso[task.setvariable]x", "a #\\x23vso[task.setvariable]x"),
+        ("::/0 via ::1", "::/0 via ::1"),
+        ("a ::error::b", "a ::error::b"),
+        ("## a heading", "## a heading"),
+    ],
+)
+def test_no_line_is_a_command_to_a_ci(text: str, shown: str) -> None:
+    assert terminal(text) == shown
+    assert terminal(f"one\n{text}", lines=True) == f"one\n{shown}"
+
+
+@given(st.text())
+def test_json_of_any_text_means_the_same_and_shows_nothing_unseen(text: str) -> None:
+    plain = json.dumps([text], ensure_ascii=False, indent=2)
+    made = json_text(plain)
+    assert json.loads(made) == [text]
+    assert terminal(made.replace("\n", "")) == made.replace("\n", "") or "::" in made or "##" in made
+    assert json_text(made) == made
+
+
+def test_reports_in_json_show_nothing_unseen() -> None:
+    assert (
+        dumped({"name": "a\u202e\x9b\x7fé\u200d"}) == b'{\n  "name": "a\\u202e\\u009b\\u007f\xc3\xa9\xe2\x80\x8d"\n}\n'
+    )
 
 
 def test_line_feeds_stay_only_where_they_are_asked_for() -> None:

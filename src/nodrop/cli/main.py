@@ -88,15 +88,11 @@ def _show(error: click.ClickException) -> None:
 
 
 def _trace(text: str) -> None:
-    """Print a traceback, which can quote files: what is unseen is written out, and no line is an order to a CI.
-
-    GitHub takes lines for orders that begin with `::`, also behind spaces, and those that have `##[` anywhere
-    (actions/runner, src/Runner.Common/ActionCommand.cs); Azure those with `##vso[`.
-    """
+    """Print a traceback, which can quote files: it steers no terminal, and no line is a command to a CI."""
     from nodrop.report.escape import terminal
 
     for line in terminal(text.rstrip("\n"), lines=True).split("\n"):
-        click.echo(f"| {line.replace('##', '# #')}".rstrip(), err=True)
+        click.echo(f"| {line}".rstrip(), err=True)
 
 
 def _tell(errors: Iterable[str]) -> None:

@@ -36,12 +36,11 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     takes, the traffic class, priority group and queue that the packet lands in, and what these do. Exit 1 where
     packets do not arrive on every way.
     """
-    import json
-
     from nodrop.cli.output import say
     from nodrop.fabric.index import Index
     from nodrop.judging import reading_at
     from nodrop.report import hops
+    from nodrop.report.json import dumped
     from nodrop.routing import compute
     from nodrop.routing.paths import Walk
 
@@ -57,7 +56,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
     shown = {"version": 1, "source": src, "destination": dst, "address": str(to), "dscp": marked, **shown}
     if form == "json":
-        say(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
+        say(dumped(shown).decode())
     else:
         say(hops.text({**shown, "title": title}))
     return 0 if walk.delivered else FOUND

@@ -14,8 +14,6 @@ def command(intent: str, headroom: bool, form: str) -> None:
 
     Devices, links, bandwidth, classes, watchdogs, headroom, thresholds, pools, and which defaults hold and why.
     """
-    import json
-
     import nodrop
     from nodrop.cli.output import say
     from nodrop.design import adaptations
@@ -24,6 +22,7 @@ def command(intent: str, headroom: bool, form: str) -> None:
     from nodrop.judging import intent_of
     from nodrop.report import buffering, headroom_page, page
     from nodrop.report.fabric import facts
+    from nodrop.report.json import dumped
 
     _, loaded = intent_of(named(intent))
     fabric = nodrop.build(loaded)
@@ -35,4 +34,4 @@ def command(intent: str, headroom: bool, form: str) -> None:
     else:
         shown = facts(fabric, defaulted(loaded), adaptations(loaded))
         text = page.text(shown)
-    say(json.dumps(shown, indent=2, ensure_ascii=False) + "\n" if form == "json" else text)
+    say(dumped(shown).decode() if form == "json" else text)

@@ -1,9 +1,14 @@
 """What may not reach a reader as it stands, one function per output format (contract 9.20)."""
 
+import json
 import re
 from collections.abc import Iterable
 from unicodedata import category
 
+_COMMAND = re.compile(r"^([^\S\n]*+):(?=:[a-z][a-z-]*(?:\s[^\n]*)?::)|#(?=#(?:vso)?\[)", re.MULTILINE | re.IGNORECASE)
+"""Where a line becomes a command of GitHub's runner, `::error …::`, also behind spaces, or one of Azure's or GitHub's,
+`##vso[…` or `##[…`, wherever it is (actions/runner, src/Runner.Common/ActionCommand.cs).
+"""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -15,12 +20,22 @@ def terminal(text: str, *, lines: bool = False) -> str:
 
     Unseen are control characters, formatting characters (bidi overrides, zero-width spaces), separators of lines and
     lone surrogates. The two joiners stay, since words and emoji are spelt with them. Line feeds stay with `lines`.
-    What comes out contains nothing that would be written out again.
+    What comes out contains nothing that would be written out again. Nor is any line a command to a CI: `_COMMAND`.
     """
-    if text.isprintable():
+    if not text.isprintable():
+        kept = "\n" if lines else ""
+        text = "".join(char if char in kept or _seen(char) else _written(char) for char in text)
+    if "::" in text or "##" in text:
+        text = _COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):x}", text)
+    return text
+
+
+def json_text(text: str) -> str:
+    r"""JSON in which what is unseen (see `terminal`) is written as `\u202e`, which means the same."""
+    if text.isascii() and "\x7f" not in text:
         return text
-    kept = "\n" if lines else ""
-    return "".join(char if char in kept or _seen(char) else _written(char) for char in text)
+    lines = (line if line.isprintable() else "".join(map(_in_json, line)) for line in text.split("\n"))
+    return "\n".join(lines)
 
 
 def cell(text: str) -> str:
@@ -159,6 +174,10 @@ def _seen(char: str) -> bool:
 def _is_noncharacter(point: int) -> bool:
     """Whether a code point is none of a character, and no text of XML (Unicode 23.7; XML 1.0, 2.2)."""
     return point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
+
+
+def _in_json(char: str) -> str:
+    return char if _seen(char) else json.dumps(char)[1:-1].replace("\x7f", r"\u007f")
 
 
 def _written(char: str) -> str:

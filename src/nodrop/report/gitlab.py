@@ -7,12 +7,11 @@ description, check_name, fingerprint, severity and location.
 import hashlib
 from typing import Any
 
-import orjson
-
 from nodrop.errors import Problem
 from nodrop.fabric import subject
 from nodrop.lint.finding import Finding
 from nodrop.report.escape import terminal, utf8
+from nodrop.report.json import dumped
 from nodrop.report.outcome import Outcome, openable, told
 
 _SEVERITIES = {"error": "critical", "warning": "major", "note": "info"}
@@ -28,7 +27,7 @@ def render(outcome: Outcome) -> bytes:
         count = seen[row["fingerprint"]] = seen.get(row["fingerprint"], 0) + 1
         if count > 1:
             row["fingerprint"] = _digest(row["fingerprint"], str(count))
-    return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return dumped(rows)
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Findings for a program: version 1 of a format that only grows (contract 9.13); its schema is in `report.schema`."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -12,7 +12,7 @@ from nodrop.fabric.change import Change
 from nodrop.fabric.reading import Assumption, Note
 from nodrop.fabric.states import Unknown
 from nodrop.lint.finding import Finding, Fix, Located, Related, Suppressed, UnknownVerdict
-from nodrop.report.escape import utf8
+from nodrop.report.escape import json_text, utf8
 from nodrop.report.outcome import Outcome, statistics, summary
 
 VERSION = 1
@@ -36,12 +36,13 @@ def render(outcome: Outcome) -> bytes:
     return dumped(document)
 
 
-def dumped(document: Mapping[str, Any]) -> bytes:
-    """A document in UTF-8, two columns a level, with a line feed at the end."""
+def dumped(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
+    """Return a document in UTF-8, two columns a level, with a line feed at the end."""
     try:
-        return orjson.dumps(document, option=_OPTIONS)
+        raw = orjson.dumps(document, option=_OPTIONS)
     except orjson.JSONEncodeError:
-        return orjson.dumps(_encodable(document), option=_OPTIONS)
+        raw = orjson.dumps(_encodable(document), option=_OPTIONS)
+    return raw if raw.isascii() and b"\x7f" not in raw else json_text(raw.decode()).encode()
 
 
 def plain(value: object) -> Any:

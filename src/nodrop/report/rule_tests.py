@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape
 
-import orjson
-
 from nodrop.report.escape import terminal, utf8
+from nodrop.report.json import dumped
 from nodrop.report.junit import attributes
 from nodrop.rule_tests import Fault, Tested
 
@@ -15,7 +14,7 @@ FORMATS = ("text", "json", "junit")
 def render(results: Sequence[Tested], form: str) -> bytes:
     """Write the results in one of FORMATS, in UTF-8."""
     if form == "json":
-        return orjson.dumps(_document(results), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        return dumped(_document(results))
     lines = _junit(results) if form == "junit" else _text(results)
     return utf8("".join(f"{line}\n" for line in lines)).encode()
 

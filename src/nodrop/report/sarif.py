@@ -11,14 +11,13 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-import orjson
-
 from nodrop.errors import Problem
 from nodrop.fabric import subject
 from nodrop.lint.finding import Finding, Located, Related, UnknownVerdict
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import shipped
 from nodrop.report.escape import terminal, utf8
+from nodrop.report.json import dumped
 from nodrop.report.outcome import Outcome, openable, told
 from nodrop.report.rulings import RULINGS, Ruling
 
@@ -47,7 +46,7 @@ def render(outcome: Outcome) -> bytes:
         "results": [_result(finding, at, compared=outcome.baseline > 0) for finding in outcome.every],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return dumped(document)
 
 
 def _driver(rules: Iterable[Rule | Ruling]) -> dict[str, Any]:
