@@ -273,7 +273,7 @@ def test_tests_mirror_the_packages() -> None:
     assert {name for name in folders if not (SOURCE / name).is_dir()} == OF_NO_PACKAGE
 
 
-OF_NO_PACKAGE = {"fuzzing", "project", "rules"}
+OF_NO_PACKAGE = {"fuzzing", "project", "rules", "tools"}
 """Folders of tests of nodrop as a whole, of the repository, and of the shipped rules."""
 
 

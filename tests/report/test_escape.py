@@ -42,8 +42,8 @@ def test_ordinary_text_stays(text: str) -> None:
     [
         ("::warning file=app.js,line=1::PWNED.json:1: x", "\\x3a:warning file=app.js,line=1::PWNED.json:1: x"),
         ("  ::add-mask::x", "  \\x3a:add-mask::x"),
-        ("##[error]x", "#\\x23[error]x"),
-        ("a ##vso[task.setvariable]x", "a #\\x23vso[task.setvariable]x"),
+        ("##[error]x", "\\x23#[error]x"),
+        ("a ##vso[task.setvariable]x", "a \\x23#vso[task.setvariable]x"),
         ("::/0 via ::1", "::/0 via ::1"),
         ("a ::error::b", "a ::error::b"),
         ("## a heading", "## a heading"),
