@@ -41,7 +41,7 @@ class Interface:
 
 @dataclass
 class Way:
-    """A use of all lanes of a panel port: into how many ports, at which speeds, and how the vendor spells it."""
+    """A use of all lanes of a panel port: into how many ports, at which speeds, and how the vendor writes it."""
 
     into: int
     speeds: list[int] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Way:
 
     @property
     def spelt_as_expected(self) -> bool:
-        """Whether nodrop spells the mode as the vendor does: one mode with all speeds, fastest first."""
+        """Whether nodrop writes the mode as the vendor does: one mode with all speeds, fastest first."""
         fastest, *others = map(units.show_speed, self.speeds)
         return self.modes == [f"{self.into}x{fastest}" + (f"[{','.join(others)}]" if others else "")]
 

@@ -216,7 +216,7 @@ def _speeds(speeds: Iterable[int]) -> str:
 
 
 def _text(text: str) -> str:
-    """Spell a text in YAML; quoted unless it is a plain word."""
+    """Write a text in YAML; quoted unless it is a plain word."""
     return text if re.fullmatch(r"[A-Za-z][\w.+/-]*|[0-9]+-[0-9]+", text) else json.dumps(text)
 
 
@@ -225,7 +225,7 @@ def _flow(texts: Iterable[str]) -> str:
 
 
 def _wrapped(key: str, texts: Sequence[str]) -> list[str]:
-    """Spell a list in lines of at most _WIDTH characters, each below the first entry."""
+    """Write a list in lines of at most _WIDTH characters, each below the first entry."""
     indent = " " * (len(key) + 1)
     lines, line = [], f"{key}["
     for place, text in enumerate(map(_text, texts)):

@@ -23,7 +23,7 @@ _Supplied = Mapping[tuple[str, str], str]
 def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
     """Yield a verdict on each file that says now what it did not say before in place of the file a switch starts with.
 
-    `changed` are fabrics with what they were and what they are. A switch is the same one by its name, in any fabric, or
+    `changed` are fabrics in their former and present states. A switch is the same one by its name, in any fabric, or
     by the path of a file. One that was not there before is compared with all that are gone.
     """
     states = [(before, after) for _, before, after in changed]

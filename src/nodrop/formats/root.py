@@ -130,7 +130,7 @@ class Root:
     def walked(
         self, path: str | os.PathLike[str], *, missing: bool = False
     ) -> Iterator[tuple[list[int], list[str], list[str]]]:
-        """Go to what is named below the root, link by link, and give the folders on the way, open, and their names.
+        """Walk to a path below the root, link by link, and give the folders on the way, open, and their names.
 
         What is no folder is the last name, without a folder. Parts that are `missing` are left, where that may be.
         LeadsOut where a link leads out, or is another user's where everybody may write.

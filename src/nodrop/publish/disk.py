@@ -27,7 +27,7 @@ _RENAME_EXCHANGE = 2  # linux/fs.h
 
 
 class NotOurs(Exception):
-    """Something stands beside a tree under a name of nodrop's that nodrop did not make, or another user did."""
+    """Something beside a tree has a name of nodrop's, but nodrop did not make it, or another user did."""
 
     def __init__(self, name: str, owner: int | None = None) -> None:
         super().__init__(name)
@@ -180,7 +180,7 @@ DISK = Disk()
 
 @contextmanager
 def _readable(folder: int) -> Iterator[int]:
-    """Open a folder anew, which may be open without the right to read it."""
+    """Open a folder again, since it may be open without the right to read it."""
     handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     try:
         yield handle

@@ -221,7 +221,7 @@ class Draft:
             settle(self._place, ours, self._disk)
 
     def _ours(self) -> list[Held]:
-        """Return the trees that may stand beside the folder."""
+        """Return the trees that may be beside the folder."""
         return [self._new] if self._old is None else [self._new, self._old]
 
 

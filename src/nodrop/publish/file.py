@@ -14,7 +14,7 @@ _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 
 
 class NotRegular(OSError):
-    """What stands in the place of an output is no regular file, and is not written to."""
+    """The place of an output is taken by something that is no regular file."""
 
     def __init__(self) -> None:
         found = "not a regular file; for a pipe name its descriptor, as >(command) and /dev/fd/3 do"

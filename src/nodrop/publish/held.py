@@ -31,7 +31,7 @@ def identity(found: os.stat_result) -> Identity:
 
 
 def replaced() -> OSError:
-    """Return the error of a name that no longer leads to what was opened."""
+    """Return the error of a name that no longer leads to the opened file or folder."""
     return OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
 

@@ -8,7 +8,7 @@ They stand beside DIR, on its file system. Whenever a run ends, DIR, or while it
 What nodrop has not made under these names is neither moved nor removed: what it made belongs to the user who runs it,
 and has a marker, or a manifest and nothing that this does not list. Only a build settles what another one left.
 
-Others may be able to rename what stands there, as in a shared folder. So each folder is opened once, then checked,
+Others may be able to rename entries there, as in a shared folder. So each folder is opened once, then checked,
 filled and emptied by its descriptor. After each rename the name has to be that folder's, or the rename is undone.
 """
 
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def new(self) -> Landing:
-        """The tree on its way in or out."""
+        """The tree that comes or goes."""
         return self._beside("new")
 
     @property
@@ -73,7 +73,7 @@ def locked(place: Place, disk: Disk) -> Iterator[int | None]:
 def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
     """Open what an earlier run has left beside a tree.
 
-    NotOurs where something stands there that is another user's, or that no command has made which gives files these
+    NotOurs where something there is another user's, or that no command has made which gives files these
     names.
     """
     found = []
@@ -93,7 +93,7 @@ def leftovers(place: Place, names: Names, owner: int) -> list[Held]:
 def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
     """Leave one whole tree and nothing beside it, wherever a swap has stopped.
 
-    The caller holds the lock, and `ours` is all that nodrop made. An OSError where anything else stands beside it.
+    The caller holds the lock, and `ours` is all that nodrop made. An OSError where anything else is beside it.
     """
     if place.tree.status() is None and (old := _one_of(ours, place.old)) is not None:
         _move(old, place.old, place.tree, disk)

@@ -46,7 +46,7 @@ def check_routing(config: Config, localhost: Row, text: FrrText | None, routing:
 def contradictions(
     config: Config, localhost: Row, text: FrrText | None, routes: Mapping[str, object]
 ) -> Iterator[Problem]:
-    """Yield a problem where FRR's files say otherwise than what runs, which is given among the tables as `routes`.
+    """Yield a problem where FRR's files differ from the running configuration, given among the tables as `routes`.
 
     A switch starts with the files and never with that field: sonic-cfggen leaves out what is no table.
     """
