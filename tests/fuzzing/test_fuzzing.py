@@ -19,6 +19,7 @@ from nodrop.formats.yaml import parse
 from nodrop.platforms.sonic import reader
 from support.fuzzing import campaign as campaigns
 from support.fuzzing import corpora
+from support.fuzzing import worker as workers
 from support.fuzzing.campaign import Campaign, load_once
 from support.fuzzing.coverage import Coverage
 from support.fuzzing.minimize import fewest, minimized
@@ -42,7 +43,7 @@ def loaded() -> None:
 @pytest.fixture(autouse=True)
 def one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "seeds", lambda _: [SEED])
-    monkeypatch.setattr(campaigns, "MINIMIZE_S", 5.0)
+    monkeypatch.setattr(workers, "MINIMIZE_S", 5.0)
 
 
 def _fits(raw: bytes) -> bool:

@@ -6,5 +6,6 @@ mutation    edits of documents and lines
 coverage    which blocks of nodrop an input reaches
 trial       one input, with limits of time and memory
 minimize    the smallest input that still crashes the same way
+worker      a process that tries inputs of a campaign
 campaign    the loop, its workers, and its state on disk, which a later run resumes
 """

@@ -12,32 +12,25 @@ import re
 import select
 import shutil
 import signal
-import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from nodrop.cache import code
 from support.fuzzing import corpora
 from support.fuzzing.coverage import Coverage
-from support.fuzzing.minimize import minimized
-from support.fuzzing.mutation import Files, mutated, syntax_of
+from support.fuzzing.mutation import Files, syntax_of
 from support.fuzzing.targets import HANG_S, SILENCE_S, TARGETS, Target
 from support.fuzzing.texts import Unreadable, load
-from support.fuzzing.trial import Bench, Crash, limit_memory
+from support.fuzzing.trial import Bench, Crash
 from support.fuzzing.vocabulary import Vocabulary, of_source
+from support.fuzzing.worker import Worker, unpacked
 
-BATCH, BATCH_S = 400, 60.0
+BATCH, BATCH_S = 2000, 60.0
 """How many inputs a worker tries, and how long, before the next one begins with fresh memory."""
-MINIMIZE_S = 40.0
-"""How long a crash is made smaller, in seconds."""
-REFUSED = 0.1
-"""How many of the refused inputs that reach new code are kept: what begins with them is mostly refused too."""
 _WORDS = {"sonic-frr": ("sonic", "."), "nvue-set": ("nvue",), "frr": (".",), "stated": ("../stated",)}
 _PLATFORMS = Path(corpora.ROOT, "src", "nodrop", "platforms")
 
@@ -49,8 +42,14 @@ class Counts:
     tried: int = 0
     accepted: int = 0
     seconds: float = 0.0
+    commands: int = 0
+    """How many commands were given an input."""
     warmed: int = 0
     """How many inputs of the corpus were tried as they are, in the code of now."""
+    refused: list[int] = field(default_factory=list)
+    """Which of those were not accepted, by their number in the corpus."""
+    begun: int = 0
+    """Blocks of nodrop that its seeds reach."""
     blocks: int = 0
     """Blocks of nodrop that its inputs have reached."""
     slowest_s: float = 0.0
@@ -82,6 +81,7 @@ class Campaign:
         self.corpus = [*self.seeds, *self._kept()]
         if not self._recall():
             self.counts.warmed = 0
+            self.counts.refused.clear()
         self.vocabulary = self._vocabulary()
 
     def _counts(self) -> Counts:
@@ -142,7 +142,7 @@ class Campaign:
         process = os.fork()
         if process == 0:
             os.close(reading)
-            _Worker(self, Path(place), writing).run(size, until)
+            Worker(self, Path(place), writing).run(size, until)
         os.close(writing)
         step: list[str] = []
         told = _Lines(reading)
@@ -165,33 +165,45 @@ class Campaign:
             kind = "hang" if dead else "death"
             new, old = (_files(Path(place, name)) for name in ("new", "old"))
             how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
-            self.counts.tried += 1
+            if self.counts.warmed < len(self.corpus):
+                self._warmed(False)
+            else:
+                self.counts.tried += 1
             self._crashed(Crash(kind, f"{kind} {step[:1]} {how}", told.text, tuple(step)), new, old)
         shutil.rmtree(place, ignore_errors=True)
         gc.unfreeze()
 
     def _note(self, line: list[Any]) -> None:
         match line:
-            case ["tried", accepted, seconds]:
+            case ["tried", accepted, commands, seconds]:
                 self.counts.tried += 1
                 self.counts.accepted += accepted
+                self.counts.commands += commands
                 self.counts.slowest_s = round(max(self.counts.slowest_s, seconds), 3)
             case ["seen", slots]:
                 for slot in slots:
                     self.seen |= 1 << (8 * slot)
-            case ["new", files]:
+            case ["new", files, accepted]:
                 if self.counts.warmed == len(self.corpus):
-                    self.counts.warmed += 1
+                    self._warmed(accepted)
                 self.corpus.append(unpacked(files))
                 with (self.folder / "corpus.jsonl").open("a") as file:
                     file.write(json.dumps(files) + "\n")
-            case ["warmed", number]:
-                self.counts.warmed = number
+            case ["warmed", accepted]:
+                self._warmed(accepted)
             case ["again", key]:
                 self.counts.crashes[key] = self.counts.crashes.get(key, 0) + 1
             case ["crash", crash, files, old]:
                 crash["step"] = tuple(crash["step"])
                 self._crashed(Crash(**crash), unpacked(files), unpacked(old))
+
+    def _warmed(self, accepted: bool) -> None:
+        """Note what came of the next input of the corpus."""
+        if not accepted:
+            self.counts.refused.append(self.counts.warmed)
+        self.counts.warmed += 1
+        if self.counts.warmed == len(self.seeds):
+            self.counts.begun = self.seen.bit_count()
 
     def _crashed(self, crash: Crash, files: Files, old: Files) -> None:
         self.counts.crashes[crash.key] = self.counts.crashes.get(crash.key, 0) + 1
@@ -226,124 +238,6 @@ def _is_text(raw: bytes) -> bool:
         return False
 
 
-class _Worker:
-    """A process that tries inputs of a campaign and tells what comes of them, a line of JSON each."""
-
-    def __init__(self, campaign: Campaign, place: Path, pipe: int) -> None:
-        self.campaign, self.pipe = campaign, pipe
-        self.target, self.coverage = campaign.target, campaign.coverage
-        self.known = set(campaign.counts.crashes)
-        self.place = place
-
-    def run(self, size: int, until: float) -> None:
-        """Try inputs, and end the process."""
-        try:
-            os.environ["NODROP_NO_CACHE"] = "1"
-            null = os.open(os.devnull, os.O_RDWR)
-            for number in (0, 1):
-                os.dup2(null, number)
-            self.bench = Bench(self.target, self.place, self.campaign.hang_s)
-            limit_memory()
-            self._warm(until)
-            first = self.campaign.counts.tried
-            for number in range(first, first + size):
-                if time.monotonic() >= until:
-                    break
-                self._one(number)
-        except BrokenPipeError:  # the campaign has ended
-            os._exit(0)
-        except BaseException:  # noqa: BLE001 -- told by the exit code, and in words
-            traceback.print_exc(file=sys.stderr)
-            os._exit(99)
-        os._exit(0)
-
-    def _tell(self, *line: object) -> None:
-        data = json.dumps(line).encode() + b"\n"
-        while data:
-            data = data[os.write(self.pipe, data) :]
-
-    def _warm(self, until: float) -> None:
-        """Try the corpus as it is, for half of the time that there is."""
-        half = (time.monotonic() + until) / 2
-        corpus, first = self.campaign.corpus, self.campaign.counts.warmed
-        for number in range(first, len(corpus)):
-            if time.monotonic() > half:
-                break
-            self._tell("step", ["seed", number])
-            self.coverage.clear()
-            tried = self.bench.tried(corpus[number], corpus[number], self._steps(number))
-            self._reached()
-            self._tell("warmed", number + 1)
-            if tried.crash is not None:
-                self._crash(tried.crash, corpus[number], corpus[number])
-
-    def _steps(self, number: int) -> list[tuple[str, ...]]:
-        commands = self.target.commands
-        return [commands[number % len(commands)]] if commands else []
-
-    def _reached(self) -> bool:
-        """Note the blocks that were reached for the first time; return whether there are any."""
-        new = self.coverage.seen() & ~self.campaign.seen
-        if not new:
-            return False
-        self.campaign.seen |= new
-        raw = new.to_bytes(self.coverage.blocks + 1, "little")
-        self._tell("seen", [slot for slot, byte in enumerate(raw) if byte])
-        return True
-
-    def _one(self, number: int) -> None:
-        random = Random(f"{self.campaign.seed} {self.target.name} {number}")
-        corpus = self.campaign.corpus
-        start = max(0, len(corpus) - 40) if random.random() < 0.4 else 0
-        old = corpus[random.randrange(start, len(corpus))]
-        others = [random.choice(corpus) for _ in range(3)]
-        files = mutated(old, self.target.syntax, self.campaign.vocabulary, others, random)
-        steps = self._steps(number)
-        self._tell("step", list(steps[0]) if steps else [])
-        self.coverage.clear()
-        tried = self.bench.tried(files, old, steps)
-        self._tell("tried", tried.accepted, tried.seconds)
-        if tried.crash is not None:
-            self._crash(tried.crash, files, old)
-        elif self._reached() and (tried.accepted or random.random() < REFUSED):
-            self._tell("new", packed(files))
-            self.campaign.corpus.append(files)
-            if tried.accepted:
-                self._all(files, old)
-
-    def _all(self, files: Files, old: Files) -> None:
-        """Give an accepted input that reached something new to every command."""
-        for step in self.target.commands:
-            self._tell("step", list(step))
-            crash = self.bench.crash_of(files, old, step)
-            if crash is not None:
-                self._crash(crash, files, old)
-        self._reached()
-
-    def _crash(self, crash: Crash, files: Files, old: Files) -> None:
-        if crash.key in self.known:
-            self._tell("again", crash.key)
-            return
-        self.known.add(crash.key)
-
-        def same(candidate: Files) -> bool:
-            self._tell("step", list(crash.step))
-            found = self.bench.crash_of(candidate, old, crash.step)
-            return found is not None and found.key == crash.key
-
-        small = files
-        if crash.kind != "hang" and same(files):
-            small = minimized(files, self.target.syntax, same, MINIMIZE_S)
-            if "old" in " ".join(crash.step):
-
-                def same_from(candidate: Files) -> bool:
-                    found = self.bench.crash_of(small, candidate, crash.step)
-                    return found is not None and found.key == crash.key
-
-                old = minimized(old, self.target.syntax, same_from, MINIMIZE_S)
-        self._tell("crash", asdict(crash), packed(small), packed(old))
-
-
 class _Lines:
     """Lines of JSON from a pipe, as they come."""
 
@@ -367,16 +261,6 @@ class _Lines:
         line, _, self._held = self._held.partition(b"\n")
         found: list[Any] = json.loads(line)
         return found
-
-
-def packed(files: Files) -> dict[str, str]:
-    """Return an input as JSON has it: each byte a character."""
-    return {path: raw.decode("latin-1") for path, raw in files.items()}
-
-
-def unpacked(files: dict[str, str]) -> Files:
-    """Return the input that was packed."""
-    return {path: text.encode("latin-1") for path, text in files.items()}
 
 
 def _files(folder: Path) -> Files:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -15,6 +16,8 @@ _LARGEST = 120_000
 """Larger inputs are cut, in bytes: what is large is tried by the tests of limits."""
 _PIECES = re.compile(r"([|,:/ .=-])")
 _NUMBER = re.compile(rb"\d+")
+_loaded = lru_cache(maxsize=1000)(load)
+"""Inputs begin with the same ones again and again."""
 
 
 def syntax_of(path: str, syntaxes: Mapping[str, str]) -> str | None:
@@ -24,9 +27,18 @@ def syntax_of(path: str, syntaxes: Mapping[str, str]) -> str | None:
 
 
 def mutated(
-    files: Files, syntaxes: Mapping[str, str], vocabulary: Vocabulary, others: Sequence[Files], random: Random
+    files: Files,
+    syntaxes: Mapping[str, str],
+    vocabulary: Vocabulary,
+    others: Sequence[Files],
+    random: Random,
+    *,
+    gentle: float = 0.5,
 ) -> Files:
-    """Return an input with one to eight edits in its files, some of them with parts of other inputs."""
+    """Return an input with one to eight edits in its files, some of them with parts of other inputs.
+
+    `gentle` is the share of documents that get an edit or two which their schema is likely to take.
+    """
     made = dict(files)
     paths = [path for path in sorted(made) if syntax_of(path, syntaxes)]
     if not paths:
@@ -37,22 +49,22 @@ def mutated(
         if not similar:
             similar = [raw for one in others for name, raw in one.items() if name.endswith(path.rpartition("/")[2])]
         other = random.choice(similar) if similar else b""
-        made[path] = _changed(made[path], syntax, vocabulary, other, random)[:_LARGEST]
+        made[path] = _changed(made[path], syntax, vocabulary, other, random, gentle)[:_LARGEST]
     if len(paths) > 1 and random.random() < 0.05:
         del made[random.choice(paths)]
     return made
 
 
-def _changed(raw: bytes, syntax: str, vocabulary: Vocabulary, other: bytes, random: Random) -> bytes:
+def _changed(raw: bytes, syntax: str, vocabulary: Vocabulary, other: bytes, random: Random, gently: float) -> bytes:
     edits = 1 + min(int(random.expovariate(0.9)), 7)
     if syntax not in ("lines", "bytes") and random.random() < 0.93:
         try:
-            tree = clone(load(raw, syntax))
-            donor = load(other, syntax) if other and random.random() < 0.3 else None
+            tree = clone(_loaded(raw, syntax))
+            donor = _loaded(other, syntax) if other and random.random() < 0.3 else None
         except Unreadable:
             pass
         else:
-            gentle = random.random() < 0.5
+            gentle = random.random() < gently
             for _ in range(min(edits, 2) if gentle else edits):
                 tree = edit_tree(tree, vocabulary, donor, random, gentle=gentle)
             return dump(tree, syntax)

@@ -87,11 +87,21 @@ class Target:
     accepted: Callable[[Path], bool]
     """Reads and checks the input below a folder as the product does; returns whether it is past syntax and schema."""
     commands: tuple[Command, ...]
-    """Commands of which each input gets one, in turn, and one that reaches new code gets all."""
+    """Commands of which some inputs are given one, and those that reach new code more."""
     named: str = ""
     """The file that `{new}` and `{old}` name; the whole folder where there is none."""
     platform: str | None = None
     """The platform that files are read as, where their names do not tell."""
+
+    @property
+    def share(self) -> float:
+        """How many of the accepted inputs are given a command; rules judge every accepted configuration anyway."""
+        return 0.05 if self.goal == CONFIGURATION else 1.0
+
+    @property
+    def gentle(self) -> float:
+        """How many inputs are edited so that a strict schema is likely to take them."""
+        return 0.5 if self.goal == CONFIGURATION else 0.85
 
 
 def _read(platform: str | None = None, named: str = "") -> Callable[[Path], bool]:
