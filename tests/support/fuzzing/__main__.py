@@ -61,7 +61,7 @@ def _row(campaign) -> str:  # type: ignore[no-untyped-def]
     counts = campaign.counts
     return (
         f"{campaign.target.name:10} {counts.tried:7} inputs, {counts.accepted:6} of {campaign.target.goal} accepted, "
-        f"{counts.commands:6} commands, {len(campaign.corpus):5} kept, "
+        f"{counts.judged:6} judged, {counts.commands:6} commands, {len(campaign.corpus):5} kept, "
         f"{campaign.seen.bit_count():6} blocks of {counts.begun} by seeds, "
         f"{counts.tried / max(counts.seconds, 0.001):5.0f}/s, slowest {counts.slowest_s:.1f} s, "
         f"{counts.peak_mb} MB, {sum(counts.crashes.values())} crashes of {len(counts.crashes)} causes"

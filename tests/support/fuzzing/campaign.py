@@ -42,6 +42,8 @@ class Counts:
     tried: int = 0
     accepted: int = 0
     seconds: float = 0.0
+    judged: int = 0
+    """How many were judged by every rule."""
     commands: int = 0
     """How many commands were given an input."""
     warmed: int = 0
@@ -65,7 +67,7 @@ def load_once() -> None:
         path = Path(place, "leaf1", "config_db.json")
         path.parent.mkdir()
         path.write_text('{"PORT": {"Ethernet0": {"speed": "400000"}}}')
-        TARGETS[0].accepted(Path(place))
+        TARGETS[0].judge(TARGETS[0].accepted(Path(place)))  # type: ignore[misc]
 
 
 class Campaign:
@@ -175,9 +177,10 @@ class Campaign:
 
     def _note(self, line: list[Any]) -> None:
         match line:
-            case ["tried", accepted, commands, seconds]:
+            case ["tried", accepted, judged, commands, seconds]:
                 self.counts.tried += 1
                 self.counts.accepted += accepted
+                self.counts.judged += judged
                 self.counts.commands += commands
                 self.counts.slowest_s = round(max(self.counts.slowest_s, seconds), 3)
             case ["seen", slots]:

@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import nodrop
@@ -84,19 +85,21 @@ class Target:
     """How many accepted inputs a campaign tries."""
     syntax: Mapping[str, str]
     """By the end of a file's name, how it is written: `json`, `yaml`, `toml`, `lines` or `bytes`."""
-    accepted: Callable[[Path], bool]
-    """Reads and checks the input below a folder as the product does; returns whether it is past syntax and schema."""
+    accepted: Callable[[Path], object]
+    """Reads and checks the input below a folder as the product does; what is false is not past syntax and schema."""
     commands: tuple[Command, ...]
     """Commands of which some inputs are given one, and those that reach new code more."""
     named: str = ""
     """The file that `{new}` and `{old}` name; the whole folder where there is none."""
     platform: str | None = None
     """The platform that files are read as, where their names do not tell."""
+    judge: Callable[[Any], None] | None = None
+    """Gives what was accepted to every rule, of the inputs that this is done with."""
 
     @property
     def share(self) -> float:
-        """How many of the accepted inputs are given a command; rules judge every accepted configuration anyway."""
-        return 0.05 if self.goal == CONFIGURATION else 1.0
+        """How many of the accepted inputs are given a command."""
+        return 0.02 if self.goal == CONFIGURATION else 0.25
 
     @property
     def gentle(self) -> float:
@@ -104,16 +107,31 @@ class Target:
         return 0.5 if self.goal == CONFIGURATION else 0.85
 
 
-def _read(platform: str | None = None, named: str = "") -> Callable[[Path], bool]:
-    """Return what reads configurations, and gives them to every rule: accepted is what made a device or a NIC."""
+def _read(platform: str | None = None, named: str = "") -> Callable[[Path], Reading | None]:
+    """Return what reads configurations: accepted is what made a device or a NIC."""
 
-    def accepted(folder: Path) -> bool:
+    def accepted(folder: Path) -> Reading | None:
         reading = nodrop.read([str(folder / named) if named else str(folder)], platform=platform)
-        for rules in (of_files(shipped()), of_routing(shipped())):
-            require_whole(judge(reading, rules, strictness="auditor").problems)
-        return says_something(reading)
+        return reading if says_something(reading) else None
 
     return accepted
+
+
+def _judge(reading: Reading) -> None:
+    """Judge a reading by every rule."""
+    for rules in (of_files(shipped()), of_routing(shipped())):
+        require_whole(judge(reading, rules, strictness="auditor").problems)
+
+
+def _reader(
+    name: str,
+    syntax: Mapping[str, str],
+    *,
+    platform: str | None = None,
+    named: str = "",
+) -> Target:
+    """Return the target of a format of configurations."""
+    return Target(name, CONFIGURATION, syntax, _read(platform, named), _ALL, named, platform, _judge)
 
 
 def says_something(reading: Reading) -> bool:
@@ -234,28 +252,15 @@ CONFIGURATION, OTHER = 50_000, 10_000
 """The goals of a campaign: accepted inputs of each reader of configurations, and of each other format."""
 
 TARGETS = (
-    Target("sonic", CONFIGURATION, {"config_db.json": "json"}, _read(), _ALL),
-    Target("sonic-frr", CONFIGURATION, {"config_db.json": "json", "frr.conf": "lines"}, _read(), _ALL),
-    Target("nvue", CONFIGURATION, {"startup.yaml": "yaml"}, _read(), _ALL),
-    Target("nvue-set", CONFIGURATION, {"leaf1.nv": "lines"}, _read("nvue", "leaf1.nv"), _ALL, "leaf1.nv", "nvue"),
-    Target("frr", CONFIGURATION, {"frr.conf": "lines"}, _read(), _ALL),
-    Target("onyx", CONFIGURATION, {"leaf1.txt": "lines"}, _read("onyx", "leaf1.txt"), _ALL, "leaf1.txt", "onyx"),
-    Target(
-        "cumulus",
-        CONFIGURATION,
-        dict.fromkeys(("interfaces", ".conf", "hostname"), "lines"),
-        _read("cumulus"),
-        _ALL,
-        platform="cumulus",
-    ),
-    Target("nclu", CONFIGURATION, {"leaf1.txt": "lines"}, _read("nclu", "leaf1.txt"), _ALL, "leaf1.txt", "nclu"),
-    Target(
-        "hosts",
-        CONFIGURATION,
-        {".yaml": "yaml", ".json": "json", "": "lines"},
-        _read(),
-        _ALL,
-    ),
+    _reader("sonic", {"config_db.json": "json"}),
+    _reader("sonic-frr", {"config_db.json": "json", "frr.conf": "lines"}),
+    _reader("nvue", {"startup.yaml": "yaml"}),
+    _reader("nvue-set", {"leaf1.nv": "lines"}, platform="nvue", named="leaf1.nv"),
+    _reader("frr", {"frr.conf": "lines"}),
+    _reader("onyx", {"leaf1.txt": "lines"}, platform="onyx", named="leaf1.txt"),
+    _reader("cumulus", dict.fromkeys(("interfaces", ".conf", "hostname"), "lines"), platform="cumulus"),
+    _reader("nclu", {"leaf1.txt": "lines"}, platform="nclu", named="leaf1.txt"),
+    _reader("hosts", {".yaml": "yaml", ".json": "json", "": "lines"}),
     Target("intent", OTHER, {"intent.yaml": "yaml"}, _intent, _WITH_INTENT, "intent.yaml"),
     Target(
         "rule",

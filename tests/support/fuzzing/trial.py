@@ -39,8 +39,14 @@ class Crash:
 class Tried:
     """What came of an input."""
 
-    accepted: bool
+    made: object
+    """What the product made of it; what is false is not past syntax and schema."""
     crash: Crash | None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it is past syntax and schema."""
+        return bool(self.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,22 +139,32 @@ class Bench:
         self.out.unlink(missing_ok=True)
 
     def tried(self, files: Files, old: Files) -> Tried:
-        """Do with an input what is done with every one."""
+        """Read an input, which is done with every one."""
         self.put(files, old)
         os.chdir(self.new)
-        return Tried(*self._guarded((), self._accepted))
+        return Tried(*self._guarded((), self._read))
+
+    def judged(self, made: object) -> Crash | None:
+        """Give what was read to every rule; return how that crashes."""
+        judge = self.target.judge
+        return self._guarded((), lambda: judge(made))[1] if judge is not None and made else None
 
     def crash_of(self, files: Files, old: Files, step: Command) -> Crash | None:
         """Return how a step crashes on an input, if it does; an empty step is what is done with every input."""
         self.put(files, old)
         os.chdir(self.new)
-        return self._guarded(step, (lambda: self._commanded(step, files)) if step else self._accepted)[1]
+        return self._guarded(step, (lambda: self._commanded(step, files)) if step else self._read_and_judged)[1]
 
-    def _accepted(self) -> bool:
+    def _read(self) -> object:
         try:
             return self.target.accepted(self.new)
         except NodropError:
-            return False
+            return None
+
+    def _read_and_judged(self) -> None:
+        made = self._read()
+        if made and self.target.judge is not None:
+            self.target.judge(made)
 
     def words(self, step: Command, files: Files, new: str = "", old: str = "../old/") -> list[str]:
         """Return the words of a command line for an input that lies below `new`, made from what is below `old`."""
@@ -161,30 +177,29 @@ class Bench:
             words += ["--platform", platform]
         return words
 
-    def _commanded(self, step: Command, files: Files) -> bool:
+    def _commanded(self, step: Command, files: Files) -> None:
         self._clear_out()
         done = command(self.words(step, files))
         if done.code not in CODES:
             raise _Ended(done)
-        return True
 
-    def _guarded(self, step: Command, act) -> tuple[bool, Crash | None]:  # type: ignore[no-untyped-def]
+    def _guarded(self, step: Command, act) -> tuple[object, Crash | None]:  # type: ignore[no-untyped-def]
         try:
             with _within(self.hang_s):
                 return act(), None
         except Hang as hang:
             where = "".join(traceback.format_tb(hang.__traceback__))
-            return False, Crash("hang", f"hang {_place(where).partition(':')[0]}", where, step)
+            return None, Crash("hang", f"hang {_place(where).partition(':')[0]}", where, step)
         except MemoryError as error:
             where = "".join(traceback.format_tb(error.__traceback__))
-            return False, Crash("memory", f"memory {_place(where)}", where, step)
+            return None, Crash("memory", f"memory {_place(where)}", where, step)
         except RuleFailed as error:
-            return False, Crash("rule", _rule_of(str(error)), str(error), step)
+            return None, Crash("rule", _rule_of(str(error)), str(error), step)
         except _Ended as end:
-            return False, _crash_of(end.done, step)
+            return None, _crash_of(end.done, step)
         except Exception as error:  # noqa: BLE001 -- whatever is raised is a crash
             where = "".join(traceback.format_exception(error))
-            return False, Crash("traceback", f"{type(error).__name__} {_place(where)}", where, step)
+            return None, Crash("traceback", f"{type(error).__name__} {_place(where)}", where, step)
 
 
 class _Ended(Exception):

@@ -24,6 +24,8 @@ REFUSED = 0.1
 """How many of the refused inputs that reach new code are kept, and how many inputs may begin with a refused one."""
 SMALLEST = 0.8
 """How many inputs begin with the smallest of three: a small one takes a tenth of the time of a large one."""
+JUDGED = 0.25
+"""How many of the accepted configurations are judged by every rule, beside those that reach new code."""
 FURTHER = 3
 """How many commands more an accepted input is given that reaches new code."""
 
@@ -75,7 +77,8 @@ class Worker:
             files, commands = corpus[number], self.target.commands
             self.coverage.clear()
             tried = self.bench.tried(files, files)
-            crash = tried.crash or (commands and self._given(commands[number % len(commands)], files, files)) or None
+            crash = tried.crash or self.bench.judged(tried.made)
+            crash = crash or (commands and self._given(commands[number % len(commands)], files, files)) or None
             self._reached()
             self._tell("warmed", tried.accepted)
             if not tried.accepted:
@@ -109,16 +112,21 @@ class Worker:
         self.coverage.clear()
         began = time.perf_counter()
         tried = self.bench.tried(files, old)
+        judged = tried.accepted and target.judge is not None and random.random() < JUDGED
+        crashes = [tried.crash, self.bench.judged(tried.made) if judged else None]
         steps: list[Command] = []
         if target.commands and random.random() < (target.share if tried.accepted else target.share * REFUSED):
             steps.append(random.choice(target.commands))
-        crashes = [tried.crash, *(self._given(step, files, old) for step in steps)]
+        crashes += [self._given(step, files, old) for step in steps]
         new = self._reached() and not any(crashes) and (tried.accepted or random.random() < REFUSED)
         if new and tried.accepted:
+            if not judged and target.judge is not None:
+                judged = True
+                crashes.append(self.bench.judged(tried.made))
             steps += (further := random.sample(target.commands, min(FURTHER, len(target.commands))))
             crashes += [self._given(step, files, old) for step in further]
             self._reached()
-        self._tell("tried", tried.accepted, len(steps), time.perf_counter() - began)
+        self._tell("tried", tried.accepted, judged, len(steps), time.perf_counter() - began)
         if new:
             self._tell("new", packed(files), tried.accepted)
             if not tried.accepted:
