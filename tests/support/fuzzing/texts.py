@@ -160,7 +160,7 @@ def nodes(tree: Tree) -> Iterator[tuple[list[Any], int, Any]]:
         here = pending.pop()
         if isinstance(here, Pairs):
             for pair in here:
-                yield pair, 1, pair[0]
+                yield pair, 1, "" if pair[0] is None else pair[0]
                 pending.append(pair[1])
         elif isinstance(here, list):
             for index, value in enumerate(here):

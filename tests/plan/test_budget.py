@@ -1,0 +1,47 @@
+"""How much a plan tries for a switch of which many changes cannot be made together: one budget, over all edits of it."""
+
+from pathlib import Path
+
+import pytest
+
+from nodrop.limits import MAX_TRIALS
+from nodrop.platforms import editing
+from support.command import nodrop
+
+OLD = """\
+nv set interface swp1-32 type swp
+nv set interface swp1-4 link mtu 9216
+nv set interface swp1s0-1,swp2s0-1 qos egress-shaper profile tc6-min-20G-max-20G
+nv set qos roce mode lossless
+"""
+NEW = """\
+nv set interface swp1s0-1,swp2s0-1,swp33s0-1,swp34s0-1 qos pfc-watchdog state enable
+nv set interface swp2
+"""
+
+
+@pytest.fixture
+def failed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collect why changes cannot be made, one for each time that it is tried."""
+    found: list[str] = []
+    take = editing.State._take
+
+    def counted(state: editing.State, changes):  # type: ignore[no-untyped-def]
+        why = take(state, changes)
+        found.extend([why] if why is not None else [])
+        return why
+
+    monkeypatch.setattr(editing.State, "_take", counted)
+    return found
+
+
+def test_a_switch_has_one_budget_over_all_edits_of_a_plan(tmp_path: Path, failed: list[str]) -> None:
+    paths = [tmp_path / name / "leaf1.nv" for name in ("old", "new")]
+    for path, text in zip(paths, (OLD, NEW), strict=True):
+        path.parent.mkdir()
+        path.write_text(text)
+    done = nodrop("plan", *paths, "--no-config", "--patch", tmp_path / "out")
+    assert done.code == 1
+    assert 0 < len(failed) <= 2 * MAX_TRIALS  # of each edit, the first trial is free
+    left = (tmp_path / "out" / "leaf1" / "by-hand.txt").read_text()
+    assert "not tried, for too many changes of this switch cannot be made together" in left
