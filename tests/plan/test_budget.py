@@ -1,4 +1,4 @@
-"""How much a plan tries for a switch of which many changes cannot be made together: one budget, over all edits of it."""
+"""How much a plan tries for a switch whose changes cannot be made together: one budget over all edits of it."""
 
 from pathlib import Path
 

@@ -13,8 +13,10 @@ from nodrop.fabric.reading import Reading
 from nodrop.plan.effects import bundle, shape_of, uncomputed
 from nodrop.plan.model import Plan, Share, When
 from nodrop.plan.order import Order
+from nodrop.plan.patches import by_hand
 from nodrop.plan.shares import Shares
 from nodrop.plan.towards import as_read
+from nodrop.platforms.editing import Budget
 
 _MOST = 8
 """Kinds of changes of which one switch each is looked into."""
@@ -43,6 +45,7 @@ class Insides:
         self._names = list(found.values())[:_MOST]
         self.untried = max(0, len(found) - _MOST)
         """Kinds of changes that are not looked into."""
+        self._by_hand = by_hand(plan)
         self._known: dict[tuple[str, tuple[Share, ...]], list[tuple[int, str, Device]]] = {}
         self._interner = Interner()
 
@@ -65,9 +68,11 @@ class Insides:
         editor = platforms.editor(platform)
         if editor is None:
             return
+        budget, left = Budget(files), self._by_hand.get(name, {})
         for turn, share in enumerate(shares):
+            wanted = [one for one in uncomputed(self._shares.part(name, share)) if one.subject not in left]
             try:
-                edit = editor.edit(files, uncomputed(self._shares.part(name, share)), name=name)
+                edit = editor.edit(files, wanted, name=name, budget=budget)
             except InputProblems:
                 return
             before = self._shares.device(name, shares[:turn])

@@ -17,6 +17,7 @@ from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told
 from nodrop.plan.telling import make_of, merged, shape_key, template, told
 from nodrop.plan.towards import towards
 from nodrop.platforms.changing import Known, effect
+from nodrop.platforms.editing import Budget
 
 _OF_KIND: Mapping[Kind, Effect] = {
     "added": Effect(reasons=("it carries no traffic before its cables do",)),
@@ -45,6 +46,9 @@ class Effects:
         self._changes = {change.name: change for change in changes}
         self._known: dict[object, Effect] = {}
         self._bundles: dict[str, dict[str, bytes] | None] = {}
+        self._budgets: dict[str, Budget] = {}
+        self.left: dict[str, Mapping[Subject, str]] = {}
+        """By switch, which changes no patch makes in its own files, and why, where all of them were tried in those."""
         self._edits: dict[object, Edit | None] = {}
         self._whole: dict[object, Edit | None] = {}
 
@@ -72,6 +76,7 @@ class Effects:
         """Return the worst that is known of a change, and that its steps do in a switch's own files."""
         assert change.old is not None
         wanted = list(replace(change, parts=(Part(ports, fact.entries),)).changes())
+        whole = self._all(change)  # before the facts alone, which are to leave it enough of the budget
         edit = self._alone(fact, ports, change)
         known = [effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries]
         known = [Known("none", _IDLE)] if idle else known
@@ -79,7 +84,6 @@ class Effects:
         reasons = [one.reason for one in known if one is not None]
         if edit is None:
             return Effect(risk=worst([*risks, "unknown"]), reasons=once(reasons), means="unknown")
-        whole = self._all(change)
         if edit.by_hand and not {_shape_of(one) for one in wanted} & {_shape_of(one.change) for one in whole.by_hand}:
             edit = whole if None in known else Edit()
         if edit.by_hand:
@@ -115,9 +119,13 @@ class Effects:
             every = uncomputed(change)
             whole = self._edit(change, every)
             if whole is not None and whole.by_hand:
-                left = {one.subject for one in self._by_hand(change)}
-                rest = self._edit(change, [one for one in every if one.subject not in left])
-                whole = whole if rest is None else replace(rest, by_hand=(*rest.by_hand, *whole.by_hand))
+                alone = {one.subject for one in self._by_hand(change)}
+                left = tuple(one for one in whole.by_hand if one.change.subject in alone)
+                gone = {one.change.subject for one in left}
+                rest = self._edit(change, [one for one in every if one.subject not in gone])
+                whole = whole if rest is None else replace(rest, by_hand=(*rest.by_hand, *left))
+            if whole is not None and whole.by_hand:
+                self.left[change.name] = {one.change.subject: one.line for one in whole.by_hand}
             self._whole[key] = whole if whole is None else self._towards(change, whole)
         return self._whole[key] or Edit()
 
@@ -156,7 +164,8 @@ class Effects:
         if files is None or editor is None:
             return None
         try:
-            return editor.edit(files, wanted, name=change.name)
+            budget = self._budgets.setdefault(change.name, Budget(files))
+            return editor.edit(files, wanted, name=change.name, budget=budget)
         except InputProblems:
             return None
 

@@ -235,6 +235,8 @@ class Plan:
     """What could not be read on either side, so that nothing is said of it."""
     effects: Mapping[str, Risk] = field(default_factory=dict)
     """The worst that is done to each switch that changes."""
+    left: Mapping[str, Mapping[Subject, str]] = field(default_factory=dict)
+    """By switch, which changes no patch makes in its own files, and why: nobody has to try them again."""
     exact: bool = False
     """Whether a patch is to make the new files themselves, and not only what the model has of them: somebody wrote
     the old ones, too, and they are not what a switch says of itself while it runs."""

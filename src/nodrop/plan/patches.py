@@ -74,7 +74,7 @@ def patches(plan: Plan, old: Reading, new: Reading, executor: Executor | None = 
     Of a switch that is changed in several passes, one for each, worked out in what the one before leaves.
     """
     tasks: list[list[_Task]] = []
-    lines = _lines(plan)
+    lines = by_hand(plan)
     outer: dict[str, list[Outside]] = {}
     for part in plan.outside:
         for name in part.devices:
@@ -123,9 +123,9 @@ def _in_turn(tasks: Sequence[_Task]) -> list[Patch]:
     return found
 
 
-def _lines(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
+def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
     """Return what to do by hand, by switch and part, of facts that no patch makes."""
-    found: dict[str, dict[Subject, str]] = {}
+    found: dict[str, dict[Subject, str]] = {name: dict(left) for name, left in plan.left.items()}
     for block in plan.told:
         entries = [
             (entry, fact.effect) for fact in block.facts if fact.effect.means == "by hand" for entry in fact.entries

@@ -81,6 +81,7 @@ def planned(
         unsaid=tuple(silent),
         problems=(*old.problems, *new.problems),
         effects=worsts,
+        left=effects.left,
         exact=exact,
     )
     return replace(made, order=stages(changes, new.fabric))

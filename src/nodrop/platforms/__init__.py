@@ -14,6 +14,7 @@ from nodrop.formats.comments import Comment, Syntax
 from nodrop.formats.comments import comments as found_comments
 from nodrop.formats.yaml import parse
 from nodrop.platforms.artifact import Artifact, BatfishTables
+from nodrop.platforms.editing import Budget
 from nodrop.platforms.settings import Settings
 
 _HERE = Path(__file__).parent
@@ -48,8 +49,18 @@ class Writer(Protocol):
 class Editor(Protocol):
     """A platform's `edit.py`."""
 
-    def edit(self, bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
-        """Change a device's files, given by canonical name, in nothing but what the changes ask for."""
+    def edit(
+        self,
+        bundle: Mapping[str, bytes],
+        changes: Iterable[Change],
+        *,
+        name: str = "",
+        budget: Budget | None = None,
+    ) -> Edit:
+        """Change a device's files, given by canonical name, in nothing but what the changes ask for.
+
+        Edits that are given the same budget try no more than that together; what is not tried is left by hand.
+        """
 
 
 class Between(Protocol):

@@ -66,15 +66,28 @@ def told_by_hand(changes: Iterable[Change], line: Callable[[Change], str]) -> Ed
     return Edit(by_hand=tuple(ByHand(change=change, line=line(change)) for change in changes))
 
 
+class Budget:
+    """How often changes of one switch may be tried again in parts, over all edits that are given it."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        """Allow the fewer trials, the larger the files are."""
+        size = sum(map(len, bundle.values())) or 1
+        self._left = min(MAX_TRIALS, max(MIN_TRIALS, MAX_TRIED_BYTES // size))
+
+    def spend(self) -> bool:
+        """Take one trial; return whether there was one left."""
+        self._left -= 1
+        return self._left >= 0
+
+
 class State:
     """A device's files as far as they are changed, and what they say."""
 
-    def __init__(self, bundle: Bundle, name: str, means: Means) -> None:
-        """Raise InputProblems where the files cannot be read."""
+    def __init__(self, bundle: Bundle, name: str, means: Means, budget: Budget | None = None) -> None:
+        """Raise InputProblems where the files cannot be read; without a budget, the edit gets one of its own."""
         self.bundle: Bundle = dict(bundle)
         self._name, self._means = name, means
-        size = sum(map(len, bundle.values())) or 1
-        self._trials = min(MAX_TRIALS, max(MIN_TRIALS, MAX_TRIED_BYTES // size))
+        self._budget = budget or Budget(bundle)
         self.reading = self.first = self._read(self.bundle)
         if self.reading.problems:
             raise InputProblems(list(self.reading.problems))
@@ -83,14 +96,12 @@ class State:
         return self._means.read(self._name, sources(bundle))
 
     def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
-        """Make changes, together if they can be; yield those that cannot be made."""
+        """Make changes, together if they can be; yield those that cannot be made.
+
+        That all are tried together is free; that parts of them are is what the budget is for.
+        """
         if not changes:
             return
-        if not self._trials:
-            said = "not tried, for too many changes of this switch cannot be made together"
-            yield from (ByHand(change=change, line=f"{spelt(change.subject)}: {said}") for change in changes)
-            return
-        self._trials -= 1
         impossible = self._means.impossible
         why = next((text for change in changes if (text := impossible(change))), None) or self._take(changes)
         if why is None:
@@ -99,8 +110,12 @@ class State:
             yield ByHand(change=changes[0], line=f"{spelt(changes[0].subject)}: {why}")
             return
         middle = len(changes) // 2
-        yield from self.make(changes[:middle])
-        yield from self.make(changes[middle:])
+        for part in (changes[:middle], changes[middle:]):
+            if self._budget.spend():
+                yield from self.make(part)
+            else:
+                said = "not tried, for too many changes of this switch cannot be made together"
+                yield from (ByHand(change=change, line=f"{spelt(change.subject)}: {said}") for change in part)
 
     def made(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
         """Make changes as far as they can be; return what is left, without what follows from those that were made."""

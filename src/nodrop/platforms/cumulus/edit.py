@@ -7,14 +7,16 @@ from nodrop.fabric.subject import text
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE
 from nodrop.platforms.cumulus.features import FEATURES, SWITCHD
 from nodrop.platforms.cumulus.interfaces import INTERFACES
-from nodrop.platforms.editing import told_by_hand
+from nodrop.platforms.editing import Budget, told_by_hand
 
 _RELOAD = "systemctl reload switchd"
 _IFRELOAD = "ifreload -a"
 _SOURCES = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
 
 
-def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+def edit(
+    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+) -> Edit:
     """Leave the files as they are, and say of each change which line to write into which of them."""
     features = next((file for file in FEATURES if file in bundle), FEATURES[0])
     return told_by_hand(changes, lambda change: _line(change, features))

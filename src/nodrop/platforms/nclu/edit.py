@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.fabric.change import Change, Edit
 from nodrop.fabric.subject import text
-from nodrop.platforms.editing import told_by_hand
+from nodrop.platforms.editing import Budget, told_by_hand
 
 _FECS = {"rs": "rs", "fc": "baser", "none": "off"}
 
 
-def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+def edit(
+    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+) -> Edit:
     """Leave the files as they are, and say of each change what to type."""
     return told_by_hand(changes, _line)
 

@@ -18,7 +18,7 @@ from nodrop.fabric.values import changed
 from nodrop.formats import nvset
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.platforms import file_of, not_carried
-from nodrop.platforms.editing import Bundle, Found, Means, State, alongside, both_ways, same
+from nodrop.platforms.editing import Budget, Bundle, Found, Means, State, alongside, both_ways, same
 from nodrop.platforms.nvue.edit_between import between as between
 from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
@@ -58,7 +58,9 @@ _FOLLOWING = frozenset({"pfc_to_priority_group", "pfc_to_queue", "priority_group
 _PAUSE = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
-def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+def edit(
+    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+) -> Edit:
     """Change a device's file, given by canonical name; `name` is the device's where it states no hostname.
 
     Raises InputProblems where the file cannot be read. Changes are made together where that can be, else one by one,
@@ -75,7 +77,7 @@ def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = 
         spelling=_OF_KEYS,
         meaning=_OF_MEANING,
     )
-    state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), means)
+    state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), means, budget)
     by_hand = state.made(wanted)
     file = file_of("nvue", bundle)
     if state.bundle == bundle:

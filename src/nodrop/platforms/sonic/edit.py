@@ -20,7 +20,7 @@ from nodrop.formats.json import parse
 from nodrop.formats.json_edit import rewrite
 from nodrop.formats.shapes import mapping, mapping_at, value_at
 from nodrop.hardware.dynamic import as_configured, resolve
-from nodrop.platforms.editing import Found, Means, State, alongside, both_ways, same, sources
+from nodrop.platforms.editing import Budget, Found, Means, State, alongside, both_ways, same, sources
 from nodrop.platforms.frr_changes import CHANGES, changes
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.draft import Draft
@@ -58,14 +58,16 @@ _FIXED = (("VERSIONS",), ("DEVICE_METADATA", "localhost", "hwsku"), ("DEVICE_MET
 _OF_A_DIALECT = frozenset({"bracket-reference", "comma-port-list", "ignored-table", "unknown-field", "unknown-table"})
 
 
-def edit(bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
+def edit(
+    bundle: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+) -> Edit:
     """Change a device's files, given by canonical name; `name` is the device's where they state no hostname.
 
     Raises InputProblems where config_db.json cannot be read. Changes are made together where that can be, else one
     by one, in their order; what cannot be made is `by_hand`, with the reason.
     """
     wanted = list(changes)
-    state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), _MEANS)
+    state = State(bundle, name or (wanted[0].subject[0] if wanted else ""), _MEANS, budget)
     by_hand = state.made(wanted)
     files = {file: raw for file, raw in state.bundle.items() if raw != bundle.get(file)}
     if not files:
