@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
+from nodrop.fabric.change import ByHand
 from nodrop.fabric.compare import differences, mixed
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.intern import Interner
@@ -70,11 +71,13 @@ class Insides:
             return
         budget, left = Budget(files), self._by_hand.get(name, {})
         for turn, share in enumerate(shares):
-            wanted = [one for one in uncomputed(self._shares.part(name, share)) if one.subject not in left]
+            every = uncomputed(self._shares.part(name, share))
+            known = [ByHand(change=one, line=left[one.subject]) for one in every if one.subject in left]
             try:
-                edit = editor.edit(files, wanted, name=name, budget=budget)
+                edit = editor.edit(files, [one for one in every if one.subject not in left], name=name, budget=budget)
             except InputProblems:
                 return
+            edit = replace(edit, by_hand=(*edit.by_hand, *known))
             before = self._shares.device(name, shares[:turn])
             assert before is not None
             was = as_read(platform, name, files)

@@ -1,4 +1,4 @@
-"""Files of commands, one on a line: a command that a reader cannot take is an unknown line, never a fault of nodrop."""
+"""Files of commands, one on a line: a command that a reader does not understand is kept as an unknown line."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,12 +11,11 @@ class NotUnderstood(Exception):
 
 
 def understood(line: _Line, reader: Callable[[_Line], None], others: list[_Line]) -> None:
-    """Have a reader take a command; add the command to `others` if the reader does not understand it.
+    """Have a reader take a command; add the command to `others` where the reader raises NotUnderstood.
 
-    A reader may index the words of a command, look them up and convert them without a check. A word that is missing
-    (IndexError), unknown (KeyError) or not a value (ValueError) makes the command one that is not understood.
+    Any other exception is a fault of the reader.
     """
     try:
         reader(line)
-    except (NotUnderstood, LookupError, ValueError):
+    except NotUnderstood:
         others.append(line)

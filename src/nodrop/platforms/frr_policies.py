@@ -175,7 +175,7 @@ class Policies:
             else:
                 found["set"] |= goes
             return
-        known = {"match": MATCHES, "set": SETS}[kind]
+        known = {"match": MATCHES, "set": SETS}.get(kind, ())
         attribute = next(iter([one for one in known if rest.startswith(f"{one} ")]), None)
         if attribute is None:
             raise NotUnderstood
