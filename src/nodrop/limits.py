@@ -11,6 +11,8 @@ MAX_32_BITS = 2**32 - 1
 
 MAX_REMARKS = 2000
 """Faults of one switch's files that are listed; further ones are not looked for, which a note says once."""
+MAX_SETTING_FAULTS = 200
+"""Settings of one startup.yaml or script of `nv set` that its schema does not take: more is another kind of file."""
 MAX_ALLOWED = 2000
 """Rules that the comments of one file allow; what is beyond allows nothing, which is said once."""
 MAX_PORTS = 8192
@@ -24,11 +26,15 @@ MAX_GUESSED = 100
 MAX_LINE = 65_536
 """Characters of a line of a script once its variables have their values."""
 MAX_TRIALS = 100
-"""How often changes of one switch are tried to find those that its files cannot say."""
+"""How often parts of the changes of one switch are tried to find those that its files cannot say."""
 MIN_TRIALS = 16
 """The same for files of any size."""
 MAX_TRIED_BYTES = 20_000_000
 """Bytes of files that such trials read."""
+MAX_FIX_ROUNDS = 8
+"""How often what `fix` did may open the way for more."""
+MAX_FIX_TRIALS = 100
+"""How often `fix` looks at a fabric again; fixes that are undecided then are refused."""
 MAX_TEXT_BYTES = 5_000_000
 """Bytes of an intent, of nodrop.yaml, and of a switch's file that is not JSON: ten times what 512 ports need."""
 MAX_TEMPLATES = 256

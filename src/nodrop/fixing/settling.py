@@ -13,14 +13,10 @@ from typing import Generic, Protocol, TypeVar
 from nodrop.fabric.change import Change
 from nodrop.fabric.subject import FABRIC, Subject, cable_ends, sort_key
 from nodrop.fabric.subject import text as spelt
+from nodrop.limits import MAX_FIX_ROUNDS, MAX_FIX_TRIALS
 from nodrop.lint.finding import SEVERITIES, Finding
 from nodrop.lint.suppressions import UNUSED
 from nodrop.report.outcome import Outcome
-
-MAX_ROUNDS = 8
-"""How often what was fixed may open the way for more."""
-MAX_TRIALS = 100
-"""How often a fabric is looked at again; what is undecided then is refused, each by itself would need its own look."""
 
 Key = tuple[str, Subject, str]
 
@@ -68,7 +64,7 @@ class Settler(Generic[_W]):
 
     def settle(self) -> None:
         """Make all that can be made."""
-        for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_FIX_ROUNDS):
             before = self.world
             self.refused.clear()
             self.by_hand.clear()
@@ -89,7 +85,7 @@ class Settler(Generic[_W]):
         """Make the fixes of findings, as far as nothing new appears."""
         if not findings:
             return
-        if self.trials >= MAX_TRIALS:
+        if self.trials >= MAX_FIX_TRIALS:
             self._refuse(findings, "too many other fixes were refused to try this one; name fewer files, or --select")
             return
         tried = self.world.tried(findings)

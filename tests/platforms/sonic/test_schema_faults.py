@@ -215,6 +215,6 @@ def test_names_of_unknown_tables_are_guessed_for_as_many_as_are_told(monkeypatch
 def test_the_nearest_word_is_looked_for_of_listed_faults_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     guessed: list[str] = []
     monkeypatch.setattr(schema_rows, "meant", lambda word, *_: guessed.append(word) or "")
-    cells = {f"x{number}": "1" for number in range(2 * schema_rows.MAX_FAULTS)}
+    cells = {f"x{number}": "1" for number in range(2 * MAX_REMARKS)}
     reading = read({**stock(), "VLAN": {"Vlan2": cells, "Vlan3": cells, "Vlan4": cells}})
     assert (len(reading.remarks), len(guessed)) == (MAX_REMARKS, MAX_REMARKS)

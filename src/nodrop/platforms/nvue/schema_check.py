@@ -12,6 +12,7 @@ from typing import Literal
 from nodrop.fabric.states import Unknown
 from nodrop.formats.places import on_one_line, shown
 from nodrop.hardware import switch
+from nodrop.limits import MAX_SETTING_FAULTS
 from nodrop.platforms.nvue.names import RESERVED, numbers
 from nodrop.platforms.nvue.read_values import Config, said
 from nodrop.platforms.nvue.schema import Words, hint, objects, schema
@@ -21,8 +22,6 @@ from nodrop.platforms.slips import slip
 
 _MAX_SEEN = 8
 """Values kept by place: switches differ by tier, pod and generation, and not much further."""
-_MAX_FAULTS = 200
-"""Found in one file: more is another kind of file."""
 _OWN_NAMES = frozenset({"interface", "profile"})
 _RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and later"}
 
@@ -237,7 +236,7 @@ def _value(leaf: Leaf, value: object, path: Path, found: _Found) -> None:
 
 
 def _add(found: _Found, fault: Fault) -> None:
-    if len(found) < _MAX_FAULTS:
+    if len(found) < MAX_SETTING_FAULTS:
         word = fault.text if not fault.spans else str(fault.spans)
         found.setdefault((id(fault.place), fault.kind, word), fault)
 

@@ -55,10 +55,6 @@ class Verdict:
         self.places.append((targets, text, path))
 
 
-MAX_FAULTS = 10_000
-"""How many faults of a table are looked for: five times as many as the remarks that are kept of a device."""
-
-
 class Judge:
     """Judges tables by the schema of one release."""
 
@@ -67,11 +63,11 @@ class Judge:
         self._schema = schema
 
     def table(self, table: Table, rows: Mapping[str, object]) -> Verdict:
-        """Return the verdict on a table; what is behind the first `MAX_FAULTS` faults is not judged."""
+        """Return the verdict on a table; once there are more faults than are listed, the rest is not judged."""
         verdict = Verdict()
         counts: dict[str, int] = {}
         for key, values in rows.items():
-            if len(verdict.faults) >= MAX_FAULTS:
+            if len(verdict.faults) > MAX_REMARKS:
                 break
             row = table.row(key)
             if row is None:
@@ -96,7 +92,7 @@ class Judge:
             if name in row.named:
                 verdict.name(((row.named[name], None),), part, path)
         for name, value in values.items():
-            if len(verdict.faults) >= MAX_FAULTS:
+            if len(verdict.faults) > MAX_REMARKS:
                 return
             stated = fields.get(name)
             if row.each is not None:
