@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
+from nodrop import platforms
 from nodrop.cache import Store
 from nodrop.errors import Problem
 from nodrop.fabric.fabric import End, Port
@@ -186,6 +187,7 @@ def _with_sources(
     run: _Run, digests: tuple[tuple[str, ...], ...], readings: Sequence[DeviceReading], used: Sequence[tuple[int, ...]]
 ) -> Iterator[DeviceReading]:
     for bundle, held, reading, indices in zip(run.bundles, digests, readings, used, strict=True):
+        platforms.reader(reading.device.platform)  # KeyError where there is none
         sources = [
             Source(name=name, display=text.display, path=text.path, digest=digest, root=text.root)
             for (name, text), digest in zip(bundle.files, held, strict=True)

@@ -17,7 +17,7 @@ from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.reading import DeviceReading, Remark, Source
 from nodrop.fabric.spelling import said
-from nodrop.fabric.states import Unknown
+from nodrop.fabric.states import Unknown, UnknownFact
 from nodrop.fabric.subject import Subject, matches
 from nodrop.fabric.subject import text as spelt
 from nodrop.fabric.values import changed
@@ -146,6 +146,8 @@ class State:
                     self.bundle, self.reading = bundle, reading
                     return None
                 why = why or unlike
+        except UnknownFact as error:
+            return why or str(error) or "not all that it depends on is known"
         except ValueError as error:
             return why or str(error).removeprefix(f"{spelt(changes[0].subject)}: ")
         return why

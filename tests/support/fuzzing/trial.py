@@ -20,8 +20,10 @@ from nodrop.errors import NodropError
 from support.fuzzing.mutation import Files
 from support.fuzzing.targets import CODES, HANG_S, MEMORY_BYTES, Command, RuleFailed, Target
 
-_FRAME = re.compile(r'^ *File "[^"]*/nodrop/([^"]*)", line \d+, in (\S+)', re.MULTILINE)
-_ERROR = re.compile(r"^([A-Za-z_.]+(?:Error|Exception|Exit|Interrupt|Iteration|Misread|[A-Z]\w+))(?::|$)", re.MULTILINE)
+_FRAME = re.compile(r'^[ |]*File "[^"]*/nodrop/([^"]*)", line \d+, in (\S+)', re.MULTILINE)
+_ERROR = re.compile(
+    r"^[ |]*([A-Za-z_.]+(?:Error|Exception|Exit|Interrupt|Iteration|Misread|[A-Z]\w+))(?::|$)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.qos import COLORS, QosProfile, Queue, WredProfile
 from nodrop.fabric.reading import DeviceReading
-from nodrop.fabric.states import Unknown, UnknownFact
+from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject, matches
 from nodrop.fabric.values import changed
 from nodrop.formats import nvset
@@ -126,7 +126,7 @@ class _Drawing:
                 made = {**bundle, file: document.text.encode()}
                 self._drafts.append((made, draft))
                 yield made
-        except (UnknownFact, NodropError) as error:
+        except NodropError as error:
             raise ValueError(str(error)) from None
 
     def _keep(self, bundle: Bundle) -> None:
@@ -193,7 +193,7 @@ def _of_one_color(old: Queue, new: Queue) -> Queue:
     if not isinstance(was, WredProfile) or not isinstance(now, WredProfile):
         return new
     moved = [color for color in COLORS if not same(getattr(was, color), getattr(now, color))]
-    if was.green != was.yellow or was.green != was.red or len(moved) != 1:
+    if not same(was.green, was.yellow) or not same(was.green, was.red) or len(moved) != 1:
         return new
     return changed(new, wred=changed(now, **dict.fromkeys(COLORS, getattr(now, moved[0]))))
 

@@ -160,7 +160,7 @@ def _port_together(old: Interface, new: Interface, device: str, subjects: Sequen
     """A port with what stands in the same field as something that changed: both directions of pause, and the trust."""
     if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new
-    if old.qos.pfc_tx_priorities != ALL_PRIORITIES:
+    if not same(old.qos.pfc_tx_priorities, ALL_PRIORITIES):
         new = both_ways(old, new, device, subjects, lambda _: False)
     assert isinstance(new.qos, QosProfile)
     if not any(matches(subject[:4], (device, new.name, "qos", "trust")) for subject in subjects):
