@@ -99,7 +99,7 @@ class Target:
     @property
     def share(self) -> float:
         """How many of the accepted inputs are given a command."""
-        return 0.02 if self.goal == CONFIGURATION else 0.25
+        return 0.01 if self.goal == CONFIGURATION else 0.2
 
     @property
     def gentle(self) -> float:

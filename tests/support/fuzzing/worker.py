@@ -24,7 +24,7 @@ REFUSED = 0.1
 """How many of the refused inputs that reach new code are kept, and how many inputs may begin with a refused one."""
 SMALLEST = 0.8
 """How many inputs begin with the smallest of three: a small one takes a tenth of the time of a large one."""
-JUDGED = 0.25
+JUDGED = 0.1
 """How many of the accepted configurations are judged by every rule, beside those that reach new code."""
 FURTHER = 3
 """How many commands more an accepted input is given that reaches new code."""
