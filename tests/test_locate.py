@@ -10,7 +10,7 @@ from nodrop.fabric.reading import Note, Place, Reading, Source
 from nodrop.fabric.subject import Subject, link, parse, text
 from nodrop.formats.places import Span
 from nodrop.lint.finding import Finding, Located, Related
-from nodrop.locate import locate
+from nodrop.locate import _LinesOf, locate
 
 TEXT = "leaf\nEthernet0 mtu 9216\nEthernet8 mtu 1500\n"
 
@@ -253,3 +253,11 @@ def test_a_place_beyond_the_text_has_no_line() -> None:
     pointed = locate([known], reading(leaf1=(held(),)), Words())
     assert pointed.findings == (known,)
     assert pointed.line("leaf1/config_db.json", 99) is None
+
+
+def test_a_line_that_many_findings_stand_on_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr("nodrop.locate.suspicious", lambda text: looked.append(text) or "password" in text)
+    lines = _LinesOf({"a": b"one\npassword x"}, ())
+    assert [lines.get("a", line) for line in (1, 1, 2, 2, 3)] == ["one", "one", None, None, None]
+    assert looked == ["one", "password x"]

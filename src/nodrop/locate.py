@@ -231,14 +231,20 @@ def lines_of(raw: bytes) -> list[str]:
 class _LinesOf:
     """The lines of texts but those `hidden` and those that look like a secret's, as `formats.places` counts lines.
 
-    Each text is split when it is first asked for.
+    Each text is split when it is first asked for, and each line looked at once: a whole file may be one line.
     """
 
     def __init__(self, texts: Mapping[str, bytes], hidden: Collection[tuple[str, int]]) -> None:
         self.texts, self._hidden = texts, hidden
         self._lines: dict[str, list[str]] = {}
+        self._known: dict[tuple[str, int], str | None] = {}
 
     def get(self, file: str, line: int) -> str | None:
+        if (file, line) not in self._known:
+            self._known[file, line] = self._looked_at(file, line)
+        return self._known[file, line]
+
+    def _looked_at(self, file: str, line: int) -> str | None:
         if file not in self._lines:
             self._lines[file] = lines_of(self.texts[file])
         lines = self._lines[file]
