@@ -13,6 +13,8 @@ MAX_REMARKS = 2000
 """Faults of one switch's files that are listed; further ones are not looked for, which a note says once."""
 MAX_SETTING_FAULTS = 200
 """Settings of one startup.yaml or script of `nv set` that its schema does not take: more is another kind of file."""
+MAX_DETAILED = 50_000
+"""Faults of a document by its schema that are looked at one by one, and values that are, where it has more of them."""
 MAX_ALLOWED = 2000
 """Rules that the comments of one file allow; what is beyond allows nothing, which is said once."""
 MAX_PORTS = 8192

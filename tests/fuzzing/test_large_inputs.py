@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.command import SCRIPT
-from support.fuzzing.large import BYTES, LIMITS, NAMES, OWN, shapes
+from support.fuzzing.large import BYTES, LIMITS, NAMES, shapes
 from support.fuzzing.trial import write
 
 SECONDS, MEMORY = 10.0, 1 << 30
@@ -45,7 +45,7 @@ def ended(words: tuple[str, ...], folder: Path) -> tuple[int, float, int, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "size"), [*((name, BYTES) for name in NAMES if name not in OWN), *_AT_LIMIT])
+@pytest.mark.parametrize(("name", "size"), [*((name, BYTES) for name in NAMES), *_AT_LIMIT])
 def test_a_large_input_is_answered_in_time(name: str, size: int, tmp_path: Path) -> None:
     wrong = []
     for number, (shape, files, words) in enumerate(shapes(name, size)):

@@ -55,3 +55,22 @@ def test_templates_of_one_file_have_a_limit(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(template, "MAX_TEMPLATES", 2)
     (problem,) = nodrop.read([str(tmp_path)]).problems
     assert (problem.path, problem.line, problem.found) == (str(path), 20, "more than 2 templates")
+
+
+def test_faults_beyond_all_details_are_counted_and_the_first_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "intent.yaml"
+    path.write_text("nodrop: 1\n" + "".join(f"x{number}: 1\n" for number in range(9)))
+    monkeypatch.setattr(load, "MAX_DETAILED", 5)
+    with pytest.raises(InputProblems) as found:
+        nodrop.load(path)
+    *listed, rest = sorted(found.value.problems, key=lambda one: (one.line is None, one.line))
+    assert [(one.line, one.where) for one in listed] == [(number + 2, f"x{number}") for number in range(4)]
+    assert rest.message.endswith(" more faults (correct the listed ones first)")
+    monkeypatch.setattr(load, "MAX_DETAILED", 1)
+    with pytest.raises(InputProblems) as found:
+        nodrop.load(path)
+    (rest,) = found.value.problems
+    assert rest.found.endswith(" faults")
+    assert "more" not in rest.found

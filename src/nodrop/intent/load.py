@@ -12,7 +12,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.formats.places import on_one_line, read_limited
 from nodrop.formats.yaml import Document, parse
 from nodrop.intent.schema import Intent
-from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
+from nodrop.limits import MAX_DETAILED, MAX_REMARKS, MAX_TEXT_BYTES
 from nodrop.units import Misread
 
 MAX_BYTES = MAX_TEXT_BYTES
@@ -64,11 +64,31 @@ def validated(document: Document, schema: type[_Model]) -> _Model:
 
 def problems_of(document: Document, error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
     """Yield the first `MAX_REMARKS` faults that pydantic found, in plain words and with places; then how many more."""
-    details = error.errors(include_url=False)
-    yield from (_problem(document, detail, schema) for detail in details[:MAX_REMARKS])
-    if len(details) > MAX_REMARKS:
-        found = f"{len(details) - MAX_REMARKS:,} more faults"
-        yield Problem(path=document.path, found=found, hint="correct the listed ones first")
+    count = error.error_count()
+    details = error.errors(include_url=False) if count <= MAX_DETAILED else _first(document.data, schema)
+    listed = details[:MAX_REMARKS]
+    yield from (_problem(document, detail, schema) for detail in listed)
+    if count > len(listed):
+        found = f"{count - len(listed):,} {'more ' if listed else ''}faults"
+        yield Problem(path=document.path, found=found, hint="correct the listed ones first" if listed else "")
+
+
+def _first(data: Any, schema: type[BaseModel]) -> list[Any]:
+    """Return the faults of the first values of a document, where the details of all would take too much memory."""
+    try:
+        schema.model_validate(_cut(data, iter(range(MAX_DETAILED))))
+    except ValidationError as error:
+        return [one for one in error.errors(include_url=False) if one["type"] != "missing"]  # it may have been cut off
+    return []
+
+
+def _cut(data: Any, left: Iterator[int]) -> Any:
+    """Return the first values of a document in their order, as many as `left` yields."""
+    if isinstance(data, dict):
+        return {key: _cut(value, left) for key, value in data.items() if next(left, None) is not None}
+    if isinstance(data, list):
+        return [_cut(value, left) for value in data if next(left, None) is not None]
+    return data
 
 
 def _problem(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:

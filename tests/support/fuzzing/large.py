@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator
 
 from nodrop.config import reading
-from nodrop.formats import yaml
 from nodrop.intent import load
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.lint import rule_loader
@@ -299,8 +298,6 @@ NAMES = tuple(_FORMATS)
 """The formats."""
 
 
-OWN = ("stated", "baseline")
-"""Formats that nodrop itself writes, as large as a site is."""
 LIMITS = {
     **dict.fromkeys(("nvue", "nvue-set", "frr", "onyx", "nclu", "cumulus", "cumulus-qos"), MAX_TEXT_BYTES),
     "hosts": hosts.MAX_BYTES,
@@ -309,13 +306,8 @@ LIMITS = {
     "pyproject": reading.MAX_BYTES,
     "profile": profile.MAX_BYTES,
     "rule": rule_loader.MAX_BYTES,
-    **dict.fromkeys(OWN, yaml.MAX_BYTES // 2),
 }
-"""The most bytes that nodrop reads of a format, where that is less than 10 MB: such inputs are tried too.
-
-Of what nodrop itself writes (`stated`, `baseline`) it reads more, line by line; the places of faults in 10 MB of that
-take up to 1.6 GB, so inputs of that size are not tried.
-"""
+"""The most bytes that nodrop reads of a format, where that is less than 10 MB: such inputs are tried too."""
 
 
 def shapes(name: str, size: int = BYTES) -> Iterator[tuple[str, Files, tuple[str, ...]]]:

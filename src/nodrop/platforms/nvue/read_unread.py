@@ -65,4 +65,4 @@ def _off(node: View, key: str) -> bool:
     if isinstance(said, dict):
         words = next((said[word] for word in ("enable", "state") if word in said), None)
         said = next(iter(words or said), "") if isinstance(words, dict) or words is None else words
-    return said is False or said in _OFF
+    return said is False or (isinstance(said, str) and said in _OFF)
