@@ -280,9 +280,9 @@ def test_coverage_tells_which_branches_ran(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.slow
 def test_a_fixed_number_of_inputs_of_every_format_ends_well(tmp_path: Path) -> None:
     """About a minute on a machine that does nothing else; with a fixed seed, every machine tries the same inputs."""
-    words = [sys.executable, "-m", "support.fuzzing", "--inputs", "20", "--state", str(tmp_path), "--seed", "22"]
+    words = [sys.executable, "-m", "support.fuzzing", "--inputs", "60", "--state", str(tmp_path), "--seed", "22"]
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONHASHSEED": "0"}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     cases = "\n".join(path.read_text()[:2000] for path in tmp_path.glob("*/crashes/*"))
     assert (done.returncode, cases) == (0, ""), done.stdout + done.stderr
-    assert done.stdout.count(" 20 inputs,") == len(TARGETS)
+    assert done.stdout.count(" 60 inputs,") == len(TARGETS)

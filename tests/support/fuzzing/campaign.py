@@ -132,10 +132,11 @@ class Campaign:
         last = self.counts.tried + inputs
         while self.counts.tried < last and (until is None or time.monotonic() < until):
             soon = time.monotonic() + BATCH_S
-            self._batch(min(BATCH, last - self.counts.tried), soon if until is None else min(soon, until), silence_s)
+            size = min(BATCH, last - self.counts.tried)
+            self._batch(size, soon if until is None else min(soon, until), silence_s, hurried=until is not None)
             self.save()
 
-    def _batch(self, size: int, until: float, silence_s: float) -> None:
+    def _batch(self, size: int, until: float, silence_s: float, *, hurried: bool) -> None:
         """Have a worker try inputs, and note what it tells; where it hangs or dies, its input is a crash."""
         reading, writing = os.pipe()
         place = tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
@@ -144,7 +145,7 @@ class Campaign:
         process = os.fork()
         if process == 0:
             os.close(reading)
-            Worker(self, Path(place), writing).run(size, until)
+            Worker(self, Path(place), writing).run(size, until, hurried=hurried)
         os.close(writing)
         step: list[str] = []
         told = _Lines(reading)

@@ -1,6 +1,7 @@
 """A process that tries inputs of a campaign, and tells what comes of each as a line of JSON."""
 
 import json
+import math
 import os
 import sys
 import time
@@ -40,8 +41,8 @@ class Worker:
         self.refused = set(campaign.counts.refused)
         self.place = place
 
-    def run(self, size: int, until: float) -> None:
-        """Try inputs, and end the process."""
+    def run(self, size: int, until: float, *, hurried: bool) -> None:
+        """Try the corpus as it is, then inputs, and end the process; half of the time is for inputs if it is short."""
         try:
             os.environ["NODROP_NO_CACHE"] = "1"
             null = os.open(os.devnull, os.O_RDWR)
@@ -49,7 +50,7 @@ class Worker:
                 os.dup2(null, number)
             self.bench = Bench(self.target, self.place, self.campaign.hang_s)
             limit_memory()
-            self._warm(until)
+            self._warm((time.monotonic() + until) / 2 if hurried else math.inf)
             first = self.campaign.counts.tried
             for number in range(first, first + size):
                 if time.monotonic() >= until:
@@ -68,11 +69,10 @@ class Worker:
             data = data[os.write(self.pipe, data) :]
 
     def _warm(self, until: float) -> None:
-        """Try the corpus as it is, for half of the time that there is."""
-        half = (time.monotonic() + until) / 2
+        """Try the corpus as it is."""
         corpus, first = self.campaign.corpus, self.campaign.counts.warmed
         for number in range(first, len(corpus)):
-            if time.monotonic() > half:
+            if time.monotonic() > until:
                 break
             files, commands = corpus[number], self.target.commands
             self.coverage.clear()
