@@ -8,6 +8,8 @@ MAX_DSCP = 63
 """The largest DSCP (RFC 2474)."""
 MAX_32_BITS = 2**32 - 1
 """The largest AS number (RFC 6793), sequence number and metric."""
+MAX_POWER = 63
+"""The largest power of two that is written out as a number."""
 
 MAX_REMARKS = 2000
 """Faults of one switch's files that are listed; further ones are not looked for, which a note says once."""

@@ -158,7 +158,14 @@ def test_queues_that_are_lossless_or_that_nobody_scheduled() -> None:
 
 def test_rates_and_alphas_as_one_writes_them() -> None:
     assert mbps(50_000_000_000) == 400_000
-    assert [alpha(exponent) for exponent in (-8, -2, 0, 3)] == ["1/256", "1/4", "1", "8"]
+    assert [alpha(exponent) for exponent in (-8, -2, 0, 3, 64, -65535)] == [
+        "1/256",
+        "1/4",
+        "1",
+        "8",
+        "2^64",
+        "2^-65535",
+    ]
 
 
 def test_counters_that_are_off_or_read_seldom() -> None:

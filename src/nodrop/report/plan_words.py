@@ -10,6 +10,7 @@ from nodrop.fabric.qos import COLORS, QosProfile
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject, cable_ends
 from nodrop.fabric.types import KEYS
+from nodrop.limits import MAX_POWER
 from nodrop.plan.model import Entry, Fact
 from nodrop.plan.telling import ANY, is_row, kind_of, rows, template
 from nodrop.report.names import listing, name
@@ -179,7 +180,7 @@ def value(part: str, given: Any) -> str:
         case int() if part.endswith("_bytes"):
             return size(given)
         case int() if part == "dynamic_th":
-            return f"2^{given}" if given < 0 else str(2**given)
+            return str(2**given) if 0 <= given <= MAX_POWER else f"2^{given}"
         case int() | float() if part.endswith(("_percent", "_ms", "_s", "_m")):
             unit = part.rpartition("_")[2]
             return f"{given}%" if unit == "percent" else f"{given} {unit}"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from nodrop.fabric.index import Index
+from nodrop.limits import MAX_POWER
 from nodrop.lint.vocabulary import TOLD, Told, word
 
 _AREAS: Mapping[str, frozenset[str]] = {
@@ -31,5 +32,7 @@ def told_otherwise(
 
 @word("filter")
 def alpha(exponent: int) -> str:
-    """A dynamic threshold as the factor that it stands for: 0 is `1`, 3 is `8`, -2 is `1/4`."""
+    """A dynamic threshold as the factor that it stands for: 0 is `1`, 3 is `8`, -2 is `1/4`, 100 is `2^100`."""
+    if abs(exponent) > MAX_POWER:
+        return f"2^{exponent}"
     return str(2**exponent) if exponent >= 0 else f"1/{2**-exponent}"
