@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.fabric.buffers import BufferPool, BufferProfile
-from nodrop.fabric.compare import Difference, differences, project
+from nodrop.fabric.compare import Difference, differences, mixed, project
 from nodrop.fabric.fabric import Device, End, Fabric, Interface, Link, Loopback, Port, TrafficClass
 from nodrop.fabric.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler
 from nodrop.fabric.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, PrefixRule, StaticRoute
@@ -194,3 +194,41 @@ def test_project_leaves_what_is_not_there() -> None:
 def test_project_of_a_misspelt_path_is_an_error() -> None:
     with pytest.raises(AttributeError, match="link_pauses"):
         project(DEVICE, ["interfaces/*/link_pauses"])
+
+
+def neighbors(*addresses: str) -> tuple[BgpNeighbor, ...]:
+    return tuple(BgpNeighbor(address=address) for address in addresses)
+
+
+def test_rows_with_keys_are_mixed_one_by_one() -> None:
+    old, new = neighbors("10.0.0.1", "10.0.0.2"), neighbors("10.0.0.1", "10.0.0.3", "10.0.0.4")
+    asked = []
+
+    def takes(path: Any, _old: Any, _new: Any) -> bool:
+        asked.append(path)
+        return bool(path == ("10.0.0.3",))
+
+    assert mixed(old, new, takes) == neighbors("10.0.0.1", "10.0.0.2", "10.0.0.3")
+    assert sorted(asked) == [("10.0.0.2",), ("10.0.0.3",), ("10.0.0.4",)]
+
+
+@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("10.0.0.1", "10.0.0.1"), ("10.0.0.1", "10.0.0.2")),
+        (("10.0.0.1", "10.0.0.2"), ("10.0.0.1", "10.0.0.1")),
+        (("10.0.0.1",), ("10.0.0.1", "10.0.0.1")),
+    ],
+)
+def test_rows_of_which_two_have_one_key_are_mixed_as_a_whole(
+    old: tuple[str, ...], new: tuple[str, ...], taken: bool
+) -> None:
+    asked = []
+
+    def takes(path: Any, _old: Any, _new: Any) -> bool:
+        asked.append(path)
+        return taken
+
+    assert mixed(neighbors(*old), neighbors(*new), takes) == neighbors(*(new if taken else old))
+    assert asked == [()]

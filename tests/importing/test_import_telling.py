@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import nodrop
 from nodrop.design.decisions import Aspect, keys_in_words
 from nodrop.fabric.compare import project
 from nodrop.fabric.fabric import Device, Interface
@@ -12,8 +13,9 @@ from nodrop.fabric.states import UNKNOWN
 from nodrop.importing import derive
 from nodrop.importing.sight import see
 from nodrop.importing.telling import not_carried
-from nodrop.importing.trying import Unlike, spelt
+from nodrop.importing.trying import Unlike, spelt, unlike
 from nodrop.intent.load import loads
+from nodrop.resources import home
 from support.imported_fabrics import bare, filled, fragments, odd
 
 
@@ -104,3 +106,18 @@ def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
         "leaf1 Ethernet[0-24 by 8]: addresses is otherwise, such as 10.9.0.0, where this intent comes to none "
         "(addressing.links decides it)",
     )
+
+
+def test_a_cable_between_switches_is_compared_and_one_to_a_host_that_is_not_stated_is_not() -> None:
+    whole = bare("two-by-two")
+    built = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    own = replace(whole, links=built.links, hosts=())
+
+    def cut(*ends: str) -> list[str]:
+        links = tuple(one for one in own.links if {one.a.node, one.b.node} != set(ends))
+        assert len(links) < len(own.links)
+        return [one.path for one in unlike(see(own), replace(own, links=links))]
+
+    host = next(one.b.node for one in own.links if one.a.node == "leaf1" and not one.b.node.startswith("spine"))
+    assert cut("leaf1", host) == []
+    assert set(cut("leaf1", "spine1")) == {"links"}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,12 +14,13 @@ from nodrop.errors import InputProblems
 from nodrop.fabric.change import Change, Edit
 from nodrop.fabric.compare import differences
 from nodrop.fabric.edit import set_value
-from nodrop.fabric.fabric import Device, Fabric
+from nodrop.fabric.fabric import Device, Fabric, Interface
 from nodrop.fabric.qos import PfcWatchdog, Scheduler
 from nodrop.fabric.states import UNKNOWN
 from nodrop.fabric.subject import parse, text
 from nodrop.platforms import editor
 from nodrop.platforms.sonic.edit import edit
+from nodrop.platforms.sonic.edit_qos import _cell_uses
 from support.json_text import applied, entries
 from support.places import GOLDEN
 from support.sonic_configs import NAME, read, stock
@@ -426,3 +428,16 @@ def test_a_tunnel_and_the_hash_are_changed_in_their_rows() -> None:
     after = json.loads(one.files["config_db.json"])
     assert after["TUNNEL"]["MuxTunnel0"] == {"tunnel_type": "IPINIP", "dscp_mode": "uniform", "ecn_mode": "standard"}
     assert after["SWITCH_HASH"]["GLOBAL"]["ecmp_hash"] == ["DST_IP", "L4_SRC_PORT"]
+
+
+def test_a_buffer_that_is_not_known_is_no_use_of_a_profile() -> None:
+    (old,) = (port for port in read(stock()).device.interfaces if port.name == PORT)
+    groups = tuple(replace(group, buffer=UNKNOWN) for group in old.qos.priority_groups)
+    new = replace(old, qos=replace(old.qos, priority_groups=groups))
+    rows = {table: {PORT: {0: {"profile": f"of_{table}"}}} for table in ("BUFFER_PG", "BUFFER_QUEUE")}
+
+    def used(port: Interface) -> list[tuple[str, Any]]:
+        return [(use.table, use.cell) for use in _cell_uses(rows, old, port, NAME, ()) if use.cell == (PORT, 0)]
+
+    assert used(old) == [("BUFFER_PG", (PORT, 0)), ("BUFFER_QUEUE", (PORT, 0))]
+    assert used(new) == [("BUFFER_QUEUE", (PORT, 0))]

@@ -1,0 +1,39 @@
+"""A fabric during a rollout: which reading each part of a state comes from."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+import nodrop
+from nodrop.fabric.reading import Reading, Source
+from nodrop.plan.model import Plan, Share
+from nodrop.plan.shares import Shares
+from nodrop.plan.states import States
+from support.plan_pairs import reading, reading_of
+
+NAMES = ("leaf1", "leaf2", "spine1", "spine2")
+
+
+def marked(one: Reading, word: str) -> Reading:
+    """A reading whose sources say from which reading they are."""
+    return replace(one, sources={name: (Source(name=word, display=f"{word}/{name}"),) for name in NAMES})
+
+
+@cache
+def pair() -> tuple[Reading, Reading, Plan]:
+    old = marked(reading("sonic"), "old")
+    new = marked(reading_of("sonic", {"mtu": "9000"}), "new")
+    return old, new, nodrop.plan(old, new)
+
+
+@pytest.mark.parametrize("done", [(), ("leaf2",), ("leaf1", "spine1"), NAMES], ids=" ".join)
+def test_files_of_a_switch_are_those_of_its_own_state(done: tuple[str, ...]) -> None:
+    old, new, plan = pair()
+    assert {change.name for change in plan.devices} == set(NAMES)
+    states = States(plan.devices, old, new, Shares(plan.devices, old.fabric, new.fabric))
+    state = states.at(dict.fromkeys(done, frozenset({Share()})), "old")
+    found = {name: [source.display for source in sources] for name, sources in state.sources.items()}
+    assert found == {name: [f"{'new' if name in done else 'old'}/{name}"] for name in NAMES}
+    sides = {"old": old.fabric, "new": new.fabric}
+    assert all(one == sides["new" if one.name in done else "old"].device(one.name) for one in state.fabric.devices)
