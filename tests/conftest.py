@@ -15,6 +15,7 @@ from _pytest.assertion.rewrite import AssertionRewritingHook
 from hypothesis import HealthCheck, settings
 
 from nodrop.resources import home
+from support.layers import tenth, tenth_of, unit
 
 settings.register_profile(
     "ci", derandomize=True, max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -25,6 +26,8 @@ settings.load_profile("ci")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write snapshots and golden files anew")
+    words = "run one tenth of the nightly tests: 0 to 9, or the hash of a commit"
+    parser.addoption("--tenth", type=tenth, metavar="NUMBER", help=words)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,6 +38,40 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()
     if config.option.collectonly:
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, AssertionRewritingHook)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark unit tests, and leave out nightly tests of other tenths than the chosen one."""
+    for item in items:
+        if unit(item):
+            item.add_marker("unit")
+    chosen = config.option.tenth
+    if chosen is not None:
+        left = [item for item in items if item.get_closest_marker("nightly") and tenth_of(item.nodeid) != chosen]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Print how to repeat the run of a tenth."""
+    chosen = config.option.tenth
+    return (
+        None
+        if chosen is None
+        else f"nightly tests: tenth {chosen} of 0 to 9; repeat with make test-nightly TENTH={chosen}"
+    )
+
+
+@pytest.fixture(autouse=True)
+def _no_process_in_unit_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail a unit test that starts a process after all: by a name that `support.layers` does not follow."""
+    if request.node.get_closest_marker("unit"):
+        monkeypatch.setattr("subprocess.Popen.__init__", _refuse)
+
+
+def _refuse(_self: object, args: object, **_options: object) -> None:
+    pytest.fail(f"a unit test starts a process: {args}")
 
 
 def pytest_collection_finish() -> None:

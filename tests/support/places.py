@@ -6,3 +6,4 @@ TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
 DATA = TESTS / "data"
 GOLDEN = ROOT / "golden"
+SOURCE = ROOT / "src" / "nodrop"

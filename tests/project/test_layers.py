@@ -1,0 +1,133 @@
+"""The layers of tests: which tests are unit tests, and which tenth of the nightly tests a commit runs."""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodrop.resources import home
+from support import command, designs
+from support.command import built, nodrop
+from support.layers import reached, tenth, tenth_of
+from support.places import ROOT, SOURCE
+
+
+def calls_the_command_line() -> None:
+    nodrop("rules")
+
+
+def calls_it_through_a_module() -> None:
+    command.nodrop("rules")
+
+
+def calls_a_helper() -> None:
+    calls_the_command_line()
+
+
+@cache
+def calls_it_once() -> None:
+    calls_a_helper()
+
+
+def calls_it_later() -> Callable[[], Any]:
+    return lambda: [nodrop(word) for word in ("rules", "hardware")]
+
+
+class Site:
+    @property
+    def built(self) -> None:
+        built("intent.yaml", "build")
+
+
+def uses_a_class() -> None:
+    print(Site().built)
+
+
+def imports_it_itself() -> None:
+    from nodrop.cli.main import run
+
+    run(["rules"])
+
+
+def starts_a_process() -> None:
+    subprocess.run(["true"], check=True)
+
+
+@given(st.integers())
+def builds_many(number: int) -> None:
+    designs.build({"mtu": number})
+
+
+def builds_one() -> None:
+    designs.build(designs.shipped("two-by-two"))
+
+
+def reads_a_file() -> str:
+    return Path(home("rules")).read_text()
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (calls_the_command_line, "nodrop.cli.main.run"),
+        (calls_it_through_a_module, "nodrop.cli.main.run"),
+        (calls_a_helper, "nodrop.cli.main.run"),
+        (calls_it_once, "nodrop.cli.main.run"),
+        (calls_it_later, "nodrop.cli.main.run"),
+        (uses_a_class, "nodrop.cli.main.run"),
+        (imports_it_itself, "nodrop.cli.main.run"),
+        (starts_a_process, "subprocess.run"),
+        (builds_many, "nodrop.design.build"),
+        (builds_one, ""),
+        (reads_a_file, ""),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_keeps_a_test_out_of_the_unit_layer(function: Callable[..., Any], expected: str) -> None:
+    assert reached(function) == expected
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("a", 0), ("1f", 1), ("4a5c4391", 0x4A5C4391 % 10)])
+def test_a_tenth_by_number_or_commit(text: str, number: int) -> None:
+    assert tenth(text) == number
+
+
+def test_tenths_are_alike_in_size() -> None:
+    sizes = Counter(tenth_of(f"tests/rules/test_rules.py::test_example[{number}]") for number in range(1000))
+    assert sizes.keys() == set(range(10))
+    assert all(70 <= size <= 130 for size in sizes.values())
+
+
+def collected(*words: str) -> set[str]:
+    """The ids of the tests that pytest collects."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 5), done.stdout[-2000:]
+    return {line for line in done.stdout.splitlines() if "::" in line}
+
+
+@pytest.mark.slow
+def test_the_tenths_are_all_nightly_tests_and_each_is_in_one() -> None:
+    collect = partial(collected, "-m", "nightly")
+    parts = [collect("--tenth", str(number)) for number in range(10)]
+    assert all(parts)
+    assert sum(map(len, parts)) == len(set.union(*parts))
+    assert set.union(*parts) == collect()
+
+
+@pytest.mark.slow
+def test_every_package_has_unit_tests() -> None:
+    packages = {path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("__init__.py")} - {"."}
+    tested = {Path(one.partition("::")[0]).parent.relative_to("tests").as_posix() for one in collected("-m", "unit")}
+    assert packages - tested - WITHIN == set()
+
+
+WITHIN = {"cli/export", "export/batfish", "lint/vocabulary"}
+"""Packages that are tested in the folder of the package around them."""
