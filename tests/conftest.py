@@ -7,11 +7,9 @@ module reads the option, so that `make golden` finds every snapshot; tests/proje
 
 import gc
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-from _pytest.assertion.rewrite import AssertionRewritingHook
 from hypothesis import HealthCheck, settings
 
 from nodrop.resources import home
@@ -30,19 +28,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--tenth", type=tenth, metavar="NUMBER", help=words)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Disable garbage collection while pytest collects tests: it frees nothing there and takes half of the time.
-
-    Rewriting of assertions takes 3 s without bytecode, and `--collect-only` runs none of them.
-    """
+def pytest_configure() -> None:
+    """Disable garbage collection while pytest collects tests: it frees nothing there and takes half of the time."""
     gc.disable()
-    if config.option.collectonly:
-        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, AssertionRewritingHook)]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark unit tests, and leave out nightly tests of other tenths than the chosen one."""
+    """Mark unit tests, leave out nightly tests of other tenths than the chosen one, and select those of snapshots."""
     for item in items:
         if unit(item):
             item.add_marker("unit")
@@ -51,6 +44,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = [item for item in items if item.get_closest_marker("nightly") and tenth_of(item.nodeid) != chosen]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
+    if config.getoption("--update-golden"):
+        _select_snapshots(config, items)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -93,13 +88,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if unneeded else None
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --update-golden, run the tests that write snapshots: slow ones first, those of one module in one process.
+def _select_snapshots(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Select the tests that write snapshots: slow ones first, those of one module in one process.
 
     Modules that share an `xdist_group` run in one process too, in alphabetical order: one reads what another writes.
     """
-    if not config.getoption("--update-golden"):
-        return
     snapshots = [item for item in items if "update_golden" in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=[item for item in items if item not in snapshots])
     for item in snapshots:
