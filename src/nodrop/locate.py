@@ -28,6 +28,7 @@ LOST_PLACE = "lost-place"
 """The kind of the note that a file has changed since it was read."""
 
 _MAX_BYTES = 1 << 30
+_LONE_CR = re.compile(rb"\r(?!\n)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -40,7 +41,7 @@ class Pointed:
     _lines: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     def line(self, file: str, line: int) -> str | None:
-        """The text of a line on which a place begins, by the name under which its file is shown; else None."""
+        """Return the text of a line on which a place begins, by the shown name of its file; else None."""
         return self._lines.get((file, line))
 
 
@@ -153,11 +154,11 @@ class _Aim:
         return [each for each in aimed if each is not None]
 
     def at_finding(self, finding: Finding) -> tuple[str, _Target] | None:
-        """What the finding points at; where that is on no device, the whole of its own device."""
+        """Return the target of the finding; without a device in it, the finding's whole device."""
         return self._at(finding.at, finding.located, finding.device)
 
     def at_related(self, related: Related) -> tuple[str, _Target] | None:
-        """What the finding also speaks of."""
+        """Return the related places of the finding."""
         return self._at(related.subject, related.located, None)
 
     def at_part(self, part: Subject) -> tuple[str, Subject] | None:
@@ -231,6 +232,8 @@ def lines_of(raw: bytes) -> list[str]:
 class _LinesOf:
     """The lines of texts but those `hidden` and those that look like a secret's, as `formats.places` counts lines.
 
+    A text with a carriage return that ends no line has none: readers of lines count them differently there.
+
     Each text is split when it is first asked for, and each line looked at once: a whole file may be one line.
     """
 
@@ -246,7 +249,8 @@ class _LinesOf:
 
     def _looked_at(self, file: str, line: int) -> str | None:
         if file not in self._lines:
-            self._lines[file] = lines_of(self.texts[file])
+            raw = self.texts[file]
+            self._lines[file] = [] if _LONE_CR.search(raw) else lines_of(raw)
         lines = self._lines[file]
         if line > len(lines) or (file, line) in self._hidden or suspicious(lines[line - 1]):
             return None
@@ -256,14 +260,14 @@ class _LinesOf:
 def _lines_of(
     secret: Collection[tuple[str, str, int]], device: str, loaded: Sequence[tuple[Source, bytes]]
 ) -> _LinesOf:
-    """The lines of a device's files, but for those that hold a secret."""
+    """Return the lines of a device's files, except those that hold a secret."""
     displays = {source.name: source.display for source, _ in loaded}
     hidden = {(displays[file], line) for name, file, line in secret if name == device and file in displays}
     return _LinesOf({source.display: raw for source, raw in loaded}, hidden)
 
 
 def load(source: Source) -> bytes:
-    """The text as it was when it was read; raises InputProblems where it is not to be had any more."""
+    """Return the text as it was read; InputProblems if it has changed or is gone."""
     if source.held is not None:
         return source.held
     if source.path is None:

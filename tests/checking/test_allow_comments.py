@@ -1,5 +1,7 @@
 """What comments of a file allow, and when they are about the same part of it in another state."""
 
+import pytest
+
 from nodrop.fabric.allowing import allowing
 from nodrop.formats.comments import Comment, Syntax, comments
 from nodrop.limits import MAX_ALLOWED
@@ -42,6 +44,15 @@ def test_a_comment_in_brackets_allows_nothing() -> None:
     allows, remarks = allowing(comments(text.encode(), "yaml"), "startup.yaml", ("leaf1",))
     assert [(one.rule, one.lines) for one in allows] == [("z", (6, 6)), ("v", (6, 6))]
     assert [one.facts["found"] for one in remarks] == ["a comment in brackets"]
+
+
+@pytest.mark.parametrize(("syntax", "mark"), [("frr", "!"), ("lines", "!"), ("shell", "#")])
+def test_a_comment_allows_nothing_where_readers_and_comments_count_other_lines(syntax: Syntax, mark: str) -> None:
+    text = f"{mark} nodrop: allow[x] y\n{mark}\r neighbor a shutdown\nneighbor b shutdown\n"
+    allows, remarks = allowing(comments(text.encode(), syntax), "frr.conf", ("leaf1",))
+    assert allows == []
+    assert [one.facts["found"] for one in remarks] == ["a comment in a file with a carriage return that ends no line"]
+    assert allowing(comments(text.replace("\r", "").encode(), syntax), "frr.conf", ("leaf1",))[0] != []
 
 
 def test_a_file_allows_so_many_rules_and_no_more() -> None:

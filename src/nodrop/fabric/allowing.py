@@ -13,7 +13,7 @@ from datetime import date
 from nodrop.fabric.reading import Allow, Place, Remark
 from nodrop.fabric.subject import Subject
 from nodrop.fabric.types import meant
-from nodrop.formats.comments import BEHIND_COMMAND, IN_BRACKETS, Comment
+from nodrop.formats.comments import BEHIND_COMMAND, IN_BRACKETS, WITH_LONE_CR, Comment
 from nodrop.formats.places import Span
 from nodrop.limits import MAX_ALLOWED
 
@@ -22,6 +22,7 @@ SHAPE = "nodrop: allow[RULE, …] until YYYY-MM-DD: REASON"
 
 _BETTER = {
     BEHIND_COMMAND: "write it on the line above",
+    WITH_LONE_CR: "end every line with a line feed",
     IN_BRACKETS: "write it before the brackets or behind them, or write this part indented instead",
 }
 """By where a comment cannot be, where to write it."""
@@ -104,7 +105,7 @@ def _read(comment: Comment, file: str) -> list[Allow]:
 
 
 def _rules(named: re.Match[str]) -> dict[str, int]:
-    """The rules in brackets, each once, and where it stands in the text."""
+    """Return the rules in brackets, each once, with its position in the text."""
     rules: dict[str, int] = {}
     at = named.start(1)
     for piece in named[1].split(","):

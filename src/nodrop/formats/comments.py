@@ -21,10 +21,12 @@ with `#` or `!`; so, with the blocks of FRR.
 """
 
 BEHIND_COMMAND, IN_BRACKETS = "behind a command", "in brackets"
+WITH_LONE_CR = "in a file with a carriage return that ends no line"
 
 _MARK = b"nodrop:"
 _SPOKEN = re.compile(r"(?:^|(?<=\s))[#!]+[ \t]*(nodrop:[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_LONE_CR = re.compile(r"\r(?!\n)")
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
 _COMMENT = re.compile(r"(?:^|\s)[#!]+[ \t]*nodrop:.*", re.IGNORECASE)
 _ENTRY = re.compile(r"\s*-(?:\s|$)")
@@ -43,8 +45,8 @@ class Comment:
     """A digest of the first of these lines without comments, and of the lines that it is indented below (FRR: of the
     blocks that it is in): equal in two states of a file where the comment is about the same part of it."""
     misplaced: str = ""
-    """Where it cannot tell what it is about: behind a command where comments have lines of their own, or in brackets,
-    where indentation means nothing."""
+    """Where it is unknown what it is about: behind a command where a comment needs a separate line, in brackets, where
+    indentation means nothing, or in a file in which others count other lines."""
 
 
 def comments(raw: bytes, syntax: Syntax) -> list[Comment]:
@@ -103,6 +105,7 @@ class _Lines:
 
     def __init__(self, text: str, syntax: Syntax, brackets: _Spans) -> None:
         self._text, self._syntax, self._brackets = text, syntax, brackets
+        self._lone_cr = syntax != "yaml" and _LONE_CR.search(text) is not None
         self._rows = _LINE_END.split(text)
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
 
@@ -122,6 +125,8 @@ class _Lines:
         misplaced = IN_BRACKETS if _is_in(spoken.start(), self._brackets) else ""
         if not alone and self._syntax in ("lines", "frr"):
             misplaced = BEHIND_COMMAND
+        if self._lone_cr:
+            misplaced = WITH_LONE_CR
         return Comment(
             text=spoken[1].rstrip(),
             line=line,
