@@ -175,9 +175,7 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_read(raw: bytes, configs
         text = configs[name].encode()
         if raw != b"\xef\xbb\xbf":
             text = text.replace(b"\n", raw)
-        elif (
-            name != "config_db.json"
-        ):  # a switch does not load one that begins so
+        elif name != "config_db.json":  # a switch does not load one that begins so
             text = raw + text
         write(f"leaf1/{name}", text)
     write("intent.yaml", raw + INTENT.encode() if raw == b"\xef\xbb\xbf" else INTENT.encode().replace(b"\n", raw))
