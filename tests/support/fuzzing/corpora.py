@@ -243,10 +243,13 @@ def _lines(platform: str) -> Callable[[], Iterator[Files]]:
 
 def _cumulus() -> Iterator[Files]:
     for folder in ("good", "bad", "old"):
-        below = TESTS / "cumulus" / folder
+        below = TESTS / "platforms" / "cumulus" / folder
         yield {f"{LEAF}/{path.name}": path.read_bytes() for path in sorted(below.iterdir())}
     yield from _examples("cumulus")
-    base = {f"{LEAF}/{path.name}": path.read_bytes() for path in sorted((TESTS / "cumulus" / "good").iterdir())}
+    base = {
+        f"{LEAF}/{path.name}": path.read_bytes()
+        for path in sorted((TESTS / "platforms" / "cumulus" / "good").iterdir())
+    }
     for text in _texts("platforms/cumulus/*.py"):
         for name, word in {"frr.conf": "router bgp", "interfaces": "iface", "qos_features.conf": "."}.items():
             if word in text:
@@ -268,7 +271,7 @@ def _hosts() -> Iterator[Files]:
 
 
 def _intents() -> Iterator[Files]:
-    paths = [*sorted((ROOT / "intents").rglob("*.yaml")), *sorted((TESTS / "errors").glob("*.yaml"))]
+    paths = [*sorted((ROOT / "intents").rglob("*.yaml")), *sorted((TESTS / "design" / "errors").glob("*.yaml"))]
     for path in paths:
         raw = path.read_bytes()
         if is_intent(raw) and len(raw) < 8_000:
