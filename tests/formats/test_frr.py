@@ -104,6 +104,7 @@ def test_blocks_are_told_by_their_words(text: str) -> None:
             ("interface a", ["ip address 10.0.0.1/31", "no ipv6 nd suppress-ra", "ip"]), "ip route 10.0.0.0/8 Null0"]),
         ("router bgp 1\n exit-address-family\n exit-vrf\n neighbor a\nexit\nneighbor b", [
             ("router bgp 1", ["neighbor a"]), "neighbor b"]),
+        ("router bgp 1\n quit\n neighbor a", ["router bgp 1", "neighbor a"]),
         ("router isis a\n hostname dynamic\n net b\n hostname c", [
             ("router isis a", ["hostname dynamic", "net b"]), "hostname c"]),
         ("router rip\n bfd default-profile a\nbfd\n peer 10.0.0.1\n  shutdown", [

@@ -46,6 +46,7 @@ _INSIDE = {"router isis": ("hostname dynamic",), "router rip": ("bfd default-pro
 _ENDS = {
     "end": "",
     "exit": "",
+    "quit": "",
     "exit-address-family": "address-family",
     "exit-vrf": "vrf",
     "exit-route-map": "route-map",
