@@ -98,6 +98,10 @@ LARGE = {
             + "".join(f"net del interface swp{one}\n" for one in range(count // 2))
         ),
     ),
+    "secrets of FRR": (
+        "leaf1/frr.conf",
+        lambda count: "router bgp 65001\n" + " neighbor 10.1.0.1 password xyz1\n" * (4 * count),
+    ),
     "addresses of one port": (
         "leaf1/config_db.json",
         lambda count: json.dumps(

@@ -115,7 +115,7 @@ def _queues(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
 
 def _rate(seen: list[Seen]) -> str | None:
     """Return the cap of a strict queue as a share of the ports' speeds, of those that are known."""
-    seen = [one for one in seen if one.speed_mbps is not None]
+    seen = [one for one in seen if one.speed_mbps]
     for percent in range(1, 101):
         if seen and all(_capped(one, percent) for one in seen):
             return f"{percent}%"

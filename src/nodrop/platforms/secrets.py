@@ -100,14 +100,15 @@ def of_frr(text: str) -> list[Found]:
     found: list[Found] = []
     if not any(word in text for word in _LIKELY):
         return found
+    line, counted = 1, 0
     for one in _FRR.finditer(text):
+        line, counted = line + text.count("\n", counted, one.start("secret")), one.start("secret")
         how = exposure(one["secret"])
         if how is not None:
             at = next(at for at in range(len(_COMMANDS)) if one[f"c{at}"] is not None)
             hashed = one[f"c{at}"].split()[-1] == "8"
             start = text.rfind("\n", 0, one.start("secret")) + 1
             first = one.start() - start + len(one[0]) - len(one[0].lstrip()) + 1
-            line = text.count("\n", 0, one.start("secret")) + 1
             what = _COMMANDS[at][1]
             found.append((line, first, one.start("secret") - start, what, "scrambled" if hashed else how))
     return found
