@@ -2,12 +2,13 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+PYTEST  = $(BIN)/python -m pytest -q -n auto --dist worksteal
 PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11 python3,$(shell \
 	$(name) -c 'import sys; print("$(name)" if sys.version_info >= (3, 11) else "")' 2>/dev/null)))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=  # tests start nodrop a thousand times, which is not to be compiled each time
 
-.PHONY: help setup demo test test-slow fuzz batfish-live check hooks golden faults bench wheelhouse pythons system clean
+.PHONY: help setup demo test-unit test test-slow test-nightly fuzz batfish-live check hooks golden faults bench wheelhouse pythons system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -23,11 +24,17 @@ $(STAMP): pyproject.toml constraints.txt scripts/venv.sh
 demo: setup ## show, build and lint the reference fabric of two platforms, then break each and lint again
 	@sh scripts/demo.sh "$(BIN)/nodrop"
 
-test: setup wheelhouse ## the tests, under 10 minutes
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow and not batfish_live"
+test-unit: setup ## the unit tests, under a minute
+	@$(PYTEST) -m unit
 
-test-slow: setup wheelhouse pythons ## the longer tests
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow || { [ $$? = 5 ] && echo "no test is marked slow"; }
+test: setup wheelhouse ## the tests, under 5 minutes
+	@$(PYTEST) -m "not slow and not nightly and not batfish_live"
+
+test-slow: setup wheelhouse pythons ## the longer tests, under 10 minutes
+	@$(PYTEST) -m slow
+
+test-nightly: setup wheelhouse pythons ## the longest tests; TENTH=0 to 9 or TENTH=COMMIT for a tenth of them
+	@$(PYTEST) --hypothesis-profile=nightly -m nightly $(addprefix --tenth=,$(TENTH))
 
 fuzz: setup ## try mutated inputs for SECONDS=60, 0 until every goal is reached; TARGET=sonic for one format; STATE=DIR is resumed
 	@PYTHONPATH=tests PYTHONHASHSEED=0 $(BIN)/python -m support.fuzzing --seconds $(or $(SECONDS),60) --state $(or $(STATE),.fuzz) $(addprefix --target ,$(TARGET))

@@ -2,7 +2,7 @@
 
 `pytest --update-golden` runs the tests that take `update_golden` and no others: they rewrite their snapshots. Only this
 module reads the option, so that `make golden` finds every snapshot; tests/project/test_golden_changes.py checks it.
-`pytest --hypothesis-profile=deep` tries twenty times as many examples.
+`pytest --hypothesis-profile=deep` tries 1,000 examples, with a random seed that hypothesis prints.
 """
 
 import gc
@@ -16,8 +16,9 @@ from nodrop.resources import home
 from support.layers import tenth, tenth_of, unit
 
 settings.register_profile(
-    "ci", derandomize=True, max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "ci", derandomize=True, max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("nightly", settings.get_profile("ci"), max_examples=100)
 settings.register_profile("deep", settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile("ci")
 
@@ -43,19 +44,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if chosen is not None:
         left = [item for item in items if item.get_closest_marker("nightly") and tenth_of(item.nodeid) != chosen]
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        gone = set(left)
+        items[:] = [item for item in items if item not in gone]
     if config.getoption("--update-golden"):
         _select_snapshots(config, items)
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print how to repeat the run of a tenth."""
-    chosen = config.option.tenth
-    return (
-        None
-        if chosen is None
-        else f"nightly tests: tenth {chosen} of 0 to 9; repeat with make test-nightly TENTH={chosen}"
-    )
+    if config.option.tenth is not None:
+        number = config.option.tenth
+        terminalreporter.write_line(f"tenth {number} of the nightly tests; repeat: make test-nightly TENTH={number}")
 
 
 @pytest.fixture(autouse=True)

@@ -115,7 +115,7 @@ def test_against_a_revision(configurations: Git, case: Case) -> None:
     require(case, "main")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_against_a_folder(configurations: Git, case: Case, tmp_path: Path) -> None:
     changed(case, configurations)

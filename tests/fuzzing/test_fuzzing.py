@@ -115,6 +115,7 @@ def _sleep() -> None:
     time.sleep(60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("act", "kind"),
     [
@@ -169,6 +170,7 @@ def test_a_rule_that_fails_is_a_crash(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (crash.kind, crash.key) == ("rule", "rule rules/pfc/x.yaml")
 
 
+@pytest.mark.slow
 def test_a_campaign_goes_on_where_it_ended(tmp_path: Path) -> None:
     first = after(tmp_path / "a", 10)
     second = Campaign(SONIC, tmp_path / "a", Coverage("nodrop"))

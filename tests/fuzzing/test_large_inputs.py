@@ -39,7 +39,7 @@ def ended(words: tuple[str, ...], folder: Path) -> tuple[int, float, int, str]:
     return process.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, said.read_text()[-2000:]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "size"), [*((name, BYTES) for name in NAMES), *_AT_LIMIT])
 def test_a_large_input_is_answered_in_time(name: str, size: int, tmp_path: Path) -> None:
     wrong = []

@@ -42,7 +42,7 @@ def test_the_build_of_a_shipped_intent_comes_back_equal(name: str) -> None:
 
 @pytest.mark.parametrize(("leaves", "spines"), MIXES[1:])
 @pytest.mark.parametrize("name", BOTH)
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_build_of_an_intent_on_other_platforms_comes_back_equal(name: str, leaves: str, spines: str) -> None:
     if name.startswith("reference"):
         pytest.skip("as large as rail-256, and of the same shape")
@@ -54,7 +54,7 @@ def test_the_build_of_an_intent_on_other_platforms_comes_back_equal(name: str, l
 
 
 @given(texts())
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_builds_of_random_intents_come_back_equal(text: str) -> None:
     try:
         fabric = nodrop.build(loads(text.encode(), "random.yaml"))

@@ -53,9 +53,9 @@ def links_out(out: Path) -> dict[str, str]:
 WAYS = tuple(links_out(Path("/")))
 
 
-def slow(*values: object) -> list[ParameterSet]:
-    """Values that are tried in the slow tests."""
-    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+def nightly(*values: object) -> list[ParameterSet]:
+    """Values that nightly tests try."""
+    return [pytest.param(value, marks=pytest.mark.nightly) for value in values]
 
 
 @pytest.fixture(scope="session")
@@ -145,7 +145,7 @@ def test_whichever_way_it_goes(way: str, name: str, outside: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("strictness", ["auditor", *slow("regular")])
+@pytest.mark.parametrize("strictness", ["auditor", *nightly("regular")])
 def test_no_format_shows_what_lies_there(form: str, strictness: str, whole: Path) -> None:
     shutil.copytree(whole / "build", "build")
     link("build/leaf1/frr.conf", "../../../outside/credentials")
@@ -169,7 +169,7 @@ READERS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("command", READERS)
-@pytest.mark.parametrize("name", ["leaf1/config_db.json", *slow("leaf1/frr.conf", "fabric.yaml")])
+@pytest.mark.parametrize("name", ["leaf1/config_db.json", *nightly("leaf1/frr.conf", "fabric.yaml")])
 def test_no_command_shows_what_lies_there(command: str, name: str, whole: Path) -> None:
     for copy in ("build", "whole"):
         shutil.copytree(whole / "build", copy)
@@ -388,7 +388,7 @@ def wrote_nothing(words: tuple[str, ...], target: str, named: str) -> None:
 
 
 @pytest.mark.usefixtures("changed")
-@pytest.mark.parametrize("kind", ["file", *slow("nothing", "inside", "git")])
+@pytest.mark.parametrize("kind", ["file", *nightly("nothing", "inside", "git")])
 @pytest.mark.parametrize("command", WRITE)
 def test_an_output_that_is_a_link_is_refused(command: str, kind: str) -> None:
     words, is_folder = WRITE[command]
@@ -406,7 +406,7 @@ def test_an_output_that_is_a_link_is_refused(command: str, kind: str) -> None:
 
 
 @pytest.mark.usefixtures("changed")
-@pytest.mark.parametrize("parent", ["../outside/empty", *slow("../outside/new", ".git", "next/deep", "chained")])
+@pytest.mark.parametrize("parent", ["../outside/empty", *nightly("../outside/new", ".git", "next/deep", "chained")])
 @pytest.mark.parametrize("command", WRITE)
 def test_a_folder_above_an_output_leads_nowhere_else(command: str, parent: str) -> None:
     link("next", "../outside")
@@ -493,7 +493,7 @@ MODES: dict[str, tuple[tuple[str, ...], bool]] = {
 
 
 @pytest.mark.usefixtures("changed")
-@pytest.mark.parametrize("umask", [0o027, *slow(0o077, 0o002, 0o000)])
+@pytest.mark.parametrize("umask", [0o027, *nightly(0o077, 0o002, 0o000)])
 @pytest.mark.parametrize("command", MODES)
 def test_modes_follow_the_umask_and_what_may_hold_secrets_is_for_its_owner(command: str, umask: int) -> None:
     words, secret = MODES[command]
@@ -609,7 +609,7 @@ def test_a_manifest_of_any_size_is_refused_in_words(whole: Path) -> None:
 BESIDE = (".X.nodrop-old", ".X.nodrop-new", ".X.nodrop-lock")
 
 
-@pytest.mark.parametrize("name", [BESIDE[0], *slow(*BESIDE[1:])])
+@pytest.mark.parametrize("name", [BESIDE[0], *nightly(*BESIDE[1:])])
 @pytest.mark.parametrize(
     "words",
     [

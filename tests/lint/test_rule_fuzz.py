@@ -87,7 +87,7 @@ def test_a_broken_rule_file_is_a_rule_or_problems(tmp_path: Path) -> None:
     assert loaded(200, tmp_path) == {"rule", "problems"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_thousand_broken_rule_files_are_rules_or_problems(tmp_path: Path) -> None:
     assert loaded(2000, tmp_path) == {"rule", "problems"}
 

@@ -107,7 +107,7 @@ def test_a_few_random_edits(site: Path) -> None:
     lived(site, 40, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [2, 3])
 def test_random_edits_for_a_while(site: Path, seed: int) -> None:
     lived(site, 400, seed)

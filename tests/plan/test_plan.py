@@ -170,7 +170,7 @@ def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
 @pytest.mark.parametrize("platform", ["sonic", "nvue"])
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_patch_makes_the_new_fabric_of_the_old_files(platform: str, data: st.DataObject) -> None:
     knobs = data.draw(st.lists(st.sampled_from(sorted(KNOBS)), min_size=1, max_size=3, unique=True))
     changes = {knob: data.draw(st.sampled_from(KNOBS[knob])) for knob in knobs}

@@ -67,7 +67,7 @@ def test_frr_accepts_what_random_intents_become(folder: Path, fabric: Fabric) ->
         assert_accepted(folder, frr.write(device))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=20)
 @given(device=devices().filter(lambda device: device.bgp is not None))
 def test_frr_accepts_random_routing(folder: Path, device: Device) -> None:

@@ -126,14 +126,14 @@ def test_random_intents_come_back_whole(fabric: Fabric) -> None:
     assert list(nodrop.write(reading.fabric)) == artifacts
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(devices())
 def test_random_devices_round_trip(device: Device) -> None:
     assert_round_trip(device, alone(device))
 
 
 @given(fabric=fabrics())
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_random_fabrics_come_back_whole_from_memory_and_from_disk(
     fabric: Fabric, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -148,7 +148,7 @@ def test_random_fabrics_come_back_whole_from_memory_and_from_disk(
     assert heard(nodrop.read([str(folder)])) == heard(reading)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(phases=set(Phase) - {Phase.shrink, Phase.explain})  # shrinking takes minutes; the message says enough
 @given(st.data())
 def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject) -> None:

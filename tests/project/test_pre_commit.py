@@ -98,6 +98,7 @@ def test_an_intent_without_its_build_is_not_committed(clean: Site) -> None:
     git(clean.root, "reset", "-q", "--hard")
 
 
+@pytest.mark.slow
 def test_a_fault_is_neither_committed_nor_pushed(clean: Site) -> None:
     clean.write("build/pod1/leaf1/config_db.json", '"26": "3"', '"26": "0"')
     code, hooks, said = clean.commit()

@@ -279,7 +279,7 @@ def other_python(version: str) -> str:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 def test_other_pythons(version: str, made: Mapping[str, Path], scene: Path, locales: Path, tmp_path: Path) -> None:
     how = Circumstances(python=other_python(version), jobs=2, env={"PYTHONHASHSEED": "5"})
@@ -313,7 +313,7 @@ def every_scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_same_bytes_of_everything(every_scene: Path, locales: Path, tmp_path: Path) -> None:
     made = made_of(every_scene, tmp_path, locales)
     plain = made["plain"]

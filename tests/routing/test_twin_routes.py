@@ -16,7 +16,7 @@ from support.designs import build, shipped
 from support.random_routed import routed
 from support.twin_runs import Table, needed, played
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 INTENTS = (
     *("adaptive", "broadcom", "dual-stack", "lossy", "pfc-only"),

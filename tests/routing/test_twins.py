@@ -61,7 +61,7 @@ def test_the_cables_of_a_clos_fail_alike(fabric: Fabric, groups: int) -> None:
         assert_alike(fabric)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(chance=st.randoms(use_true_random=False))
 def test_what_fails_alike_in_a_random_fabric(chance: Random) -> None:
     assert_alike(routed(chance, preferences=False))

@@ -23,7 +23,7 @@ def argued() -> dict[str, dict[str, str]]:
     return parse(ARGUED.read_bytes(), ARGUED.name).data or {}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
 def test_an_example_fails_for_each_mutant(
     rule: Rule, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]

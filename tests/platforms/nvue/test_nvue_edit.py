@@ -639,7 +639,7 @@ def documents(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @given(st.data())
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_any_document_takes_any_changes_and_nothing_else(data: st.DataObject) -> None:
     document, form = documents(data.draw)
     layouts = [name for name in LAYOUTS if form == "yaml" or name in OF_SCRIPTS]

@@ -72,13 +72,13 @@ def test_shipped_fabrics(name: str, version: str) -> None:
     assert_replays(as_nvue(fabric("reference-256").device(name), version))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(random_nvue.devices())
 def test_random_devices(device: Device) -> None:
     assert_replays(device)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(random_nvue.devices())
 def test_qos_of_parts_comes_in_a_stage_of_its_own(device: Device) -> None:
     own = files(device)

@@ -78,13 +78,13 @@ def test_the_same_intent_for_nvue(path: Path, version: str) -> None:
         assert_round_trip(device, built)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(devices())
 def test_random_devices(device: Device) -> None:
     assert_round_trip(device, alone(device), nonsense=OF_MEANING)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.data())
 def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject) -> None:
     device = data.draw(devices())

@@ -374,7 +374,7 @@ FOLLOWS = ("priority_groups", "pfc_tx_priorities", "@buffer_pools")
         unique_by=lambda one: (one[0][0], one[1]),
     ),
 )
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_any_document_takes_any_changes_and_nothing_else(
     dialect: str, layout: str, wanted: Sequence[tuple[tuple[str, Any], str]]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from support.twin_interrupted import SIGNALS, interrupted
 from support.twin_runs import needed
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 WHOLE = 15

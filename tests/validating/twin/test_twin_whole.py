@@ -13,7 +13,7 @@ from nodrop.validating.twin import observe
 from support.designs import build, shipped
 from support.twin_runs import needed
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 LIMIT_S = 120
 
