@@ -161,7 +161,8 @@ class _Unread:
             for _, files in files_of(pair.old)
             for file in files
         }
-        self._words: dict[Path, Counter[bytes]] | None = None
+        self._words: dict[Path, tuple[Counter[bytes], int]] | None = None
+        """The words of files and how many they are: a text with too few words is no switch's."""
         self.not_compared: list[str] = []
         """What may hold a configuration, and is not looked into."""
 
@@ -183,7 +184,9 @@ class _Unread:
             if (empty := self._empty_above(path)) is not None and empty not in self.not_compared:
                 self.not_compared.append(empty)
         own = sum((_words_of(text) for text in one.files), Counter[bytes]())
-        alike = [(score, path) for path, words in self._candidates().items() if (score := _share(own, words)) >= _ALIKE]
+        least = _ALIKE * own.total()
+        large = ((path, words) for path, (words, total) in self._candidates().items() if total >= least)
+        alike = [(score, path) for path, words in large if (score := _share(own, words)) >= _ALIKE]
         if not alike:
             return None
         path = max(alike, key=lambda found: (found[0], str(found[1])))[1]
@@ -242,7 +245,7 @@ class _Unread:
             return "it lies below none of the named paths"
         return f"a file called {path.name} with this content is not recognised in a folder"
 
-    def _candidates(self) -> dict[Path, Counter[bytes]]:
+    def _candidates(self) -> dict[Path, tuple[Counter[bytes], int]]:
         if self._words is None:
             self._words = {}
             for path in self._changed():
@@ -254,7 +257,8 @@ class _Unread:
                 raw = _plain_bytes(Disk().text(path))
                 if not _is_text(raw):
                     self.not_compared.append(f"{path}, which is no text")
-                self._words[path] = _words(raw)
+                words = _words(raw)
+                self._words[path] = words, words.total()
         return self._words
 
     def _changed(self) -> Iterator[Path]:
