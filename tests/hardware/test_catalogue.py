@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodrop import platforms
+from nodrop import hardware, platforms
+from nodrop.errors import InputProblems
 from nodrop.fabric.fabric import Port
 from nodrop.hardware import asic, buildable, media, model_of_sku, nearest, nic, nics, obstacle, switch, switches
 from nodrop.hardware.naming import port_name, sonic_port
@@ -226,3 +227,21 @@ def test_nics_and_media() -> None:
 def test_many_names_are_not_listed_in_a_hint() -> None:
     assert nearest("SN470", switches()) == "did you mean SN4700?"
     assert nearest("xyzzy", switches()) == "`nodrop hardware` lists those there are"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("vendor: NVIDIA\n", "", "switches/SN9999.yaml:2:1: vendor: no such key"),
+        ("asic: spectrum-3", "asic: spectrum-33", "`spectrum-33`, a chip without a file below asics/"),
+    ],
+)
+def test_a_hardware_file_that_is_wrong_says_where(
+    monkeypatch: pytest.MonkeyPatch, old: str, new: str, said: str
+) -> None:
+    text = hardware._text("switches", "SN4700").decode()
+    assert old in text
+    monkeypatch.setattr(hardware, "_text", lambda folder, name: text.replace(old, new).encode())
+    with pytest.raises(InputProblems) as wrong:
+        hardware._load(Switch, "switches", "SN9999")
+    assert said in str(wrong.value)
