@@ -1,0 +1,120 @@
+"""What paths lead to: devices, intents, what is stated beside them, and what nobody can read."""
+
+from pathlib import Path
+
+import pytest
+
+from nodrop.errors import InputProblems
+from nodrop.inputs import Inputs, find, is_intent
+from support.places import GOLDEN
+
+CONFIG = b'{"DEVICE_METADATA": {"localhost": {"hostname": "leaf1"}}, "PORT": {}}'
+FRR = b"frr version 10.0\nfrr defaults datacenter\nhostname leaf1\n"
+INTENT = b"nodrop: 1\nfabric: pod1\n"
+STATED = b"fabric: pod1\nmode: lossless\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lay(files: dict[str, bytes]) -> None:
+    for name, raw in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(raw)
+
+
+def bundles(inputs: Inputs) -> dict[str, list[str]]:
+    return {bundle.name: [name for name, _ in bundle.files] for bundle in inputs.bundles}
+
+
+def test_folders_of_devices() -> None:
+    lay({"build/leaf1/config_db.json": CONFIG, "build/leaf1/frr.conf": FRR, "build/fabric.yaml": STATED})
+    found = find(["build"])
+    assert bundles(found) == {"leaf1": ["config_db.json", "frr.conf"]}
+    assert [bundle.platform for bundle in found.bundles] == ["sonic"]
+    assert [text.display for text in found.stated] == ["build/fabric.yaml"]
+    assert (found.name, found.problems, found.notes) == ("build", [], [])
+
+
+def test_a_file_that_is_named_twice_counts_once() -> None:
+    lay({"build/leaf1/config_db.json": CONFIG})
+    assert bundles(find(["build", "build/leaf1", "build/leaf1/config_db.json"])) == {"leaf1": ["config_db.json"]}
+
+
+def test_folders_with_stated_facts_of_their_own_are_fabrics() -> None:
+    for pod in ("pod1", "pod2"):
+        lay({f"build/{pod}/fabric.yaml": STATED, f"build/{pod}/leaf1/config_db.json": CONFIG})
+    found = find(["build"])
+    assert [one.name for one in found.fabrics()] == ["build/pod1", "build/pod2"]
+    assert find(["build/pod1"]).only().name == "build/pod1"
+    with pytest.raises(InputProblems) as caught:
+        found.only()
+    assert [problem.path for problem in caught.value.problems] == ["build/pod1/fabric.yaml", "build/pod2/fabric.yaml"]
+
+
+def test_what_is_excluded_is_passed_over_unless_it_is_named() -> None:
+    lay({"build/leaf1/config_db.json": CONFIG, "build/old/config_db.json": CONFIG})
+
+    def excluded(path: Path) -> bool:
+        return path.name == "old"
+
+    assert bundles(find(["build"], exclude=excluded)) == {"leaf1": ["config_db.json"]}
+    assert bundles(find(["build/old"], exclude=excluded)) == {"old": ["config_db.json"]}
+
+
+@pytest.mark.parametrize("folder", ["plan", "apply"])
+def test_folders_of_a_build_without_a_state(folder: str) -> None:
+    lay({f"build/{folder}/config_db.json": CONFIG})
+    found = find(["build"])
+    assert (found.bundles, [note.kind for note in found.notes]) == ([], ["nothing"])
+
+
+def test_texts_that_are_held_stand_for_files() -> None:
+    lay({"leaf1/config_db.json": CONFIG})
+    found = find(["leaf1"], held={"leaf1/config_db.json": b"{}"})
+    ((_, text),) = found.bundles[0].files
+    assert text.read(100) == b"{}"
+
+
+@pytest.mark.parametrize(
+    ("raw", "platform"),
+    [(CONFIG, "sonic"), ((GOLDEN / "two-by-two" / "leaf1" / "config_db.json").read_bytes(), "sonic"), (b"{", "sonic")],
+)
+def test_standard_input_is_a_device(raw: bytes, platform: str) -> None:
+    (bundle,) = find(["-"], stdin=raw).bundles
+    assert (bundle.name, bundle.platform, bundle.files[0][1].display) == ("stdin", platform, "<stdin>")
+
+
+def test_standard_input_may_be_an_intent() -> None:
+    found = find(["-"], stdin=INTENT)
+    assert ([text.read(100) for text in found.all_intents()], found.bundles) == ([INTENT], [])
+
+
+def test_what_does_not_exist_is_a_problem_and_all_else_is_found() -> None:
+    lay({"leaf1/config_db.json": CONFIG})
+    found = find(["gone", "leaf1"])
+    assert ([problem.path for problem in found.problems], bundles(found)) == (["gone"], {"leaf1": ["config_db.json"]})
+
+
+def test_stated_facts_alone_are_no_fabric() -> None:
+    lay({"fabric.yaml": STATED})
+    found = find(["fabric.yaml"])
+    assert ([note.kind for note in found.notes], found.bundles) == (["nothing"], [])
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (INTENT, True),
+        (b"# a comment\n'nodrop': 1\n", True),
+        (b"\xef\xbb\xbfnodrop: 1\n", True),
+        (b"fabric: nodrop\n", False),
+        (b'{"nodrop": 1}', False),
+        (b" nodrop: 1\n", False),
+        (b"", False),
+    ],
+)
+def test_how_an_intent_begins(head: bytes, expected: bool) -> None:
+    assert is_intent(head) is expected
