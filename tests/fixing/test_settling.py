@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from nodrop.fabric.subject import Subject
-from nodrop.fixing.settling import MAX_TRIALS, Key, Settler, Tried, key_of, worse
+from nodrop.fixing.settling import Key, Settler, Tried, key_of, worse
+from nodrop.limits import MAX_FIX_TRIALS
 from nodrop.lint.finding import Finding, UnknownVerdict
 from nodrop.report.outcome import Outcome
 from support.report_samples import finding, outcome
@@ -92,7 +93,7 @@ def test_of_two_fixes_that_write_otherwise_at_one_place_one_waits_for_the_other(
 def test_looks_at_a_fabric_are_counted() -> None:
     every = tuple(f"leaf{number}/Ethernet0" for number in range(300))
     made = settled(World(there=every, brings=dict.fromkeys(every, ("leaf999/Ethernet0",))))
-    assert made.trials <= MAX_TRIALS
+    assert made.trials <= MAX_FIX_TRIALS
     assert made.refused.keys() == keys(*every)
 
 

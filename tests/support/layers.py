@@ -42,8 +42,8 @@ MANY: Final = {
 PROCESSES: Final = (subprocess.Popen, subprocess.run, subprocess.check_output, os.fork, os.system)
 OTHERS: Final = ("slow", "nightly", "batfish_live")
 """Markers of the other layers."""
-ELSEWHERE: Final = ("fuzzing", "project", "rules")
-"""Folders of tests that are of no package."""
+ELSEWHERE: Final = ("fuzzing", "project", "rules", "validating/twin")
+"""Folders of tests that are of no package, and of the package whose objects start daemons."""
 
 
 @cache
@@ -59,8 +59,9 @@ def unit(item: pytest.Item) -> bool:
     """Return whether a collected test is a unit test."""
     if not isinstance(item, pytest.Function) or any(item.get_closest_marker(name) for name in OTHERS):
         return False
-    folder = item.path.relative_to(item.config.rootpath / "tests").parts[0]
-    return folder not in ELSEWHERE and not any(reached(function) for function in (item.obj, *_fixtures(item)))
+    path = item.path.relative_to(item.config.rootpath / "tests").as_posix()
+    elsewhere = path.startswith(tuple(f"{folder}/" for folder in ELSEWHERE))
+    return not elsewhere and not any(reached(function) for function in (item.obj, *_fixtures(item)))
 
 
 def _fixtures(item: pytest.Function) -> Iterator[Callable[..., Any]]:
