@@ -61,8 +61,10 @@ class Disk:
         wanted = now | 0o700 if mode is None else mode
         if wanted != now:
             os.fchmod(folder.handle, wanted)
-        with suppress(FileExistsError):
-            os.close(folder.at(MARKER).write_whole(MARK))
+        marker = folder.at(MARKER)
+        if marker.status() is None:  # a full disk has no room for a second one, not even for a moment
+            with suppress(FileExistsError):
+                os.close(marker.write_whole(MARK))
 
     def unmark(self, folder: Held) -> None:
         """Take out of a folder that it may be removed."""
