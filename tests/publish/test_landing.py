@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from nodrop.publish.landing import landing
+from nodrop.publish.disk import DISK, MARKER
+from nodrop.publish.held import Held
+from nodrop.publish.landing import Landing, landing
 
 
 def write(path: Path, data: bytes) -> None:
@@ -55,3 +57,16 @@ def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         write(tmp_path / "lock", b"other")
     assert (tmp_path / "lock").read_bytes() == b"mine"
+
+
+def test_a_folder_is_marked_once_so_that_a_full_disk_keeps_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "draft").mkdir()
+    with landing(tmp_path / "draft") as place:
+        folder = Held.of(place)
+        assert folder is not None
+        DISK.mark(folder)
+        monkeypatch.setattr(Landing, "write_whole", lambda *_: pytest.fail("there is no room for another mark"))
+        DISK.mark(folder)
+    assert [path.name for path in (tmp_path / "draft").iterdir()] == [MARKER]
