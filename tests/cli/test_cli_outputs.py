@@ -20,6 +20,7 @@ import pytest
 from nodrop.publish.landing import Landing
 from nodrop.resources import home
 from support.command import SCRIPT, built, nodrop
+from support.patience import END_S
 
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 
@@ -145,7 +146,7 @@ def in_time() -> Iterator[None]:
         raise Waits
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(20)
+    signal.alarm(int(END_S))
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)

@@ -10,7 +10,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-PATIENCE_S = 30.0
+from support.patience import END_S
 
 
 class Editor:
@@ -61,10 +61,10 @@ class Editor:
 
     async def stop(self) -> int:
         """End as editors do, and return the exit code."""
-        await asyncio.wait_for(self.client.shutdown_async(None), PATIENCE_S)
+        await asyncio.wait_for(self.client.shutdown_async(None), END_S)
         self.client.exit(None)
         server: Any = self.client._server
-        code: int = await asyncio.wait_for(server.wait(), PATIENCE_S)
+        code: int = await asyncio.wait_for(server.wait(), END_S)
         await self.client.stop()
         return code
 
@@ -104,7 +104,7 @@ class Editor:
                 self._news.clear()
                 await self._news.wait()
 
-        await asyncio.wait_for(now(), PATIENCE_S)
+        await asyncio.wait_for(now(), END_S)
         return list(self.found[uri].diagnostics)
 
 

@@ -16,10 +16,9 @@ from typing import Final
 
 from nodrop.resources import home
 from support.command import SCRIPT
+from support.patience import END_S
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-GONE_S: Final = 10.0
-"""By when everything is gone after the interruption."""
 _FOLDERS: Final = ("/run", "/run/netns", "/var/tmp", "/sys/class/net")
 _MARK: Final = "NODROP_TWIN_MARK"
 
@@ -80,7 +79,7 @@ def interrupted(
         own = spaces(had)
         running.send_signal(by)
         running.wait()
-    end = time.monotonic() + GONE_S
+    end = time.monotonic() + END_S
     while (left := _left(mark, own, folder, before)) and time.monotonic() < end:
         time.sleep(0.1)
     return len(had), left

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from nodrop.validating.twin import box
+from support.patience import END_S
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _REMOUNT, _BIND, _MOVE, _RDONLY = 32, 4096, 8192, 1
@@ -65,7 +66,7 @@ def as_programs(tell: box.Tell, canary: str) -> dict[str, str]:
     found = {}
     for name, script in _SCRIPTS.items():
         words = ["sh", "-c", script.replace("CANARY", canary)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=20)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=END_S)
         found[name] = done.stdout.strip()
     return found
 

@@ -10,9 +10,9 @@ from nodrop.fabric.reading import Reading
 from nodrop.validating.twin import available, box, looking
 from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.starting import start
+from support.patience import END_S
 from support.requirements import require
 
-PATIENCE_S = 60
 _CONNECTED = frozenset({"bgp", "static", "connected"})
 Table = dict[str, tuple[str, frozenset[str]]]
 """The routes of a router: of each prefix the protocol and the ports of its next hops, `discard` for none."""
@@ -30,7 +30,7 @@ def needed() -> None:
 
 def until_equal(expected: _Seen, look: Callable[[], _Seen], times: int = 1) -> _Seen:
     """What is seen once it is as expected, that many times one after the other, or at the end of all patience."""
-    end, equal = time.monotonic() + PATIENCE_S, 0
+    end, equal = time.monotonic() + END_S, 0
     while True:
         found = look()
         equal = equal + 1 if found == expected else 0

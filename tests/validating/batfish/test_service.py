@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ import pytest
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.batfish import service
 from nodrop.validating.batfish.service import Service, snapshot_name, zipped
+from support.patience import clock
 
 pytest.importorskip("pybatfish")
 
@@ -142,15 +142,15 @@ def test_two_snapshots_are_compared_and_forked() -> None:
     assert f"DELETE /v2/networks/{made.network}/snapshots/f1" in pretender.asked
 
 
-def test_nobody_answers() -> None:
+def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    standing = clock(monkeypatch)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    started = time.monotonic()
     assert said(f"127.0.0.1:{port}") == (
         "no Batfish answers at 127.0.0.1:PORT: Connection refused "
         "(docker run --rm -p 127.0.0.1:9996:9996 batfish/batfish)"
     )
-    assert time.monotonic() - started < 3
+    assert standing.monotonic() < 3
 
 
 def test_somebody_takes_the_call_and_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,15 +239,15 @@ def test_packets_that_nobody_can_send_are_none() -> None:
         assert made.load({"a": "b"}).ask("ipOwners") == ()
 
 
-def test_a_service_that_dies_in_the_middle() -> None:
+def test_a_service_that_dies_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     with Pretender(sound).serving() as where:
         made = Service(where).__enter__()
         loaded = made.load({"a": "b"})
-    started = time.monotonic()
+    standing = clock(monkeypatch)
     with pytest.raises(ServiceUnavailable, match=r"stopped answering at ipOwners: .*Connection refused"):
         loaded.ask("ipOwners")
     made.__exit__()
-    assert time.monotonic() - started < 5
+    assert standing.monotonic() < 5
 
 
 def test_a_question_that_never_ends() -> None:
@@ -292,13 +292,15 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("asking Batfish needs pybatfish: pip install nodrop[batfish]\n", "")
 
 
-def test_it_is_quiet_and_leaves_no_transport_behind(capfd: pytest.CaptureFixture[str]) -> None:
+def test_it_is_quiet_and_leaves_no_transport_behind(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from pybatfish.client import restv2helper
 
     before = dict(restv2helper._requests_session.adapters)
     logging.lastResort, kept = logging.StreamHandler(sys.stderr), logging.lastResort
     try:
-        test_a_service_that_dies_in_the_middle()
+        test_a_service_that_dies_in_the_middle(monkeypatch)
     finally:
         logging.lastResort = kept
     assert capfd.readouterr() == ("", "")

@@ -5,8 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.twin import box
+from support.patience import within
 from support.twin_functions import double, litter, look, unavailable, wrong
 from support.twin_runs import needed
 
@@ -97,12 +97,3 @@ def sleepers(mark: str) -> Iterator[int]:
 
 def sleep_there(mark: str, number: int) -> bool:
     return len(list(sleepers(mark))) == number
-
-
-def within(holds: Callable[[], bool]) -> bool:
-    """Whether it comes to hold within a while: a process that has just begun has no command line for a moment."""
-    for _ in range(100):
-        if holds():
-            return True
-        time.sleep(0.1)
-    return False

@@ -1,6 +1,5 @@
 """What a fabric becomes in a twin, before anything is made of it; and what FRR's words about refused lines mean."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from nodrop.validating.twin.lab import Lab
 from nodrop.validating.twin.observing import matters
 from nodrop.validating.twin.plan import Plan, Space, plan
 from nodrop.validating.twin.waiting import COALESCE_S, QUIET_S, settle
+from support.patience import clock
 
 TWO = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
 
@@ -177,16 +177,20 @@ _BGP = Bgp(asn=1, neighbors=(BgpNeighbor(address="10.0.0.1", remote_asn=2),))
 _SESSION = ("a", "@neighbors", "10.0.0.1")
 
 
-def test_a_twin_is_waited_for_until_bgpd_has_had_the_time_to_tell_and_nothing_changes() -> None:
+def test_a_twin_is_waited_for_until_bgpd_has_had_the_time_to_tell_and_nothing_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    standing = clock(monkeypatch)
     lab = _Told({"up": 0, "got": 0}, {"up": 1, "got": 0}, {"up": 1, "got": 4})
     told: list[int] = []
-    begun = time.monotonic()
     assert settle(lab, {_SESSION}, patience_s=5, told=told.append)
     assert told == [0, 1]
-    assert COALESCE_S[0] + QUIET_S < time.monotonic() - begun < 5
+    assert COALESCE_S[0] + QUIET_S < standing.monotonic() < 5
 
 
-def test_a_session_that_never_comes_up_is_given_up_when_nothing_has_changed_for_the_time_of_patience() -> None:
-    begun = time.monotonic()
+def test_a_session_that_never_comes_up_is_given_up_when_nothing_has_changed_for_the_time_of_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    standing = clock(monkeypatch)
     assert not settle(_Told({"up": 0, "got": 0}), {_SESSION}, patience_s=0.5)
-    assert 0.5 <= time.monotonic() - begun < 3
+    assert 0.5 <= standing.monotonic() < 3

@@ -1,6 +1,4 @@
-"""The twin of a whole build: everything that is computed is seen, in the time that there is for it."""
-
-import time
+"""The twin of a whole build: everything that is computed is seen."""
 
 import pytest
 
@@ -15,8 +13,6 @@ from support.twin_runs import needed
 
 pytestmark = pytest.mark.nightly
 
-LIMIT_S = 120
-
 
 def read_back(fabric: Fabric) -> Reading:
     """A fabric as it is read from its files."""
@@ -24,15 +20,13 @@ def read_back(fabric: Fabric) -> Reading:
 
 
 @pytest.mark.parametrize("name", ["two-by-two", "reference-256"])
-def test_all_that_is_computed_is_seen_within_two_minutes(name: str) -> None:
+def test_all_that_is_computed_is_seen(name: str) -> None:
     needed()
     reading = read_back(build(shipped(name)))
     index = Index(reading.fabric)
     own = computed(index)
     lines: list[str] = []
-    begun = time.monotonic()
     seen = observe(reading, index, progress=lines.append)
-    assert time.monotonic() - begun < LIMIT_S
     assert seen.refused == ()
     for check, items in own.seen.items():
         found = {item: seen.seen[check].get(item, seen.blind(check, item)) for item in items}
