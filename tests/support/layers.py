@@ -29,9 +29,12 @@ WHOLE: Final = {
     "nodrop.plan.planning": ("plan",),
     "nodrop.remembering": ("outcome_of",),
     "nodrop.rule_tests": ("try_rules",),
-    "nodrop.validating.twin.box": ("call",),
+    "nodrop.validating.twin": ("available", "observe"),
+    "nodrop.validating.twin.box": ("call", "spaces"),
+    "nodrop.validating.twin.daemons": ("Daemons",),
+    "nodrop.validating.twin.lab": ("Lab",),
 }
-"""Functions that do the work of a command, by module."""
+"""Functions that do the work of a command, and classes that start processes, by module."""
 MANY: Final = {
     "nodrop": ("build",),
     "nodrop.design": ("build",),
@@ -42,8 +45,8 @@ MANY: Final = {
 PROCESSES: Final = (subprocess.Popen, subprocess.run, subprocess.check_output, os.fork, os.system)
 OTHERS: Final = ("slow", "nightly", "batfish_live")
 """Markers of the other layers."""
-ELSEWHERE: Final = ("fuzzing", "project", "rules", "validating/twin")
-"""Folders of tests that are of no package, and of the package whose objects start daemons."""
+ELSEWHERE: Final = ("fuzzing", "project", "rules")
+"""Folders of tests that are of no package."""
 
 
 @cache
