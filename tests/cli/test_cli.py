@@ -162,9 +162,9 @@ def test_a_crash_that_quotes_a_file_steers_neither_a_terminal_nor_a_ci(monkeypat
     assert done.code == 70
     assert done.err.split("\n")[-6:-2] == [
         r"| RuntimeError: a\x1b[31m\x1b]0;b\x07",
-        r"| ::error::c\r::error::d",
-        "|   ::warning::e",
-        r"| # #[error]f \u202eg",
+        r"| \x3a:error::c\r::error::d",
+        r"|   \x3a:warning::e",
+        r"| \x23#[error]f \u202eg",
     ]
     assert {row[:2] for row in done.err.split("\n")[:-2]} == {"| "}
 

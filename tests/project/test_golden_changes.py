@@ -111,9 +111,11 @@ def test_files_that_were_written_again_are_found_even_if_they_are_equal(tmp_path
 
 
 def test_the_option_selects_the_tests_that_write_snapshots_and_no_others(tmp_path: Path) -> None:
-    shutil.copy(TESTS / "conftest.py", tmp_path)
-    (tmp_path / "test_none.py").write_text("raise AssertionError('collected')\n")
-    (tmp_path / "test_some.py").write_text(
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    shutil.copy(TESTS / "conftest.py", tests)
+    (tests / "test_none.py").write_text("raise AssertionError('collected')\n")
+    (tests / "test_some.py").write_text(
         "import pytest\n"
         "@pytest.fixture\ndef through(update_golden): ...\n"
         "def test_indirect(through): ...\n"
@@ -122,8 +124,9 @@ def test_the_option_selects_the_tests_that_write_snapshots_and_no_others(tmp_pat
         "@pytest.mark.slow\ndef test_slow(update_golden): ...\n"
     )
     options = ("-vv", "-p", "no:cacheprovider", "-o", "markers=slow", "--update-golden")
-    command = [sys.executable, "-m", "pytest", *options, "--rootdir", tmp_path, tmp_path]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "pytest", *options, "--rootdir", tmp_path, tests]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     ran = [line.split()[0].partition("::")[2] for line in done.stdout.splitlines() if "PASSED" in line]
     assert (done.returncode, ran) == (0, ["test_slow", "test_indirect", "test_direct"]), done.stdout
 
