@@ -10,6 +10,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from nodrop.checking.passing import files_of
@@ -18,9 +19,9 @@ from nodrop.checking.stopping import finding
 from nodrop.errors import InputProblems
 from nodrop.fabric.reading import Reading, Source
 from nodrop.fabric.subject import FABRIC, natural
-from nodrop.formats.places import Span, read_limited
+from nodrop.formats.places import Span
 from nodrop.former import Former
-from nodrop.former.git import may_be_submodule
+from nodrop.former.git import submodules_here
 from nodrop.inputs import PATCHES, Disk, Inputs, Text
 from nodrop.inputs.finder import SKIPPED_FOLDERS
 from nodrop.lint.finding import Finding, Located
@@ -125,10 +126,11 @@ def _gone(planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Calla
                 sources = () if isinstance(pair.old, Text) else before.sources.get(one.name, ())
                 yield _Gone(name=one.name, files=_texts(sources), kind="configuration")
         told = {one.name for one in plan.devices if one.kind == "removed" and one.name not in come}
+        switches = {one.name for one in before.fabric.devices}
         for device in sorted(before.sources.keys() - told if isinstance(pair.old, Inputs) else (), key=natural):
             names = {one.name for one in after.sources.get(device, ())}
             both = _are_files(pair) and device in after.sources
-            switch = any(one.name == device for one in before.fabric.devices)
+            switch = device in switches
             texts = zip(before.sources[device], _texts(before.sources[device]), strict=True)
             if lost := [text for one, text in texts if (both and one.name not in names) or (switch and is_left(text))]:
                 yield _Gone(name=device, files=lost, kind="configuration", partly=True)
@@ -139,7 +141,7 @@ def _are_files(pair: Pair) -> bool:
 
 
 def _texts(sources: Iterable[Source]) -> list[Text]:
-    return [Text(display=one.display, path=one.path, held=one.held or b"") for one in sources]
+    return [Text(display=one.display, path=one.path, held=one.held or b"", root=one.root) for one in sources]
 
 
 class _Unread:
@@ -206,9 +208,18 @@ class _Unread:
         """Return the folder of a file, if it is there with nothing in it and is a submodule: git keeps no other."""
         for top, folder in self._below(path.parent):
             empty = folder != top and folder.is_dir() and not any(folder.iterdir())
-            if empty and may_be_submodule(folder):
+            if empty and self._may_be_submodule(folder):
                 return f"{folder}, an empty folder, as of a submodule that is not checked out"
         return None
+
+    def _may_be_submodule(self, folder: Path) -> bool:
+        """Whether a folder is a submodule, or below one, or git does not say."""
+        here = Path(os.path.realpath(folder))
+        return self._submodules is None or not self._submodules.isdisjoint((here, *here.parents))
+
+    @cached_property
+    def _submodules(self) -> frozenset[Path] | None:
+        return submodules_here()
 
     def _below(self, path: Path) -> Iterator[tuple[Path, Path]]:
         """Yield the named path that a path lies below with each step from there to it."""
@@ -297,7 +308,7 @@ def _words_of(text: Text) -> Counter[bytes]:
 def _plain_bytes(text: Text) -> bytes:
     """Return the bytes of a text without those that UTF-16 and UTF-32 put between them; none if it cannot be read."""
     try:
-        raw = read_limited(text.path, text.display, _MAX_BYTES) if text.path is not None else text.held
+        raw = text.read(_MAX_BYTES)
     except InputProblems:
         return b""
     return raw.removeprefix(BOM_UTF16_LE).removeprefix(BOM_UTF16_BE).replace(b"\0", b"") if b"\0" in raw else raw

@@ -6,12 +6,12 @@ from nodrop import platforms
 from nodrop.checking.stopping import finding
 from nodrop.checking.unknown import States
 from nodrop.errors import InputProblems
-from nodrop.fabric.reading import Reading, Source
+from nodrop.fabric.fabric import Device
+from nodrop.fabric.reading import Source
 from nodrop.fabric.subject import natural
-from nodrop.formats.json import MAX_BYTES
 from nodrop.formats.places import Span
-from nodrop.inputs import Text
 from nodrop.lint.finding import Finding, Located
+from nodrop.locate import load
 from nodrop.report.names import count, listing
 from nodrop.report.rulings import MISSING
 
@@ -32,17 +32,15 @@ def supplied_otherwise(changed: Iterable[States]) -> Iterator[Finding]:
     now = {name for _, after in states for name in after.sources}
     gone = [sources for name, sources in was.items() if name not in now]
     for _, after in states:
-        for name in sorted(after.sources, key=natural):
-            sources = after.sources[name]
-            known = was.get(name) or next((at[one.display] for one in sources if one.display in at), None)
-            yield from _verdicts(name, after, sources, gone if known is None else [known])
+        for device in sorted(after.fabric.devices, key=lambda device: natural(device.name)):
+            sources = after.sources.get(device.name, ())
+            known = was.get(device.name) or next((at[one.display] for one in sources if one.display in at), None)
+            yield from _verdicts(device, sources, gone if known is None else [known])
 
 
-def _verdicts(
-    name: str, after: Reading, sources: tuple[Source, ...], known: Sequence[tuple[Source, ...]]
-) -> Iterator[Finding]:
-    platform = next((one.platform for one in after.fabric.devices if one.name == name), None)
-    if platform is None or not known or [_content(sources)] == [_content(one) for one in known]:
+def _verdicts(device: Device, sources: tuple[Source, ...], known: Sequence[tuple[Source, ...]]) -> Iterator[Finding]:
+    name, platform = device.name, device.platform
+    if not sources or not known or [_content(sources)] == [_content(one) for one in known]:
         return
     said = _supplied(platform, sources)
     before = {part for each in known if said for part in _supplied(platform, each)}
@@ -72,9 +70,7 @@ def _supplied(platform: str, sources: Iterable[Source]) -> _Supplied:
     bundle: dict[str, bytes] = {}
     for one in sources:
         try:
-            bundle[one.name] = Text(display=one.display, path=one.path, held=one.held or b"", root=one.root).read(
-                MAX_BYTES
-            )
+            bundle[one.name] = load(one)
         except InputProblems:
             continue
     return platforms.supplied(platform, bundle)

@@ -10,14 +10,14 @@ from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.reading import Reading, Source
 from nodrop.fabric.states import UNKNOWN
-from nodrop.formats.places import Span, read_limited
+from nodrop.formats.places import Span
 from nodrop.inputs import Inputs
 from nodrop.lint.finding import Finding, Located
+from nodrop.locate import load
 from nodrop.opening import NOT_LISTED
 from nodrop.report.names import count, listing
 from nodrop.report.rulings import MISSING
 
-_MAX_BYTES = 64_000_000
 _SHOWN = 5
 """Facts that are named in one verdict."""
 _OF_FABRIC = ("role", "side")
@@ -71,7 +71,8 @@ def _lost(old: Device, before: tuple[Source, ...], new: Device, after: tuple[Sou
     lost = [one for one in unlike if one.b is UNKNOWN and one.path[-1] not in _OF_FABRIC]
     if not lost or not after:
         return
-    gone = [one.name for one in before if one.name not in {each.name for each in after}]
+    there = {one.name for one in after}
+    gone = [one.name for one in before if one.name not in there]
     causes = [f"{name} is gone" for name in gone]
     tables = {source.name: _keys(source) for source in before}
     left = {key for source in after for key in _keys(source)}
@@ -105,9 +106,7 @@ def _keys(source: Source) -> Mapping[str, object]:
     if not source.name.endswith(".json"):
         return {}
     try:
-        path = source.path
-        raw = (source.held or b"") if path is None else read_limited(path, source.display, _MAX_BYTES)
-        data = json.loads(raw)
+        data = json.loads(load(source))
     except (InputProblems, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}

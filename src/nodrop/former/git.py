@@ -192,14 +192,12 @@ def open_repository(paths: Sequence[str]) -> Repository:
     return Repository(place=locate(paths))
 
 
-def may_be_submodule(folder: Path) -> bool:
-    """Whether a folder is a submodule of the repository of the working directory, or below one, or git does not say."""
+def submodules_here() -> frozenset[Path] | None:
+    """Return the submodules of the repository of the working directory; None where git does not say."""
     try:
-        found = open_repository([]).submodules()
+        return open_repository([]).submodules()
     except InputProblems:
-        return True
-    here = Path(os.path.realpath(folder))
-    return not found.isdisjoint((here, *here.parents))
+        return None
 
 
 def submodule(outer: Repository, folder: Path) -> Repository | None:
