@@ -1,7 +1,6 @@
 """From findings to places: file, line and column, looked up only on devices that have findings."""
 
 import dataclasses
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +11,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.fabric import subject
 from nodrop.fabric.reading import Decision, Note, Place, Reading, Source
 from nodrop.fabric.subject import Subject, natural
-from nodrop.formats.places import BOM, read_limited
+from nodrop.formats.places import BOM, has_lone_return, read_limited, split_lines
 from nodrop.intent.schema import Intent
 from nodrop.lint.finding import Finding, Located, Related
 from nodrop.platforms import HOSTS
@@ -28,8 +27,6 @@ LOST_PLACE = "lost-place"
 """The kind of the note that a file has changed since it was read."""
 
 _MAX_BYTES = 1 << 30
-_LONE_CR = re.compile(rb"\r(?!\n)")
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +223,11 @@ class _Atlas:
 
 def lines_of(raw: bytes) -> list[str]:
     """Return the lines of a text as `formats.places` counts them, whatever is in it."""
-    return _LINE_END.split(raw.decode("utf-8", "surrogateescape").removeprefix(BOM))
+    return split_lines(_text(raw))
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape").removeprefix(BOM)
 
 
 class _LinesOf:
@@ -249,8 +250,8 @@ class _LinesOf:
 
     def _looked_at(self, file: str, line: int) -> str | None:
         if file not in self._lines:
-            raw = self.texts[file]
-            self._lines[file] = [] if _LONE_CR.search(raw) else lines_of(raw)
+            text = _text(self.texts[file])
+            self._lines[file] = [] if has_lone_return(text) else split_lines(text)
         lines = self._lines[file]
         if line > len(lines) or (file, line) in self._hidden or suspicious(lines[line - 1]):
             return None

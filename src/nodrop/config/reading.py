@@ -1,7 +1,6 @@
 """From a nodrop.yaml or a pyproject.toml to how findings are judged; every fault names line and column."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -15,6 +14,7 @@ from nodrop.fabric.profile import Profile
 from nodrop.fabric.spelling import read
 from nodrop.fabric.subject import matches
 from nodrop.fabric.types import nearest
+from nodrop.formats.places import split_lines
 from nodrop.formats.root import REPOSITORY
 from nodrop.formats.yaml import Document, parse
 from nodrop.inputs import STDIN, Disk, is_intent
@@ -32,7 +32,6 @@ from nodrop.stated.profile import load_profile, loads_profile, names
 FILE = "nodrop.yaml"
 PYPROJECT = "pyproject.toml"
 MAX_BYTES = MAX_TEXT_BYTES
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,13 +215,8 @@ class _Named:
         elif not self._disk.leads_inside(self._path.parent, name):
             found = f"{name}, which leads out of the repository"
         if found:
-            line, column = self._document.place(keys)
             expected = "a path below the repository, or below this file's folder where there is none"
-            where = ".".join(map(str, keys))
-            problem = Problem(
-                path=str(self._path), line=line, column=column, where=where, found=found, expected=expected
-            )
-            self._problems.append(problem)
+            self._problems.append(self._document.problem(keys, found, expected))
         return path
 
     def require_inside(self) -> None:
@@ -263,7 +257,7 @@ def files_below(disk: Disk, folder: Path) -> Iterator[Path]:
 
 
 def _suppressions(document: Document, file: ConfigFile, shown: str) -> Iterable[Suppression]:
-    lines = _LINE_END.split(document.text) if file.suppress else []
+    lines = split_lines(document.text) if file.suppress else []
     for index, one in enumerate(file.suppress):
         line, column = document.place(("suppress", index, "rule"))
         text = lines[line - 1]

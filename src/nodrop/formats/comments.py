@@ -12,7 +12,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
 from nodrop.formats import frr, nvset
-from nodrop.formats.places import BOM
+from nodrop.formats.places import BOM, has_lone_return, line_starts, split_lines
 from nodrop.formats.yaml import events
 
 Syntax = Literal["yaml", "shell", "lines", "frr"]
@@ -25,8 +25,6 @@ WITH_LONE_CR = "in a file with a carriage return that ends no line"
 
 _MARK = b"nodrop:"
 _SPOKEN = re.compile(r"(?:^|(?<=\s))[#!]+[ \t]*(nodrop:[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_LONE_CR = re.compile(r"\r(?!\n)")
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
 _COMMENT = re.compile(r"(?:^|\s)[#!]+[ \t]*nodrop:.*", re.IGNORECASE)
 _ENTRY = re.compile(r"\s*-(?:\s|$)")
@@ -105,9 +103,8 @@ class _Lines:
 
     def __init__(self, text: str, syntax: Syntax, brackets: _Spans) -> None:
         self._text, self._syntax, self._brackets = text, syntax, brackets
-        self._lone_cr = syntax != "yaml" and _LONE_CR.search(text) is not None
-        self._rows = _LINE_END.split(text)
-        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+        self._lone_cr = syntax != "yaml" and has_lone_return(text)
+        self._rows, self._starts = split_lines(text), line_starts(text)
 
     def quotes(self, spoken: re.Match[str]) -> bool:
         """Whether what looks like a comment of a shell stands within quotes, as far as its line shows."""

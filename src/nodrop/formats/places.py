@@ -16,6 +16,7 @@ from nodrop.formats.root import LeadsOut, Root
 
 BOM = "\ufeff"
 _SHOWN_CHARACTERS = 40
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _WORD = re.compile(r"\"[^\"\\\r\n]{0,40}\"|[\w.+-]{1,40}|.", re.DOTALL)
 _NAMES = {
     "\0": "a NUL byte",
@@ -43,8 +44,25 @@ class Span:
     end_column: int
 
 
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text without what ends them: LF, CR LF and a lone CR, nothing else."""
+    return _LINE_END.split(text)
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the offset of each line of a text, as `split_lines` counts lines."""
+    if "\r" in text:
+        text = text.replace("\r\n", " \n").replace("\r", "\n")
+    return [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
+
+
+def has_lone_return(text: str) -> bool:
+    """Return whether a carriage return without a line feed is in a text: not every program ends a line there."""
+    return text.count("\r") != text.count("\r\n")
+
+
 class Lines:
-    """The lines of a text, found when a place is first asked for; LF, CR LF and a lone CR end a line, nothing else."""
+    """The lines of a text as `split_lines` counts them, found when a place is first asked for."""
 
     __slots__ = ("_starts", "_text")
 
@@ -55,10 +73,7 @@ class Lines:
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of the code point at `offset`; the end of the text has a place too."""
         if self._starts is None:
-            text = self._text
-            if "\r" in text:
-                text = text.replace("\r\n", " \n").replace("\r", "\n")
-            self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
+            self._starts = line_starts(self._text)
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from nodrop.formats.places import Lines, Span
+from nodrop.formats.places import Lines, Span, split_lines
 from nodrop.formats.yaml_edit import Entry, Node, compose
 
 
@@ -42,7 +42,7 @@ class Entries:
 
     @cached_property
     def _rows(self) -> list[str]:
-        return self._text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return split_lines(self._text)
 
     def _way(self, keys: Sequence[str | int]) -> list[Entry | Node]:
         """The entries and items that the keys lead through, as far as there are any."""

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from nodrop import analyses, platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.fabric.types import Record, Type, join, nearest, type_of
-from nodrop.formats.places import decode
+from nodrop.formats.places import decode, split_lines
 from nodrop.formats.shapes import mapping
 from nodrop.formats.yaml import parse
 from nodrop.lint import expression
@@ -26,7 +26,6 @@ from nodrop.lint.written import MayBeNone, Written
 
 MAX_BYTES = 64 * 1024
 
-_LINE = re.compile(r"\r\n|\r|\n")
 _OPTION = re.compile(r"options\.(\w+)")
 _WHOLE = re.compile(r"-?\d{1,18}")
 _DECIMAL = re.compile(r"-?\d{1,18}\.\d{1,9}")
@@ -58,7 +57,7 @@ class _Loader:
     def __init__(self, raw: bytes, path: str) -> None:
         self.document = parse(raw, path, max_bytes=MAX_BYTES)
         self.path = path
-        self.lines = _LINE.split(decode(raw, path))
+        self.lines = split_lines(decode(raw, path))
         self.problems: list[Problem] = []
         self.unguarded = False
         """Whether a condition is at fault, so that what it would have said about None is not known."""

@@ -1,12 +1,11 @@
 """Lines of `nv set` that are given, changed in what a setting says: in its own line, or in one right behind it."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 from nodrop.formats import nvset
-from nodrop.formats.places import BOM
+from nodrop.formats.places import BOM, line_starts
 from nodrop.platforms.nvue.edit_document import spelt_key
 from nodrop.platforms.nvue.edit_operations import Operation, Steps, operations
 from nodrop.platforms.nvue.names import keys
@@ -15,7 +14,6 @@ from nodrop.platforms.nvue.tree import Path
 
 MAX_PATHS = 65_536
 """Single settings in one operation."""
-_ENDS = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(eq=False)
@@ -61,7 +59,7 @@ class ScriptDocument:
         self._bom = BOM if text.startswith(BOM) else ""
         commands = nvset.parse(self._text).commands
         self._lines = [_Line(one.verb, list(one.words), one) for one in commands]
-        self._starts = [0, *(found.end() for found in _ENDS.finditer(self._text)), len(self._text)]
+        self._starts = [*line_starts(self._text), len(self._text)]
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.formats import nvset
-from nodrop.formats.places import Span, decode
+from nodrop.formats.places import Span, decode, split_lines
 from nodrop.formats.yaml import Document, Double, parse
 from nodrop.limits import MAX_COMMANDS
 from nodrop.platforms.nvue.command_places import CommandPlaces
@@ -23,7 +23,6 @@ MAX_STEPS = 2_000_000
 """Keys laid over each other in one file, ranges written out."""
 MAX_WORDS = 40
 _QUOTED = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"")
-_LINES = re.compile(r"\r\n|\r|\n")
 _SESSION = re.compile(rf"{nvset.PROMPT.pattern}.*$", re.MULTILINE)
 """The line of a session in which a configuration was asked for, when its output is kept with it."""
 
@@ -205,7 +204,7 @@ class Tree:
         is_leaf = not key and not isinstance(value, dict | list) and value is not None
         line, column = self._document.place(raw, of="value" if is_leaf else "key")
         if self._lines is None:
-            self._lines = _LINES.split(self._text)
+            self._lines = split_lines(self._text)
         rest = self._lines[line - 1][column - 1 :] if line <= len(self._lines) else ""
         said = value if isinstance(value, str) else rest.split(" ")[0].rstrip(",}]")
         text = said if is_leaf else str(raw[-1])
@@ -216,7 +215,7 @@ class Tree:
     def double(self, double: Double) -> tuple[Path, Span]:
         """Return the path and the place of a key that stands twice."""
         if self._lines is None:
-            self._lines = _LINES.split(self._text)
+            self._lines = split_lines(self._text)
         line, column = double.line, double.column
         rest = self._lines[line - 1][column - 1 :]
         quoted = _QUOTED.match(rest)
