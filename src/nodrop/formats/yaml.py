@@ -99,6 +99,20 @@ class Document:
                 key_at, value_at, inside = inside[step]
         return self._read.lines.place(key_at if of == "key" else value_at)
 
+    def problem(
+        self,
+        keys: Sequence[str | int],
+        found: str,
+        expected: str = "",
+        hint: str = "",
+        *,
+        of: Literal["key", "value"] = "value",
+    ) -> Problem:
+        """Return a problem of the value at `keys`, or of its key, at its `place`."""
+        line, column = self.place(keys, of=of)
+        where = ".".join(on_one_line(str(key)) for key in keys)
+        return Problem(path=self.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+
 
 class Double(NamedTuple):
     """A key that stands twice in a mapping: its path, the place of the later one, and the line of the earlier."""

@@ -10,11 +10,11 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from nodrop.errors import InputProblems, Problem
+from nodrop.errors import InputProblems
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.types import meant
 from nodrop.formats.places import on_one_line
-from nodrop.formats.yaml import Document, parse
+from nodrop.formats.yaml import parse
 from nodrop.hardware.headroom import PAUSE_QUANTA
 from nodrop.hardware.schema import Asic, Medium, Nic, Switch
 
@@ -30,17 +30,11 @@ def _load(kind: type[_M], folder: str, name: str) -> _M:
         made = kind.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
     except ValidationError as error:
         wrong = [(one["loc"], "no such key" if one["type"] == "missing" else one["msg"]) for one in error.errors()]
-        raise InputProblems([_problem(document, loc, found) for loc, found in wrong]) from None
+        raise InputProblems([document.problem(loc, found) for loc, found in wrong]) from None
     if isinstance(made, Switch) and made.asic not in _names("asics"):
         found = f"`{on_one_line(made.asic)}`, a chip without a file below asics/"
-        raise InputProblems([_problem(document, ("asic",), found, hint=meant(made.asic, _names("asics")))])
+        raise InputProblems([document.problem(("asic",), found, hint=meant(made.asic, _names("asics")))])
     return made
-
-
-def _problem(document: Document, keys: tuple[str | int, ...], found: str, hint: str = "") -> Problem:
-    line, column = document.place(keys)
-    where = ".".join(map(str, keys))
-    return Problem(path=document.path, line=line, column=column, where=where, found=found, hint=hint)
 
 
 @cache

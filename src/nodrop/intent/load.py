@@ -94,17 +94,7 @@ def _cut(data: Any, left: Iterator[int]) -> Any:
 def _problem(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:
     keys = _keys(document.data, detail["loc"])
     of_key = detail["type"] == "extra_forbidden" or detail["loc"][-1:] == ("[key]",)
-    line, column = document.place(keys, of="key" if of_key else "value")
-    found, expected, hint = _words(detail, schema)
-    return Problem(
-        path=document.path,
-        line=line,
-        column=column,
-        where=".".join(on_one_line(str(key)) for key in keys),
-        found=found,
-        expected=expected,
-        hint=hint,
-    )
+    return document.problem(keys, *_words(detail, schema), of="key" if of_key else "value")
 
 
 def _keys(data: Any, loc: Sequence[Any]) -> list[Any]:

@@ -358,8 +358,7 @@ class Intent(Part):
 
     def problem(self, keys: Sequence[str | int], found: str, expected: str = "", hint: str = "") -> Problem:
         """Return a problem at a path of the intent's keys, with its line where the text is known."""
-        line = column = None
         if self._document is not None:
-            line, column = self._document.place(keys)
+            return self._document.problem(keys, found, expected, hint)
         where = ".".join(on_one_line(str(key)) for key in keys)
-        return Problem(path=self.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+        return Problem(path=self.path, where=where, found=found, expected=expected, hint=hint)

@@ -205,11 +205,10 @@ def problems_of(document: Document, error: ValidationError) -> list[Problem]:
 
 def _problem(document: Document, detail: Any) -> Problem:
     loc, kind = detail["loc"], detail["type"]
-    unknown_key = kind == "extra_forbidden"
-    line, column = document.place(loc, of="key" if unknown_key or loc[-1:] == ("[key]",) else "value")
-    found, expected, hint = _words(detail, str(loc[-1]) if loc else "", kind)
-    where = ".".join(str(step) for step in loc if step != "[key]")
-    return Problem(path=document.path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
+    of_key = kind == "extra_forbidden" or loc[-1:] == ("[key]",)
+    keys = tuple(step for step in loc if step != "[key]")
+    words = _words(detail, str(loc[-1]) if loc else "", kind)
+    return document.problem(keys, *words, of="key" if of_key else "value")
 
 
 def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:

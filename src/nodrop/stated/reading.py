@@ -49,13 +49,6 @@ def declared(document: Document, stated: Stated, top: Keys = ()) -> Declared:
     )
 
 
-def _problem(document: Document, keys: Keys, found: str, expected: str, hint: str = "") -> Problem:
-    line, column = document.place(keys)
-    where = ".".join(map(str, keys))
-    path = document.path
-    return Problem(path=path, line=line, column=column, where=where, found=found, expected=expected, hint=hint)
-
-
 def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: Keys) -> Iterator[Link]:
     """Yield the cables; a port holds one, and no switch is cabled to itself by one port."""
     first: dict[End, int] = {}
@@ -63,14 +56,14 @@ def _cables(document: Document, texts: tuple[str, ...], problems: list[Problem],
         keys = (*top, "cables", index)
         found = _CABLE.fullmatch(text)
         if found is None:
-            problems.append(_problem(document, keys, text, _EXAMPLE))
+            problems.append(document.problem(keys, text, _EXAMPLE))
             continue
         a, b = sorted((End(found[1], found[2]), End(found[3], found[4])))
         for end in (a, b):
             if end in first:
                 line = document.place((*top, "cables", first[end]))[0]
                 expected = "one cable in each port"
-                problems.append(_problem(document, keys, f"a second cable in {end}", expected, f"first at line {line}"))
+                problems.append(document.problem(keys, f"a second cable in {end}", expected, f"first at line {line}"))
             first.setdefault(end, index)
         yield Link(a=a, b=b, length_m=int(found[5]) if found[5] else UNKNOWN, media=found[6] or UNKNOWN)
 
@@ -84,7 +77,7 @@ def _classes(
         for point in ("rest",) if one.dscp == "rest" else one.dscp:
             if point in owners:
                 found = f"{point}, which belongs to {owners[point]}"
-                problems.append(_problem(document, (*top, "classes", name, "dscp"), found, "each code point once"))
+                problems.append(document.problem((*top, "classes", name, "dscp"), found, "each code point once"))
             owners.setdefault(point, name)
     rest = tuple(point for point in range(64) if point not in owners)
     for name, one in classes.items():
