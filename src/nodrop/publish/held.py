@@ -5,6 +5,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
 
 from nodrop.publish.landing import Landing
 
@@ -118,18 +120,24 @@ class Held:
 
     def read(self, path: str) -> tuple[os.stat_result, bytes]:
         """Return what a file below it is, and its bytes; NotPlain where it is none. No pipe is waited for."""
-        with naming(path):
-            try:
-                handle = self.at(path).open(os.O_RDONLY | os.O_NONBLOCK)
-            except OSError as error:
-                if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
-                    raise NotPlain from None
-                raise
-            with os.fdopen(handle, "rb") as file:
-                found = os.fstat(handle)
-                if not stat.S_ISREG(found.st_mode):
-                    raise NotPlain
-                return found, file.read()
+        above, _, name = path.rpartition("/")
+        with naming(path), plain_file(name, self.folder(above)) as file:
+            return os.fstat(file.fileno()), file.read()
+
+
+@contextmanager
+def plain_file(path: Path | str, folder: int | None = None) -> Iterator[BinaryIO]:
+    """Open a file by its path or its name in an open folder; NotPlain where it is none. No pipe is waited for."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            raise NotPlain from None
+        raise
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise NotPlain
+        yield file
 
 
 @contextmanager

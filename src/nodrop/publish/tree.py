@@ -1,6 +1,5 @@
 """What stands in an output folder: its manifest, what nodrop wrote there, and what it did not."""
 
-import errno
 import io
 import json
 import os
@@ -13,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.publish.held import NO_FILE, Held
+from nodrop.publish.held import NO_FILE, Held, NotPlain, plain_file
 from nodrop.publish.names import Names
 
 MANIFEST = ".nodrop.json"
@@ -205,18 +204,12 @@ def manifest_bytes(path: Path | str, folder: int | None = None) -> bytes:
     ValueError, in words for the user, where it is no plain file or too large for a manifest.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
-            raise ValueError(NO_FILE) from None
-        raise
-    with os.fdopen(handle, "rb") as file:
-        if not is_file(os.fstat(handle)):
-            raise ValueError(NO_FILE)
-        data = file.read(_MOST + 1)
-        if len(data) > _MOST:
-            size = os.fstat(handle).st_size
-            raise ValueError(f"has {size:,} bytes, and no build has a manifest of more than {_MOST:,}")
+        with plain_file(path, folder) as file:
+            data, size = file.read(_MOST + 1), os.fstat(file.fileno()).st_size
+    except NotPlain:
+        raise ValueError(NO_FILE) from None
+    if len(data) > _MOST:
+        raise ValueError(f"has {size:,} bytes, and no build has a manifest of more than {_MOST:,}")
     return data
 
 
