@@ -1,6 +1,5 @@
 """The list of rules that `nodrop rules` prints: those that are shipped and a site's own, and which of them are off."""
 
-import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +8,8 @@ from nodrop.fabric.fabric import MODES
 from nodrop.lint.finding import Severity
 from nodrop.lint.rule import Rule
 from nodrop.lint.rules import is_shipped, origin
-from nodrop.report.escape import json_text, markdown_of_ours, terminal
+from nodrop.report.escape import markdown_of_ours, terminal
+from nodrop.report.json import dumped
 from nodrop.report.rules import finds, first_sentence, in_short, seen_on, spoken_modes
 
 WIDTH = 110
@@ -35,7 +35,7 @@ class Listed:
 def render(rules: Sequence[Listed], form: str) -> str:
     """Write the rules as text, JSON or Markdown; of those that were not selected only JSON speaks."""
     if form == "json":
-        return json_text(json.dumps([_record(each) for each in rules], indent=2, ensure_ascii=False)) + "\n"
+        return dumped([_record(each) for each in rules]).decode()
     rules = [each for each in rules if each.off != NOT_SELECTED]
     return "".join(f"{line}\n" for line in (_markdown(rules) if form == "markdown" else _text(rules)))
 
