@@ -9,6 +9,7 @@ that only one of the two uses. Both use the installed dependencies. The first ru
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,11 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from change import as_it_is
+from change import change_one_line
 from intents import pod
 from processes import Run, run
-
-from lint import edit, small_mtu
 
 ROOT = Path(__file__).parents[1]
 SLOWER = 1.05
@@ -31,7 +30,7 @@ SLOWER = 1.05
 
 @dataclass(frozen=True)
 class Stage:
-    """A command, what is done in its folder before each run, and the exit codes that it may have."""
+    """A command, what prepares its folder before each run, and the exit codes that it may have."""
 
     words: tuple[str, ...]
     prepare: Callable[[Path], None] | None = None
@@ -42,13 +41,9 @@ def commit(folder: Path) -> None:
     """Make the build of the pod a repository, and change one line of it."""
     if (folder / "site" / ".git").exists():
         return
-    subprocess.run(["cp", "-r", "build", "site"], cwd=folder, check=True)
-    file = max((folder / "site").glob("**/config_db.json"))
-    edit(file, as_it_is)
-    names = {f"GIT_{who}_{what}": "benchmark" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "Build")):
-        subprocess.run(["git", "-C", "site", *words], cwd=folder, env={**os.environ, **names}, check=True)
-    edit(file, small_mtu)
+    site = folder / "site"
+    shutil.copytree(folder / "build", site)
+    change_one_line(site, max(site.glob("**/config_db.json")))
 
 
 STAGES = {

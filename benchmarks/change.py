@@ -44,11 +44,7 @@ def main() -> None:
 def measure(site: Path, jobs: list[str]) -> dict[str, float]:
     """Check one changed line of a site with an empty cache and again, and lint the site with an empty one."""
     files = sorted(site.glob("**/config_db.json"))
-    edit(files[-1], as_it_is)  # in the layout of the next edit, so that the change is of one line
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "as it was")):
-        names = {f"GIT_{who}_{what}": "benchmark" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        subprocess.run(["git", "-c", "gc.auto=0", *words], cwd=site, env={**os.environ, **names}, check=True)
-    edit(files[-1], small_mtu)
+    change_one_line(site, files[-1])
     emptied(site)
     cold = checked(site, jobs)
     warm = checked(site, jobs)
@@ -65,7 +61,16 @@ def measure(site: Path, jobs: list[str]) -> dict[str, float]:
     }
 
 
-def as_it_is(_: Config) -> None:
+def change_one_line(site: Path, file: Path) -> None:
+    """Make a site a repository, and give a port of one file a small MTU."""
+    edit(file, _as_it_is)  # in the layout of the next edit, so that the change is of one line
+    names = {f"GIT_{who}_{what}": "benchmark" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "as it was")):
+        subprocess.run(["git", "-c", "gc.auto=0", *words], cwd=site, env={**os.environ, **names}, check=True)
+    edit(file, small_mtu)
+
+
+def _as_it_is(_: Config) -> None:
     """Nothing changes but the layout of the file."""
 
 
