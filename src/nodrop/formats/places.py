@@ -78,7 +78,7 @@ class Lines:
         return line, offset - self._starts[line - 1] + 1
 
     def span(self, start: int, end: int) -> Span:
-        """The span from offset `start` up to, not including, offset `end`."""
+        """Return the span from offset `start` up to, not including, offset `end`."""
         return Span(*self.place(start), *self.place(end))
 
 
@@ -98,7 +98,7 @@ def shown(text: str) -> str:
 
 
 def word_at(text: str, offset: int) -> str:
-    """The word, quoted text or character at `offset`, as a message shows it."""
+    """Return the word, quoted text or character at `offset`, as a message shows it."""
     word = _WORD.match(text, offset)
     return shown(word[0]) if word else "the end of the file"
 
@@ -123,7 +123,7 @@ def decode(raw: bytes, path: str) -> str:
 
 
 def read_limited(path: Path, display: str, max_bytes: int, root: Root | None = None) -> bytes:
-    """The bytes of a regular file of at most `max_bytes`; else raises InputProblems that name it `display`.
+    """Return the bytes of a regular file of at most `max_bytes`; else raises InputProblems that name it `display`.
 
     With a `root`, no link leads out of it; without one, the file is opened as it is named.
     """
@@ -138,7 +138,7 @@ def read_limited(path: Path, display: str, max_bytes: int, root: Root | None = N
 def regular(
     path: Path, display: str, max_bytes: int | None = None, root: Root | None = None
 ) -> Iterator[tuple[BinaryIO, int]]:
-    """A regular file of at most `max_bytes`, open, and its size in bytes; else InputProblems that name it `display`.
+    """Open a regular file of at most `max_bytes`, and tell its bytes; else raise InputProblems that name it `display`.
 
     With a `root`, no link leads out of it. What is named elsewhere is looked at before it is opened, so that no device
     is opened at all. Both are looked at once they are open, so that swapping them in between gains nothing, and a pipe
@@ -165,7 +165,7 @@ def regular(
 
 
 def leads_out(display: str, error: LeadsOut) -> Problem:
-    """What is said of a link that leads out of a root; nothing of what lies there."""
+    """Return the problem of a link that leads out of a root; it tells nothing of the target."""
     return Problem(path=display, found=str(error.strerror), hint="name the file itself to read it")
 
 

@@ -124,7 +124,7 @@ class Double(NamedTuple):
 
 
 def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: list[Double] | None = None) -> Document:
-    """The one document of `raw`, its data None if it is empty; raises InputProblems that name the file `path`.
+    """Return the one document of `raw`, its data None if it is empty; raises InputProblems that name the file `path`.
 
     With a list `doubled`, keys that stand twice are added to it and the last one counts, as programs that are not as
     strict have it; without it they are refused.
@@ -140,7 +140,7 @@ def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: l
 
 
 def events(text: str) -> Iterator[Any]:
-    """The parser's events; without the C extension 14 times slower, and stricter about tabs."""
+    """Return the parser's events; without the C extension 14 times slower, and stricter about tabs."""
     if CParser is not None:
         yield from iter(CParser(text).get_event, None)
         return
@@ -346,12 +346,12 @@ class _Reader:
         self.stop(at, word_at(self.text, at), "YAML", where="")
 
     def steps(self) -> tuple[str, ...]:
-        """The path to what comes next, by key and by number."""
+        """Return the path to what comes next, by key and by number."""
         steps = (str(len(node.data)) if type(node.data) is list else node.key for node in self.open[1:])
         return tuple(step for step in steps if step is not None)
 
     def where(self) -> str:
-        """The path to what comes next, as a message shows it."""
+        """Return the path to what comes next, as a message shows it."""
         return ".".join(map(on_one_line, self.steps()))
 
     def fault(self, at: int, found: str, expected: str, hint: str = "", *, where: str | None = None) -> None:

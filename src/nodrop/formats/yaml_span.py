@@ -28,7 +28,7 @@ class Entries:
         return isinstance(node, Node) and node.entries is None and not node.items
 
     def span(self, keys: Sequence[str | int]) -> Span:
-        """The place of the entry at `keys`, or of the nearest around it; of a value over several lines, the key's."""
+        """Return the place of the entry at `keys` or the nearest around it; of a value over several lines, its key."""
         way = [found for found in self._way(keys) if _begin(found) is not None]
         if not way:
             return self._lines.span(0, 0)
@@ -37,7 +37,7 @@ class Entries:
         return span if span.line == span.end_line else self._lines.span(start, key_end)
 
     def line(self, number: int) -> str:
-        """The text of a line, from 1."""
+        """Return the text of a line, from 1."""
         return self._rows[number - 1]
 
     @cached_property
@@ -45,7 +45,7 @@ class Entries:
         return split_lines(self._text)
 
     def _way(self, keys: Sequence[str | int]) -> list[Entry | Node]:
-        """The entries and items that the keys lead through, as far as there are any."""
+        """Return the entries and items that the keys lead through, as far as there are any."""
         way: list[Entry | Node] = []
         node = self._root
         for step in keys:

@@ -26,7 +26,7 @@ _Name = Annotated[str, Field(pattern=_NAME)]
 
 
 def _names_or_types(facts: Any) -> Any:
-    """A list of facts is one of texts."""
+    """Take a list of facts as one of texts."""
     return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
 
 
@@ -197,7 +197,7 @@ class RuleFile(_Part):
 
 
 def problems_of(document: Document, error: ValidationError) -> list[Problem]:
-    """What pydantic found, each with its place in the file and our words."""
+    """Return what pydantic found, each with its place in the file and our words."""
     return [
         _problem(document, detail) for detail in error.errors() if detail["type"] != "too_short" or not detail["input"]
     ]
@@ -212,7 +212,7 @@ def _problem(document: Document, detail: Any) -> Problem:
 
 
 def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
-    """What was found, what was expected, and a hint."""
+    """Return what was found, what was expected, and a hint."""
     if kind == "missing":
         return f"no {last}", f"the key {last}", ""
     if kind == "extra_forbidden":
@@ -234,7 +234,7 @@ def _shown(value: object) -> str:
 
 
 def _keys(loc: tuple[Any, ...]) -> list[str]:
-    """The keys that the schema knows at a place."""
+    """Return the keys that the schema knows at a place."""
     model: type[BaseModel] = RuleFile
     for name, inner in (("options", OptionFile), ("examples", ExamplesFile)):
         if loc[:1] == (name,):

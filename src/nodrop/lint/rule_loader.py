@@ -47,7 +47,7 @@ def collecting(problems: list[Problem]) -> Iterator[None]:
 
 
 def loads_rule(raw: bytes, path: str, *, name: str, area: str) -> Rule:
-    """The rule that a text holds; `path` is how problems name it, InputProblems holds all of them."""
+    """Return the rule that a text holds; `path` is how problems name it, InputProblems holds all of them."""
     return _Loader(raw, path).rule(name, area)
 
 
@@ -67,7 +67,7 @@ class _Loader:
             raise InputProblems(problems_of(self.document, error)) from None
 
     def rule(self, name: str, area: str) -> Rule:
-        """The rule, where nothing is wrong with it."""
+        """Return the rule, where nothing is wrong with it."""
         file, options, module = self.file, self.options(), self.analysis()
         if self.problems:
             raise InputProblems(self.problems)
@@ -132,7 +132,7 @@ class _Loader:
                     raise
 
     def written(self, keys: Keys, text: str, *, of: Literal["key", "value"] = "value") -> Written:
-        """A text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
+        """Return a text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
         line, column = self.document.place(keys, of=of)
         where = ".".join(map(str, keys))
         below = self.lines[line] if line < len(self.lines) else ""
@@ -142,7 +142,7 @@ class _Loader:
         return Written(text=text, path=self.path, where=where, line=line, column=column, literal=False)
 
     def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> Names:
-        """What expressions may name; analyses and remarks bring facts, not an item of the scope."""
+        """Return what expressions may name; analyses and remarks bring facts, not an item of the scope."""
         known = Record("options", tuple((option.name, option.type) for option in options))
         if self.file.claim is None:
             return names_of({}, known, Record("facts", facts))
@@ -151,7 +151,7 @@ class _Loader:
     def expression(
         self, keys: Keys, text: str | None, names: Names, surely: frozenset[Node] = frozenset()
     ) -> Node | None:
-        """The expression at a key; None where there is none, or none that can be used."""
+        """Return the expression at a key; None where there is none, or none that can be used."""
         if text is None:
             return None
         with self.collecting():
@@ -160,20 +160,20 @@ class _Loader:
         return None
 
     def at(self, names: Names) -> Attribute | Name | None:
-        """The part to point at."""
+        """Return the part to point at."""
         with collecting(self.problems):
             if self.file.at is not None:
                 return expression.parse_path(self.written(("at",), self.file.at), names, self.file.scope)
         return None
 
     def message(self, names: Names, surely: frozenset[Node]) -> tuple[str | Node, ...]:
-        """The pieces of the message."""
+        """Return the pieces of the message."""
         with self.collecting():
             return expression.parse_message(self.written(("message",), self.file.message.strip()), names, surely)
         return ()
 
     def changes(self, names: Names, surely: frozenset[Node]) -> Iterator[tuple[Attribute, Node]]:
-        """The fields that a fix sets, and to what."""
+        """Return the fields that a fix sets, and to what."""
         for key, text in self.file.set.items():
             with self.collecting():
                 keys, written = ("set", key), self.written(("set", key), key, of="key")
@@ -191,7 +191,7 @@ class _Loader:
                 yield target, value
 
     def as_siblings(self, names: Names) -> Iterator[tuple[str, ...]]:
-        """The paths that a fix sets as siblings have them; an analysis has no item, but points at a part: `at`."""
+        """Return the paths that a fix sets as siblings have them; of an analysis, below the part that it points at."""
         analysis = self.file.claim is None
         known = names_of(SCOPES["interface"].parts) if analysis else names
         for position, text in enumerate(self.file.as_siblings):
@@ -206,7 +206,7 @@ class _Loader:
                 yield target
 
     def options(self) -> tuple[Option, ...]:
-        """The options, each with the type of its default; without one, expressions cannot be checked."""
+        """Return the options, each with the type of its default; without one, expressions cannot be checked."""
         found: list[Option] = []
         for name, file in self.file.options.items():
             default = _typed(file.default)
@@ -221,7 +221,7 @@ class _Loader:
         return tuple(found)
 
     def unseen(self) -> Mapping[str, str]:
-        """The platforms that cannot show the fault; a platform that nodrop does not write has no examples to miss."""
+        """Return the platforms that cannot show the fault; one that nodrop does not write has no examples to miss."""
         for name in self.file.unseen:
             with collecting(self.problems):
                 if name not in platforms.written():
@@ -230,7 +230,7 @@ class _Loader:
         return self.file.unseen
 
     def analysis(self) -> ModuleType | None:
-        """The module of the analysis."""
+        """Return the module of the analysis."""
         name = self.file.analysis
         with collecting(self.problems):
             if name is not None and name not in analyses.names():
@@ -241,7 +241,7 @@ class _Loader:
         return None
 
     def arguments(self, options: Sequence[Option], module: ModuleType | None) -> Mapping[str, object]:
-        """What the analysis is given; the text `options.name` stands for the option's value."""
+        """Return what the analysis is given; the text `options.name` stands for the option's value."""
         parameters = list(inspect.signature(module.find).parameters)[1:] if module else []
         made: dict[str, object] = {}
         for key, value in self.file.arguments.items():
@@ -287,7 +287,7 @@ def _examples(file: ExamplesFile) -> tuple[Example, ...]:
 
 
 def _typed(value: Any) -> object:
-    """A value that has no schema: what looks like a number is one, and lists are tuples."""
+    """Return a value that has no schema: what looks like a number is one, and lists are tuples."""
     if isinstance(value, list):
         return tuple(map(_typed, value))
     if isinstance(value, str) and _WHOLE.fullmatch(value):
@@ -296,7 +296,7 @@ def _typed(value: Any) -> object:
 
 
 def type_of_value(value: object) -> Type:
-    """The type of a value that has no schema; TypeError where it is no plain one."""
+    """Return the type of a value that has no schema; TypeError where it is no plain one."""
     if isinstance(value, tuple):
         return Type(element=reduce(join, map(type_of_value, value), Type()))
     if value is None:

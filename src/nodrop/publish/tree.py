@@ -25,7 +25,7 @@ Signature = tuple[int, int, int, int]
 
 
 def digest(data: bytes) -> str:
-    """The digest that manifests hold, of inputs and of files alike."""
+    """Return the digest that manifests hold, of inputs and of files alike."""
     return blake2b(data, digest_size=32).hexdigest()
 
 
@@ -37,7 +37,7 @@ class Manifest:
     files: Mapping[str, str]
 
     def to_bytes(self) -> bytes:
-        """The manifest as it is written, sorted."""
+        """Return the manifest as it is written, sorted."""
         inputs, files = dict(sorted(self.inputs.items())), dict(sorted(self.files.items()))
         return json.dumps({"version": _VERSION, "inputs": inputs, "files": files}, indent=2).encode() + b"\n"
 
@@ -74,7 +74,7 @@ class Standing:
     folders: frozenset[str] = frozenset()
 
     def only(self, prefix: str) -> "Standing":
-        """What part of a build has to know: the folder's mode, and the listed files whose names begin so."""
+        """Return what part of a build has to know: the folder's mode, and the listed files whose names begin so."""
         listed = {path: there for path, there in self.listed.items() if path.startswith(prefix)}
         return Standing(mode=self.mode, listed=listed, signatures={})
 
@@ -168,7 +168,7 @@ def require_plain(paths: Iterable[str]) -> None:
 
 
 def file_mode(path: str, *, private: bool) -> int:
-    """The permissions of a file that nodrop writes, of which the umask takes some: scripts can be run.
+    """Return the permissions of a file that nodrop writes, of which the umask takes some: scripts can be run.
 
     What is `private`, for it may hold secrets, is for its owner alone.
     """
@@ -188,13 +188,13 @@ def is_file(found: os.stat_result) -> bool:
 
 
 def first_difference(one: bytes, other: bytes) -> int:
-    """The first line, from 1, in which two different texts differ."""
+    """Return the first line, from 1, in which two different texts differ."""
     pairs = enumerate(zip_longest(io.BytesIO(one), io.BytesIO(other)), 1)
     return next(number for number, (left, right) in pairs if left != right)
 
 
 def shown(path: str) -> str:
-    """A name found on the disk, fit to be printed whatever is in it."""
+    """Return a name found on the disk, fit to be printed whatever is in it."""
     return path if path.isprintable() else ascii(path)
 
 
@@ -214,7 +214,7 @@ def manifest_bytes(path: Path | str, folder: int | None = None) -> bytes:
 
 
 def _read_manifest(root: Held, display: str) -> tuple[bytes, Mapping[str, str]]:
-    """The manifest's bytes and the files it lists; refused where it cannot be trusted to tell whose the files are."""
+    """Return the manifest's bytes and the files it lists; refuse one that cannot tell whose the files are."""
     try:
         data = manifest_bytes(MANIFEST, root.handle)
         return data, Manifest.from_bytes(data).files
@@ -241,7 +241,7 @@ def _foreign(path: str, display: str, *, listed: bool, claimed: bool) -> Problem
 
 
 def edited_problem(path: str, display: str) -> Problem:
-    """What to do about a file that a person changed."""
+    """Return what to do about a file that a person changed."""
     hint = "carry the change into the intent, then delete this file and build again; nothing was touched"
     return Problem(path=f"{display}/{path}", found="was changed since nodrop wrote it", hint=hint)
 

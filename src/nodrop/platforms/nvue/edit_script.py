@@ -54,7 +54,7 @@ class ScriptDocument:
     """A script of commands."""
 
     def __init__(self, text: str) -> None:
-        """The reader has taken the text."""
+        """Take a text that the reader has accepted."""
         self._text = text.removeprefix(BOM)
         self._bom = BOM if text.startswith(BOM) else ""
         commands = nvset.parse(self._text).commands
