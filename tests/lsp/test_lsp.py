@@ -50,7 +50,7 @@ def test_a_fault_of_a_switch_is_shown_where_it_stands_and_gone_when_it_is_mended
         editor.replace(uri, good)
         assert await editor.diagnostics(uri) == []
 
-    session(do, site)
+    session(do, site, process=True)
 
 
 def test_each_file_of_a_device_has_its_own_and_counts_as_it_is_open(site: Path) -> None:

@@ -1,15 +1,23 @@
-"""An editor for tests: pygls' own client, which talks to `nodrop lsp` as a process of its own, over its pipes."""
+"""An editor for tests: pygls' own client, which talks to the language server in a thread, or to `nodrop lsp`.
+
+A thread needs none of the second that a process takes to import nodrop and read its rules.
+"""
 
 import asyncio
 import os
+import socket
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import chdir
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from lsprotocol import types
+from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
 
+from nodrop.lsp import server
 from support.patience import END_S
 
 
@@ -24,6 +32,7 @@ class Editor:
         self.registered: list[str] = []
         self.versions: dict[str, int] = {}
         self._news = asyncio.Event()
+        self._thread: Thread | None = None
         self.capabilities: types.ServerCapabilities
 
         @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
@@ -40,16 +49,9 @@ class Editor:
         def log(params: types.LogMessageParams) -> None:
             self.logged.append(params.message)
 
-    async def start(self, folder: Path, *encodings: str, options: Any = None, workspace: Any = None) -> None:
+    async def start(self, folder: Path, *encodings: str, options: Any, workspace: Any, process: bool) -> None:
         """Begin, in a folder, with the encodings and changes of workspaces that the editor knows."""
-        await self.client.start_io(
-            sys.executable,
-            "-m",
-            "nodrop",
-            "lsp",
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
+        await (self._start_process(folder) if process else self._start_thread())
         general = types.GeneralClientCapabilities(position_encodings=list(encodings) or None)
         params = types.InitializeParams(
             capabilities=types.ClientCapabilities(general=general, workspace=workspace),
@@ -59,12 +61,40 @@ class Editor:
         self.capabilities = (await self.client.initialize_async(params)).capabilities
         self.client.initialized(types.InitializedParams())
 
+    async def _start_process(self, folder: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        await self.client.start_io(sys.executable, "-m", "nodrop", "lsp", cwd=folder, env=environment)
+
+    async def _start_thread(self) -> None:
+        """Serve this editor in a thread, over a pair of sockets."""
+        ours, theirs = socket.socketpair()
+
+        def serve() -> None:
+            with theirs, theirs.makefile("rb") as requests, theirs.makefile("wb") as answers:
+                server.make().start_io(requests, answers)
+
+        self._thread = Thread(target=serve, daemon=True)
+        self._thread.start()
+        reader, writer = await asyncio.open_connection(sock=ours)
+        client: Any = self.client
+        client.protocol.set_writer(writer)
+        served = run_async(client._stop_event, reader, client.protocol, error_handler=client.report_server_error)
+        client._async_tasks.append(asyncio.create_task(served))
+
     async def stop(self) -> int:
         """End as editors do, and return the exit code."""
         await asyncio.wait_for(self.client.shutdown_async(None), END_S)
         self.client.exit(None)
-        server: Any = self.client._server
-        code: int = await asyncio.wait_for(server.wait(), END_S)
+        code = 0
+        if self._thread is None:
+            process: Any = self.client._server
+            code = await asyncio.wait_for(process.wait(), END_S)
+        else:
+            writer: Any = self.client.protocol.writer
+            writer.close()  # the thread reads until this end is closed
+            await writer.wait_closed()
+            await asyncio.to_thread(self._thread.join, END_S)
+            assert not self._thread.is_alive()
         await self.client.stop()
         return code
 
@@ -114,12 +144,13 @@ def session(
     *encodings: str,
     options: Any = None,
     workspace: Any = None,
+    process: bool = False,
 ) -> Editor:
-    """Do something with an editor, whose server must then end well."""
+    """Do something with an editor, whose server must then end well; the server is `nodrop lsp` in a `process`."""
 
     async def whole() -> Editor:
         editor = Editor()
-        await editor.start(folder, *encodings, options=options, workspace=workspace)
+        await editor.start(folder, *encodings, options=options, workspace=workspace, process=process)
         try:
             await do(editor)
         finally:
@@ -127,4 +158,5 @@ def session(
         assert code == 0
         return editor
 
-    return asyncio.run(whole())
+    with chdir(folder):
+        return asyncio.run(whole())
