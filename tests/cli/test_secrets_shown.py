@@ -16,7 +16,7 @@ from nodrop.resources import home
 from support.command import nodrop
 from support.places import TESTS
 
-CORPUS: dict[str, list[Any]] = YAML(typ="safe", pure=True).load((TESTS / "cli" / "secrets.yaml").read_text())
+CORPUS: dict[str, list[Any]] = YAML(typ="safe").load((TESTS / "cli" / "secrets.yaml").read_text())
 del CORPUS["frr"]
 RULES = {"secret-in-configuration", "hashed-password-in-configuration"}
 SECRET = "Zk3rT9qW"

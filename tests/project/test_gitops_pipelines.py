@@ -20,7 +20,7 @@ ACTION = action(ROOT / "action.yml")
 
 
 def parsed(text: str) -> Any:
-    return YAML(typ="safe", pure=True).load(text)
+    return YAML(typ="safe").load(text)
 
 
 def blocks(language: str) -> list[str]:

@@ -17,7 +17,7 @@ from support.command import nodrop
 from support.places import TESTS
 from support.wired_routers import fabric, port, router, to
 
-CASES: list[dict[str, str]] = YAML(typ="safe", pure=True).load((TESTS / "routing" / "policy_values.yaml").read_text())
+CASES: list[dict[str, str]] = YAML(typ="safe").load((TESTS / "routing" / "policy_values.yaml").read_text())
 LISTS = """bgp as-path access-list P seq 5 permit ^[0-9]+$
 bgp as-path access-list ODD seq 5 permit (1
 bgp as-path access-list LONG seq 5 permit ((1{100}){100}){100}

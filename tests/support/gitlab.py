@@ -23,7 +23,7 @@ from ruamel.yaml import YAML
 
 def template(path: Path) -> Any:
     """Return what a file for GitLab says."""
-    return YAML(typ="safe", pure=True).load(path.read_text())
+    return YAML(typ="safe").load(path.read_text())
 
 
 def variables(text: str, known: Mapping[str, str]) -> str:

@@ -36,7 +36,7 @@ def _names(parent: str, word: str) -> list[str]:
 
 def loaded(text: str) -> list[Any]:
     """The entries of a document: header, set, unset."""
-    found = YAML(typ="safe", pure=True).load(text)
+    found = YAML(typ="safe").load(text)
     return list(found) if isinstance(found, list) else [found]
 
 

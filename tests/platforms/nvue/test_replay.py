@@ -44,7 +44,7 @@ def in_order(node: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def loaded(text: str) -> Any:
-    return YAML(typ="safe", pure=True).load(text)
+    return YAML(typ="safe").load(text)
 
 
 def files(device: Device) -> dict[str, str]:
