@@ -17,9 +17,7 @@ from nodrop.fabric.policy_values import community_expression, path_expression
 from nodrop.formats.posix import MAX_LENGTH, MAX_STATES, Expression, compiled
 from support.places import TESTS
 
-CASES: dict[str, list[dict[str, str]]] = YAML(typ="safe").load(
-    (TESTS / "routing" / "expressions.yaml").read_text()
-)
+CASES: dict[str, list[dict[str, str]]] = YAML(typ="safe").load((TESTS / "routing" / "expressions.yaml").read_text())
 READERS = {"paths": path_expression, "communities": community_expression}
 
 

@@ -133,15 +133,15 @@ def inject(fault: Fault) -> dict[str, str]:
 
 
 def _tree(text: str, edits: Mapping[str, Any], name: str) -> str:
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    yaml.version = (1, 2)
-    tree = yaml.load(text)
+    tree = json.loads(text) if name.endswith(".json") else YAML(typ="safe").load(text)
     for path, value in edits.items():
         _set(tree, [part.replace("%2F", "/") for part in path.split("/")], value, f"{name}: {path}")
     if name.endswith(".json"):
         return json.dumps(tree, indent=4) + "\n"
     out = io.StringIO()
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.version = (1, 2)
     yaml.dump(tree, out)
     return "".join(
         line for line in out.getvalue().splitlines(keepends=True) if line.strip() not in ("%YAML 1.2", "---")
