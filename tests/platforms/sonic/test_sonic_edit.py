@@ -362,6 +362,8 @@ CATALOGUE: list[tuple[str, list[Any]]] = [
 CHANGES = st.sampled_from(CATALOGUE).flatmap(lambda one: st.tuples(st.just(one[0]), st.sampled_from(one[1])))
 FOLLOWS = ("priority_groups", "pfc_tx_priorities", "@buffer_pools")
 """What may be different beside what was changed: the switch works it out."""
+REFUSED = (" has no `", "there is no `", "the file would have a fault (profile-of-another-speed: ")
+"""Why a change is not made: a row is missing, or a port has a profile by name that is for another cable length."""
 
 
 @given(
@@ -384,7 +386,7 @@ def test_any_document_takes_any_changes_and_nothing_else(
     changes = list({subject.format(port=port): value for (subject, value), port in wanted}.items())
     one = made(document, *changes)
     refused = {text(item.change.subject[1:]): item.line for item in one.by_hand}
-    assert all(" has no `" in line or "there is no `" in line for line in refused.values()), refused
+    assert all(any(word in line for word in REFUSED) for line in refused.values()), refused
     after = one.files["config_db.json"].decode() if one.files else document
     kept = [(subject, value) for subject, value in changes if subject not in refused]
     _compare(read(document).device, read(after).device, kept, one)
