@@ -76,7 +76,7 @@ def _differences(a: Any, b: Any, path: Subject, whole: bool) -> Iterator[Differe
         else:
             yield from _in_rows(a, b, path, whole)
     elif is_dataclass(a):
-        for field in fields(a) if a != b else ():
+        for field in fields(a):
             yield from _differences(getattr(a, field.name), getattr(b, field.name), (*path, field.name), whole)
     elif a != b:
         yield Difference(path, a, b)
