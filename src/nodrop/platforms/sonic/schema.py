@@ -124,7 +124,7 @@ class Schema:
         rows = [
             self._row(name, key, row or {})
             for key, row in stated.items()
-            if isinstance(row, dict) and self._has(_split(row.get("row", ""))[0])
+            if isinstance(row, dict) and self._variants(row.get("row", ""))
         ]
         return Table(
             name=name,
@@ -142,13 +142,13 @@ class Schema:
                 fields[name] = either(found)
         conditions = [condition_of(rest) for rest in self._conditions(stated.get("must", ()))]
         named = {condition.subject: other for condition in conditions if (other := named_by_itself(condition))}
-        most = _MOST.search(stated.get("row", ""))
+        limits = [_MOST.fullmatch(one) for one in self._variants(stated.get("row", ""))]
         return Row(
             name=key,
             parts=parts,
             fields=fields,
             each=self._each(stated["each"]) if "each" in stated else None,
-            most=int(most[1]) if most else None,
+            most=max(int(one[1]) for one in limits if one) if all(limits) else None,
             required=tuple(name for name, field in fields.items() if field.required),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
             conditions=tuple(condition for condition in conditions if not named_by_itself(condition)),
@@ -156,7 +156,7 @@ class Schema:
         )
 
     def _variants(self, said: str | list[str]) -> list[str]:
-        """Return what a field is in this release; in any release, all that it has been."""
+        """Return what is said of a field or row in this release; in any release, all that has been said."""
         spans = [_split(one) for one in ([said] if isinstance(said, str) else said)]
         return [rest for span, rest in spans if self._has(span)]
 

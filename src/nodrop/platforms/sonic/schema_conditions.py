@@ -2,6 +2,7 @@
 
 A name is a field of the row, `T.r.f` and `T['r'].f` the field f of row r of table T, `T[f]` the row of T that field f
 names. What is absent is less, more, equal and unequal to nothing; standing alone, a name asks whether it is there.
+Functions are those of XPath by shorter names; `rows(T)` is the number of rows of table T.
 """
 
 import ast
@@ -30,6 +31,16 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
+_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "contains": lambda text, part: part in text,
+    "starts": lambda text, part: text.startswith(part),
+    "length": len,
+    "before": lambda text, part: text.partition(part)[0] if part in text else "",
+    "after": lambda text, part: text.partition(part)[2],
+    "part": lambda text, first, size: text[int(first) - 1 : int(first) - 1 + int(size)],
+    "concat": lambda *texts: "".join(texts),
+}
+"""Functions of texts: contains, starts-with, string-length, substring-before, -after, substring and concat of XPath."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,16 +106,16 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
         case ast.Attribute(value=ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=key)), attr=name):
             tables.add(table)
             return lambda _row, data: _row_of(data, table, key).get(name)
-        case ast.Attribute(value=ast.Subscript(value=ast.Name(id=table), slice=ast.Name(id=own)), attr=name):
+        case ast.Attribute(value=ast.Subscript(value=ast.Name(id=table), slice=named), attr=name):
             tables.add(table)
-            key_of = _own(own, names)
+            key_of = inner(named)
             return lambda row, data: _row_of(data, table, key_of(row, data)).get(name)
         case ast.Attribute(value=ast.Name(id=table), attr=key):
             tables.add(table)
             return lambda _row, data: key in mapping_at(data, table)
-        case ast.Subscript(value=ast.Name(id=table), slice=ast.Name(id=own)):
+        case ast.Subscript(value=ast.Name(id=table), slice=named):
             tables.add(table)
-            key_of = _own(own, names)
+            key_of = inner(named)
             return lambda row, data: _has(data, table, key_of(row, data))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             denied = inner(operand)
@@ -118,17 +129,20 @@ def _compiled(node: ast.expr, names: set[str], tables: set[str]) -> _Evaluate:
             return lambda row, data: _calculated(arithmetic, one(row, data), other(row, data))
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Tuple(elts=choices)]):
             one, words, wanted = inner(left), {ast.literal_eval(each) for each in choices}, isinstance(op, ast.In)
-            return lambda row, data: (found := one(row, data)) is not None and (found in words) is wanted
+            return lambda row, data: (found := one(row, data)) is not None and (str(found) in words) is wanted
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             one, other, compare = inner(left), inner(right), _COMPARE[type(op)]
             numeric = not isinstance(op, ast.Eq | ast.NotEq)
             return lambda row, data: _compared(compare, numeric, one(row, data), other(row, data))
-        case ast.Call(func=ast.Name(id="contains"), args=[text, part]):
-            one, other = inner(text), inner(part)
-            return lambda row, data: str(other(row, data) or "") in str(one(row, data) or "")
-        case ast.Call(func=ast.Name(id="length"), args=[text]):
-            one = inner(text)
-            return lambda row, data: len(str(one(row, data) or ""))
+        case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)]):
+            tables.add(table)
+            return lambda _row, data: len(mapping_at(data, table))
+        case ast.Call(func=ast.Name(id="count"), args=[several]):
+            one = inner(several)
+            return lambda row, data: _number_of(one(row, data))
+        case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
+            function, texts = _FUNCTIONS[name], [inner(each) for each in arguments]
+            return lambda row, data: function(*(_text(each(row, data)) for each in texts))
     raise ValueError(ast.unparse(node))
 
 
@@ -137,6 +151,15 @@ def _own(name: str, names: set[str]) -> _Evaluate:
     names.add(name)
     hyphened = name.replace("_", "-")
     return lambda row, _data: row.get(name, row.get(hyphened))
+
+
+def _text(value: Value) -> str:
+    return "" if value is None else str(value)
+
+
+def _number_of(value: Value) -> int:
+    """Return how many values a list has; one where it is a single value, and none where it is absent."""
+    return len(value) if isinstance(value, list) else int(value is not None)
 
 
 def _row_of(data: Data, table: str, key: Value) -> Mapping[str, object]:

@@ -39,7 +39,7 @@ _KIND = re.compile(
 )
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\s*")
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,20}\s*")
-_FIELD = re.compile(r"(required )?(?:default (\S*) )?(?:(filled list|list|commas|semicolons) of )?(.+)")
+_FIELD = re.compile(r"(required )?(?:default (\"[^\"]*\"|\S+) )?(?:(filled list|list|commas|semicolons) of )?(.+)")
 
 
 @dataclass(slots=True)
@@ -120,7 +120,8 @@ def field_of(text: str) -> Field:
     found = _FIELD.fullmatch(text)
     if found is None:
         raise ValueError(text)
-    return Field(kind=kind_of(found[4]), required=bool(found[1]), default=found[2], many=found[3] or "")
+    default = found[2] and found[2].removeprefix('"').removesuffix('"')
+    return Field(kind=kind_of(found[4]), required=bool(found[1]), default=default, many=found[3] or "")
 
 
 @cache
