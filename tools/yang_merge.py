@@ -56,7 +56,7 @@ def _row(rows: Sequence[Row | None], within: Run, releases: Sequence[str]) -> It
 
 
 def _variants(name: str, said: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a field, or of what is said of its row: one text, or a list with one per span."""
+    """Yield the lines of a field, or of limits of its row: one text, or a list with one per span."""
     if len(said) == 1:
         yield f"      {_key(name)}: {_text(said[0])}"
     else:
@@ -98,7 +98,7 @@ def _one_run(name: str, present: Sequence[bool]) -> Run:
 
 
 def _span(run: Run, within: Run, releases: Sequence[str]) -> str:
-    """Return since and until when; nothing where that is the whole span around it."""
+    """Return since and until when; empty for the whole span around it."""
     since = f"since {releases[run[0]]} " if run[0] > within[0] else ""
     until = f"until {releases[run[1]]} " if run[1] < within[1] else ""
     return since + until

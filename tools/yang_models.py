@@ -125,7 +125,7 @@ class _Reader:
             row.must.append(f"row: not ({one} and {other})")
         if (mandatory := choice.search_one("mandatory")) is not None and mandatory.arg == "true":
             self.model.conditions += 1
-            row.must.append(f"row: {' or '.join(cases)}")
+            row.must.append(f"row: {' or '.join(one.strip('()') for one in cases)}")
 
     def _field(self, table: str, leaf: Node) -> str:
         is_list = leaf.keyword == "leaf-list"

@@ -51,6 +51,8 @@ def from_git(folder: Path, release: str, revision: str) -> Sources:
 
 def from_folder(folder: Path, release: str, commit: str) -> Sources:
     """Return the models of a checkout of sonic-buildimage, which the caller says is of this commit."""
+    if not re.fullmatch("[0-9a-f]{40}", commit):
+        raise Unusable(f"{release}={commit}: expected the commit of {folder}, 40 hexadecimal digits")
     paths = [path for top in (MODELS, TEMPLATES) for path in (folder / top).glob("*")] + [folder / LOADER]
     return _sources(
         release, commit, {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path.is_file()}

@@ -134,6 +134,69 @@ def test_a_configuration_is_told_what_its_release_does_not_take(tables: Any, fou
     assert told(**tables) == found
 
 
+RULE = {"ACL_TABLE": {"A": {"type": "L3"}}}
+
+
+def acl_rule(**fields: str) -> dict[str, Any]:
+    return {**RULE, "ACL_RULE": {"A|R": {"PRIORITY": "1", **fields}}}
+
+
+@pytest.mark.parametrize(
+    ("release", "tables", "found"),
+    [
+        ("202505", acl_rule(IP_TYPE="IPV4", SRC_IP="10.0.0.0/8", L4_SRC_PORT="1"), []),
+        ("202505", acl_rule(SRC_IPV6="fd00::/8", IP_TYPE="IPV4"), [("broken-condition", "ACL_RULE/A|R/SRC_IPV6")]),
+        ("202505", acl_rule(SRC_IPV6="fd00::/8", DST_IP="10.0.0.0/8"), [("broken-condition", "ACL_RULE/A|R")]),
+        ("202505", acl_rule(L4_SRC_PORT="1", L4_SRC_PORT_RANGE="1-2"), [("broken-condition", "ACL_RULE/A|R")]),
+        ("202505", acl_rule(SRC_MAC="00:00:00:00:00:01"), [("broken-condition", "ACL_RULE/A|R/SRC_MAC")]),
+        ("202505", {"VLAN": {"Vlan9": {"vlanid": "9"}}}, []),
+        ("202505", {"VLAN": {"Vlan9": {"vlanid": "8"}}}, [("broken-condition", "VLAN/Vlan9/vlanid")]),
+        ("202505", {"VLAN_SUB_INTERFACE": {"Ethernet0.10": {}, "Eth8.10": {"vlan": "10"}}}, []),
+        (
+            "202505",
+            {"VLAN_SUB_INTERFACE": {"Ethernet9.10": {"vlan": "10"}}},
+            [("broken-condition", "VLAN_SUB_INTERFACE/Ethernet9.10/name")],
+        ),
+        ("202505", {"MGMT_PORT": {"eth0": {"speed": "1000"}}}, []),
+        ("202505", {"MGMT_PORT": {"eth0": {"speed": "2500"}}}, [("value-out-of-range", "MGMT_PORT/eth0/speed")]),
+        ("202505", {"SYSLOG_SERVER": {"log.example": {}}}, []),
+        ("202505", {"SYSLOG_SERVER": {"log server": {}}}, [("malformed-value", "SYSLOG_SERVER/log server")]),
+        ("202505", {"DHCP_SERVER_IPV4_RANGE": {"r": {"range": ["10.0.0.1", "10.0.0.9"]}}}, []),
+        (
+            "202505",
+            {"DHCP_SERVER_IPV4_RANGE": {"r": {"range": ["10.0.0.1", "10.0.0.5", "10.0.0.9"]}}},
+            [("broken-condition", "DHCP_SERVER_IPV4_RANGE/r")],
+        ),
+        ("202505", {"NTP_KEY": {"7": {"value": "secret"}}}, [("malformed-value", "NTP_KEY/7")]),
+        ("202511", {"NTP_KEY": {"7": {"value": "secret"}}}, []),
+        ("202511", {"DNS_OPTIONS": {"GLOBAL": {"ndots": "2"}}, "DNS_NAMESERVER": {"10.0.0.1": {}}}, []),
+        (
+            "202511",
+            {"DNS_OPTIONS": {"GLOBAL": {"ndots": "2"}}},
+            [("broken-condition", "DNS_OPTIONS/GLOBAL")],
+        ),
+        (
+            "202405",
+            {"VXLAN_TUNNEL": {"a": {}, "b": {}}},
+            [("value-out-of-range", "VXLAN_TUNNEL/b")],
+        ),
+        ("202411", {"VXLAN_TUNNEL": {"a": {}, "b": {}}}, []),
+    ],
+)
+def test_a_configuration_is_checked_by_the_models_of_its_release(
+    release: str, tables: Any, found: list[tuple[str, str]]
+) -> None:
+    with_path = [remark for remark in remarks(release, **tables) if "path" in remark.facts]
+    assert [(remark.kind, remark.facts["path"]) for remark in with_path] == found
+
+
+def test_a_default_may_have_spaces() -> None:
+    table = schema("202505").table("BANNER_MESSAGE")
+    assert table is not None
+    assert table.fixed["global"].defaults["login"] == "Debian GNU/Linux 11"
+    assert table.fixed["global"].defaults["logout"] == ""
+
+
 def test_what_a_later_release_has_is_told_with_that_release() -> None:
     (table,) = remarks("202411", SWITCH_TRIMMING={"GLOBAL": {}})
     assert (table.kind, table.facts["hint"]) == ("ignored-table", "; SONiC has it since 202505")

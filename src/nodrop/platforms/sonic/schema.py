@@ -62,8 +62,8 @@ class Table:
 
     @property
     def shapes(self) -> str:
-        """The keys that the table has, in words."""
-        return " or ".join([*self.fixed, *(row.name for row in self.keyed.values())])
+        """Return the keys that the table has, in words."""
+        return " or ".join([*self.fixed, *(row.name for row in self.keyed.values())]) or "no row"
 
 
 class Schema:

@@ -1,0 +1,44 @@
+"""Functions in the conditions of schema.yaml, which are those of XPath."""
+
+import pytest
+
+from nodrop.platforms.sonic.schema_conditions import condition_of
+
+ROW = {"name": "Eth1/2.10", "vlan": 10, "absent-not": "", "many": ["a", "b"], "mode": "on"}
+TABLES = {"PORT": {"Ethernet1/2": {"speed": "9"}, "on": {"speed": "8"}}}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("row: before(name, '.') == 'Eth1/2'", True),
+        ("row: before(name, '!') == ''", True),
+        ("row: after(name, '.') == vlan", True),
+        ("row: after(name, '!') == ''", True),
+        ("row: after(absent, '.') == ''", True),
+        ("row: starts(name, 'Eth')", True),
+        ("row: starts(name, 'th')", False),
+        ("row: part(name, 1, 3) == 'Eth'", True),
+        ("row: part(name, 4, 1) == '1'", True),
+        ("row: contains(name, '/')", True),
+        ("row: length(name) == 9", True),
+        ("row: PORT[concat('Ethernet', after(before(name, '.'), 'Eth'))]", True),
+        ("row: PORT[name]", False),
+        ("row: PORT[mode].speed == '8'", True),
+        ("row: PORT[before(mode, 'n')].speed == '8'", False),
+        ("row: count(many) == 2", True),
+        ("row: count(mode) == 1", True),
+        ("row: count(absent) == 0", True),
+        ("row: rows(PORT) == 2", True),
+        ("row: rows(NONE) == 0", True),
+        ("row: vlan in ('10', '11')", True),
+        ("row: many in ('a', 'b')", False),
+    ],
+)
+def test_a_function_returns_what_xpath_says(text: str, holds: bool) -> None:
+    assert condition_of(text).holds(ROW, TABLES) is holds
+
+
+def test_a_condition_names_the_tables_and_fields_that_it_reads() -> None:
+    condition = condition_of("vlan: rows(DNS) > 0 and PORT[before(name, '.')]")
+    assert (condition.subject, condition.tables, condition.names) == ("vlan", {"DNS", "PORT"}, {"name"})
