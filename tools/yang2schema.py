@@ -30,6 +30,7 @@ _NOTATION = """\
 #   list of, commas, ...     an array, or one text with separators; a `filled list` is left out rather than empty
 #   ref T, ref T.f           the key of a row of table T; the field f (or part f of the key) of one of its rows
 #   text 1..32 /x/           so many characters that match x; numbers have ranges likewise
+#   decimal2                 a number with at most two digits after its point
 #   ip4, prefix, mac, ...    addresses of IPv4, IPv6 or both; a `-rule` may end in `le 32`, a `-list` has commas
 #   each: A to B             fields of any name that is an A, whose values are each a B
 # Condition `f: c` applies where field f is present, `row: c` always; in `f when c`, f is also required only where c is

@@ -58,8 +58,7 @@ class Types:
             case "string":
                 yield self._text(chain)
             case "decimal64":
-                self._report(leaf, f"fraction-digits {base.search_one('fraction-digits').arg}")
-                yield _number("decimal", chain, (None, None))
+                yield _number(f"decimal{base.search_one('fraction-digits').arg}", chain, (None, None))
             case name if name in _LIMITS:
                 yield _number(name, chain, _LIMITS[name])
             case name:

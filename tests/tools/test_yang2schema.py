@@ -84,7 +84,7 @@ FIELDS = {
     "pattern-of-words": ("type string { pattern 'true|false'; }", "enum true false"),
     "range": ('type uint8 { range "1..7 | 9"; }', "'uint8 1..7|9'"),
     "range-open": ('type int16 { range "min..-1"; }', "int16 -32768..-1"),
-    "decimal": ('type decimal64 { fraction-digits 2; range "0..99.5"; }', "decimal 0..99.5"),
+    "decimal": ('type decimal64 { fraction-digits 2; range "0..99.5"; }', "decimal2 0..99.5"),
     "boolean": ("type boolean;", "enum true false"),
     "enum": ("type enumeration { enum up; enum down; }", "enum up down"),
     "enum-with-spaces": ('type enumeration { enum "a b"; enum c; }', r"'text /a\ b|c/'"),

@@ -159,6 +159,17 @@ def acl_rule(**fields: str) -> dict[str, Any]:
         ),
         ("202505", {"MGMT_PORT": {"eth0": {"speed": "1000"}}}, []),
         ("202505", {"MGMT_PORT": {"eth0": {"speed": "2500"}}}, [("value-out-of-range", "MGMT_PORT/eth0/speed")]),
+        ("202505", {"AUTO_TECHSUPPORT": {"GLOBAL": {"max_core_limit": "9.250"}}}, []),
+        (
+            "202505",
+            {"AUTO_TECHSUPPORT": {"GLOBAL": {"max_core_limit": "9.125"}}},
+            [("value-out-of-range", "AUTO_TECHSUPPORT/GLOBAL/max_core_limit")],
+        ),
+        (
+            "202505",
+            {"AUTO_TECHSUPPORT": {"GLOBAL": {"max_core_limit": "9."}}},
+            [("malformed-value", "AUTO_TECHSUPPORT/GLOBAL/max_core_limit")],
+        ),
         ("202505", {"SYSLOG_SERVER": {"log.example": {}}}, []),
         ("202505", {"SYSLOG_SERVER": {"log server": {}}}, [("malformed-value", "SYSLOG_SERVER/log server")]),
         ("202505", {"DHCP_SERVER_IPV4_RANGE": {"r": {"range": ["10.0.0.1", "10.0.0.9"]}}}, []),

@@ -35,7 +35,7 @@ _EXPECTED = {
 _KIND = re.compile(
     r"enum (?P<enum>.+)|ref (?P<ref>[A-Z0-9_]+)(?:\.(?P<of>\S+))?"
     r"|text(?: (?P<length>[0-9]+\.\.[0-9]+))?(?: /(?P<pattern>.*)/)?"
-    r"|(?P<base>u?int[0-9]+|decimal)(?: (?P<range>[-0-9.|]+))?|(?P<word>[a-z0-9-]+)"
+    r"|(?P<base>u?int[0-9]+|decimal[0-9]*)(?: (?P<range>[-0-9.|]+))?|(?P<word>[a-z0-9-]+)"
 )
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\s*")
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,20}\s*")
@@ -168,7 +168,8 @@ def _words(found: re.Match[str], part: str) -> str:
     if found["base"]:
         low, high = _LIMITS.get(found["base"], (None, None))
         limits = found["range"] or (f"{low}..{high}" if low is not None else "")
-        return f"a number in {limits}" if limits else "a number"
+        digits = found["base"].removeprefix("decimal") if found["base"].startswith("decimal") else ""
+        return "a number" + (f" in {limits}" if limits else "") + (f" of at most {digits} decimals" if digits else "")
     if found["pattern"] is not None:
         return f"what matches {shown(found['pattern'])}" if found["pattern"] else "nothing"
     if found["length"]:
@@ -196,12 +197,16 @@ def _number(base: str, stated: str | None) -> Test:
     if stated:
         ends = [part.partition("..") for part in stated.split("|")]
         ranges = [(float(low), float(high if dots else low)) for low, dots, high in ends]
-    shape = _DECIMAL if base == "decimal" else _WHOLE
+    is_decimal, digits = base.startswith("decimal"), base.removeprefix("decimal")
+    shape = _DECIMAL if is_decimal else _WHOLE
+    most = int(digits) if is_decimal and digits else None
 
     def accepts(text: str) -> bool:
         if not shape.fullmatch(text):
             return False
-        number = float(text) if base == "decimal" else int(text)
+        if most is not None and len(text.strip().partition(".")[2].rstrip("0")) > most:
+            return False
+        number = float(text) if is_decimal else int(text)
         return any(low <= number <= high for low, high in ranges)
 
     return accepts
