@@ -6,10 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 from nodrop.design.deciding import decision
-from nodrop.design.decisions import OF_DEVICE, OF_FABRIC, OF_NIC, OF_PORT, UNDECIDED, Aspect, row
+from nodrop.design.decisions import Aspect, groups
 from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.fields import TABLE, nearest
 from nodrop.fabric.nics import Nic
-from nodrop.fabric.subject import matches, parse
+from nodrop.fabric.subject import parse
 from nodrop.fabric.types import Type, fields
 from nodrop.formats.yaml import parse as parse_yaml
 from nodrop.intent.load import loads
@@ -20,8 +21,6 @@ from nodrop.lint.rules import of_files, shipped
 from nodrop.locate import decided, locate
 from nodrop.platforms import where
 from nodrop.resources import home
-
-TABLES = {"device": OF_DEVICE, "port": OF_PORT, "fabric": OF_FABRIC, "nic": OF_NIC}
 
 
 def paths(owner: type, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -55,40 +54,26 @@ def every() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield from (("nic", path) for path in paths(Nic))
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_every_field_of_the_model_has_a_row_or_a_reason(kind: str) -> None:
-    found = {path: row(Aspect(kind, path)) for of, path in every() if of == kind}
-    assert [path for path, own in found.items() if own is None or own.path != path] == []
+BELOW = {"device": ("devices", "x"), "port": ("devices", "x", "interfaces", "y"), "fabric": (), "nic": ("nics", "x")}
 
 
-def test_no_row_is_for_what_the_model_has_not() -> None:
-    known = list(every())
-
-    def stands(kind: str, glob: str) -> bool:
-        pattern = tuple(glob.split("/"))
-        return any(of == kind and matches(pattern, path) for of, path in known)
-
-    properties = {"port/lane_mbps", "port/qos/pfc_priorities", "port/qos/dscp_to_tc/*"}
-    rows = {f"{kind}/{glob}" for kind, table in TABLES.items() for glob in table if glob} | UNDECIDED.keys()
-    assert [one for one in rows - properties if not stands(*one.split("/", 1))] == []
-    assert all(UNDECIDED.values())
+def test_every_field_is_decided_by_a_key_or_has_a_reason() -> None:
+    """A field without either has the keys of its switch, port or fabric, which decide only these."""
+    whole = {nearest(BELOW[kind], "key", "no_key") for kind in BELOW}
+    bare = {(kind, *path) for kind, path in every() if nearest((*BELOW[kind], *path), "key", "no_key") in whole}
+    assert bare == {("device", "name"), ("device", "role"), ("fabric", "name")}
 
 
-def test_no_row_is_hidden_by_one_before_it() -> None:
-    """For each row there is a field for which it is the first that fits."""
-    used: set[tuple[str, str]] = set()
-    for kind, path in [
-        *every(),
-        *((kind, ()) for kind in TABLES),
-        ("port", ("lane_mbps",)),
-        ("port", ("qos", "pfc_priorities")),
-        ("port", ("qos", "dscp_to_tc", "26")),
-    ]:
-        for glob in TABLES[kind]:
-            if matches(tuple(glob.split("/")) if glob else (), path):
-                used.add((kind, glob))
-                break
-    assert {(kind, glob) for kind, table in TABLES.items() for glob in table} - used == set()
+def test_a_row_of_a_place_wins_over_that_of_the_class() -> None:
+    assert groups(Aspect("port", ("qos", "priority_groups", "3", "buffer", "discard"))) == (("mode",),)
+    assert groups(Aspect("port", ("qos", "ingress_buffers", "0", "discard"))) == (
+        ("buffers",),
+        ("topology.{tier}.model",),
+    )
+    assert groups(Aspect("device", ("bgp", "asn"))) == (("routing.asn.{tier}",),)
+    assert groups(Aspect("device", ("vrf_bgp", "red", "asn"))) == ()
+    assert groups(Aspect("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
+    assert groups(Aspect("device", ("neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
 
 
 def test_keys_of_rows_are_keys_of_the_schema() -> None:
@@ -119,9 +104,9 @@ def test_keys_of_rows_are_keys_of_the_schema() -> None:
         "pool": [["addressing", "links"], ["addressing", "endpoints"]],
     }
     wrong = []
-    for table in TABLES.values():
-        for keys in table.values():
-            for template in keys.replace(";", " ").replace("!", "").split():
+    for rows in TABLE.values():
+        for row in rows.values():
+            for template in row.key.replace(";", " ").replace("!", "").split():
                 made = [[]]
                 for step in template.split("."):
                     fillings = words.get(step[1:-1], [["x"]]) if step.startswith("{") else [[step]]

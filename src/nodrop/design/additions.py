@@ -12,6 +12,8 @@ from nodrop.design.decisions import Aspect, keys_in_words
 from nodrop.errors import Problem, Unsupported
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, Extra, Fabric
+from nodrop.fabric.fields import named
+from nodrop.fabric.fields.row import EXTRA
 from nodrop.fabric.subject import Subject, matches, parse, text
 from nodrop.fabric.values import changed
 from nodrop.intent.schema import Additions, Intent
@@ -19,8 +21,8 @@ from nodrop.platforms.extras import Touched, decided
 from nodrop.platforms.traits import traits
 
 _KINDS = ("tables", "paths", "lines")
-_OPEN: Mapping[str, None] = dict.fromkeys(("mac_ageing_s", "arp_reachable_s", "nd_reachable_s"))
-"""What no key of an intent decides although the model has it: free for additions, as hold times of sessions are."""
+_OPEN: Mapping[str, None] = dict.fromkeys(one for one in named(Device, key=EXTRA) if not one.startswith("extra"))
+"""The fields that additions alone decide, as they do the hold times of sessions."""
 
 
 def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nodrop.design.additions import place_of_addition
 from nodrop.design.boxes import KEYS, LEAF, SPINE, Boxes, Node, boxes
 from nodrop.design.classes import purpose_of, unclaimed
-from nodrop.design.decisions import Aspect, row
+from nodrop.design.decisions import Aspect, groups
 from nodrop.design.layout import lay_out
 from nodrop.design.ports import bond_name, host_port_name, name_of
 from nodrop.fabric.fabric import Purpose
@@ -59,14 +59,11 @@ class _Deciding:
 
     def _looked_up(self, part: Subject) -> Decision | None:
         aspect = self._aspect(part)
-        fitting = row(aspect)
-        if fitting is None:
-            return None
         words = self._words(part, aspect)
-        if fitting.path[:1] == ("extra",) and (node := self._nodes.get(part[0])):
+        if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes.get(part[0])):
             added = place_of_addition(self._intent, node, *part[2:3])
             return self._decided(added, "stated") if len(added) > 1 else None
-        for group in fitting.groups:
+        for group in groups(aspect):
             if (found := self._of_group(group, words)) is not None:
                 whole = aspect in _WHOLES
                 return self._decided(found.keys, "whole" if whole and found.how == "stated" else found.how, found.at)
@@ -99,7 +96,7 @@ class _Deciding:
         if part[1:2] and not part[1].startswith("@"):
             return Aspect("port", part[2:])
         path = (part[1][1:], *part[2:]) if part[1:] else ()
-        return Aspect("device", path[1:] if path[:2] == ("bgp", "neighbors") else path)
+        return Aspect("device", path)
 
     def _words(self, part: Subject, aspect: Aspect) -> _Words:
         """Return what the words in braces stand for; those that stand for nothing are missing."""
