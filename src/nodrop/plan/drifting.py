@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from nodrop.fabric.declared import Declared
 from nodrop.fabric.fabric import Fabric
+from nodrop.fabric.fields import named
 from nodrop.fabric.reading import Reading
 from nodrop.plan.facts import of_fabric
 from nodrop.plan.model import DeviceChange, Drift, Entry, Found, Part
@@ -12,9 +13,6 @@ from nodrop.plan.outside_drift import outside_drift
 from nodrop.plan.planning import compared, planned
 from nodrop.plan.telling import rows, told
 from nodrop.platforms.adding import own
-
-_UNORDERED = frozenset({"addresses", "dns_servers", "matches", "networks", "ntp_servers", "sets", "syslog_servers"})
-"""Lists whose order says nothing: files hold them as tables, or their software sorts them when it shows them."""
 
 
 def drift(running: Reading, wanted: Reading) -> Drift:
@@ -71,7 +69,7 @@ def _is_order(entry: Entry) -> bool:
     if not all(isinstance(one, tuple) for one in both):
         return False
     names = entry.path[-1] in rows() and all(isinstance(name, str) for one in both for name in one)
-    return (names or entry.path[-1] in _UNORDERED) and Counter(entry.old) == Counter(entry.new)
+    return (names or entry.path[-1] in named(unordered=True)) and Counter(entry.old) == Counter(entry.new)
 
 
 def _of_fabric(running: Reading, wanted: Reading) -> Found:

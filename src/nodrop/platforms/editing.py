@@ -14,6 +14,7 @@ from nodrop.fabric.change import ByHand, Change, Edit
 from nodrop.fabric.compare import Difference, differences
 from nodrop.fabric.edit import get_value, set_value
 from nodrop.fabric.fabric import Device, Fabric, Interface
+from nodrop.fabric.fields import named
 from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.reading import DeviceReading, Remark, Source
 from nodrop.fabric.spelling import said
@@ -169,7 +170,7 @@ class State:
         return None
 
     def _fault(self, remark: Remark) -> tuple[str, ...]:
-        """What makes two remarks the same fault; how the whole file is spelt is one, however often it is seen."""
+        """Return the key by which two remarks are the same fault; a file whose text is odd has one."""
         return (remark.kind,) if remark.kind in self._means.spelling else (remark.kind, *remark.facts.values())
 
     def told(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
@@ -214,18 +215,15 @@ def same(old: object, new: object) -> bool:
     return not isinstance(old, Unknown) and not isinstance(new, Unknown) and bool(old == new)
 
 
-_SERVERS = ("ntp_servers", "syslog_servers", "dns_servers")
-
-
 def alongside(
     old: Device,
     new: Device,
     subjects: Sequence[Subject],
     port: Callable[[Interface, Interface, str, Sequence[Subject]], Interface],
 ) -> Device:
-    """The new device with each port as `port` makes it, given the old one, and servers in the order of files."""
+    """Return the new device with each port as `port` makes it from the old one, and servers in the order of files."""
     were = {interface.name: interface for interface in old.interfaces}
-    servers = {name: getattr(new, name) for name in _SERVERS}
+    servers = {name: getattr(new, name) for name in named(Device, unordered=True)}
     return changed(
         new,
         interfaces=tuple(port(were.get(one.name, one), one, old.name, subjects) for one in new.interfaces),
@@ -236,7 +234,7 @@ def alongside(
 def both_ways(
     old: Interface, new: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[Any], bool]
 ) -> Interface:
-    """A port on which pause goes both ways still, where only one of them was changed.
+    """Return a port with pause in both directions again, if only one of them was changed.
 
     `apart` says of the priorities that a way is to have whether the other way can stay as it is.
     """

@@ -2,10 +2,11 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nodrop.fabric.fabric import End
+from nodrop.fabric.fields import entry_label, label_of, named, numbers, unit_of
 from nodrop.fabric.qos import COLORS, QosProfile
 from nodrop.fabric.states import Unknown
 from nodrop.fabric.subject import Subject, cable_ends
@@ -37,58 +38,6 @@ DIFFERING = Wording(
 """Of what runs otherwise than is wanted."""
 _LONGEST = 160
 _SHOWN = 8
-_SILENT = frozenset({"qos", "bgp", "wred", "headroom"})
-"""Parts of a path that say nothing where something follows."""
-_ROWS: Mapping[str, str] = {
-    "interfaces": "port", "priority_groups": "priority group", "neighbors": "BGP neighbor", "vrf_bgp": "VRF",
-    "otlp_collectors": "collector", "links": "cable", "classes": "class", "nics": "NIC", "vlans": "VLAN",
-    "counters": "counters", "as_path_lists": "AS path list", "rules": "rule", "queues": "queue",
-    "networks": "network", "ports": "port", "buffer_pools": "buffer pool", "loopbacks": "loopback",
-    "static_routes": "static route", "port_channels": "port channel", "tunnels": "tunnel", "hosts": "host",
-    "prefix_lists": "prefix list", "community_lists": "community list", "route_maps": "route map",
-    "redistributions": "redistribution", "members": "member", "ingress_buffers": "ingress buffer",
-    "egress_buffers": "egress buffer", "extra": "addition",
-}  # fmt: skip
-"""What a row of a list is called."""
-_NAMES: Mapping[str, str] = {
-    "enabled": "enabled", "mtu_bytes": "MTU", "fec": "FEC", "autoneg": "autonegotiation", "vrf": "VRF",
-    "qos": "QoS", "bgp": "BGP", "macsec": "MACsec", "link_pause": "link pause (802.3x)", "speed_mbps": "speed",
-    "cable_length_m": "cable length (configured)", "link_local": "IPv6 link-local", "hwsku": "HWSKU",
-    "mac": "MAC address", "nics": "NICs",
-    "dscp_to_tc": "DSCP to traffic class", "pcp_to_tc": "PCP to traffic class", "tc_to_queue": "traffic class to queue",
-    "tc_to_priority_group": "traffic class to priority group", "pfc_to_queue": "PFC priority to queue",
-    "pfc_to_priority_group": "PFC priority to priority group", "tc_to_dscp": "traffic class to DSCP",
-    "switch_dscp_to_tc": "DSCP to traffic class of the switch", "pfc_rx_priorities": "PFC obeyed on priorities",
-    "pfc_tx_priorities": "PFC sent for priorities", "pfc_watchdog": "PFC watchdog", "wred": "ECN and WRED",
-    "detection_ms": "detection", "restoration_ms": "restoration", "watchdog_polling_ms": "watchdog polling",
-    "ecn_colors": "ECN for colors", "min_bytes": "ECN minimum", "max_bytes": "ECN maximum", "tc": "traffic class",
-    "min_percent": "ECN minimum (of what the queue may take)",
-    "max_percent": "ECN maximum (of what the queue may take)",
-    "probability_percent": "ECN probability", "dynamic_th": "alpha", "static_th_bytes": "limit",
-    "xoff_bytes": "headroom after pause (xoff)", "xon_bytes": "resume threshold (xon)", "dscp": "DSCP",
-    "xon_offset_bytes": "resume offset (xon offset)", "shared_headroom_bytes": "shared headroom",
-    "guaranteed_bytes_per_s": "guaranteed rate", "peak_bytes_per_s": "highest rate", "asn": "AS number",
-    "remote_asn": "AS number of the far end", "router_id": "router id", "bfd": "BFD", "hold_s": "hold time",
-    "ntp_servers": "NTP servers", "dns_servers": "DNS servers", "syslog_servers": "syslog servers",
-    "snmp_location": "SNMP location", "snmp_contact": "SNMP contact", "gnmi_port": "gNMI port", "length_m": "length",
-    "graceful_shutdown": "drained (GRACEFUL_SHUTDOWN)", "mac_ageing_s": "MAC ageing", "arp_reachable_s": "ARP timeout",
-    "nd_reachable_s": "ND timeout", "rdma_mtu_bytes": "RDMA MTU", "ipv6": "IPv6", "tos": "ToS",
-    "cnp_dscp": "DSCP of CNPs",
-    "dcqcn": "DCQCN", "nic": "NIC", "gpus": "GPUs", "version": "release", "platform": "operating system",
-    "priority_groups": "priority groups", "pattern_mtu_bytes": "MTU of lossless traffic", "size_bytes": "size",
-    "host_watchdog": "watchdog towards hosts", "fabric_watchdog": "watchdog towards switches",
-    "fabric_unwatched_roles": "roles that watch no links between switches",
-}  # fmt: skip
-"""What an attribute is called where its own name, without its unit, is not the field's word."""
-_UNITS = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_s", "_m")
-_MAPS: Mapping[str, tuple[str, str]] = {
-    "dscp_to_tc": ("DSCP", "traffic class"), "pcp_to_tc": ("PCP", "traffic class"),
-    "switch_dscp_to_tc": ("DSCP (of the switch)", "traffic class"), "tc_to_queue": ("traffic class", "queue"),
-    "tc_to_priority_group": ("traffic class", "priority group"), "pfc_to_queue": ("PFC priority", "queue"),
-    "pfc_to_priority_group": ("PFC priority", "priority group"), "tc_to_dscp": ("traffic class", "DSCP"),
-}  # fmt: skip
-_LISTS = frozenset({"addresses", "networks", "ntp_servers", "dns_servers", "syslog_servers", "communities", "dscp"})
-"""Lists of which what comes and goes is told, not the whole."""
 
 
 def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
@@ -97,15 +46,23 @@ def lines(fact: Fact, wording: Wording = CHANGING) -> Iterator[str]:
     called = what(fact)
     if is_row(one):
         yield f"{called}: {_row_said(fact, wording)}"
-    elif one.path[-1] in _MAPS and isinstance(one.old, tuple) and isinstance(one.new, tuple):
+    elif one.path[-1] in numbers() and isinstance(one.old, tuple) and isinstance(one.new, tuple):
         yield from _map_lines(called, one, wording)
-    elif one.path[-1] in _LISTS and isinstance(one.old, tuple) and isinstance(one.new, tuple):
+    elif _is_set(one):
         yield f"{called}: {_list_said(one.old, one.new, wording)}"
     else:
         old, new = (value(one.path[-1], each) for each in (one.old, one.new))
         if old == new == "":
             old, new = "none", "none"
         yield f"{called}: {wording.change.format(old, new)}"
+
+
+def _is_set(entry: Entry) -> bool:
+    """Return whether an entry is a list of plain values without an order: only those that come and go are listed."""
+    both = (entry.old, entry.new)
+    if entry.path[-1] not in named(unordered=True) or not all(isinstance(one, tuple) for one in both):
+        return False
+    return not any(isinstance(value, tuple) for one in both for value in one)
 
 
 def what(fact: Fact) -> str:
@@ -118,15 +75,15 @@ def what(fact: Fact) -> str:
         keys = list(dict.fromkeys(path[at] for path in paths))
         before = shape[at - 1] if at else ""
         if part == ANY and before in rows():
-            noun = _ROWS.get(before, before.replace("_", " ").removesuffix("s"))
+            noun = entry_label(before)
             which = _pairs(keys) if before == "links" else listing(map(name, keys))
             said.append(f"{noun if len(keys) == 1 else _plural(noun)} {which}")
         elif part == ANY:
             colors = keys
-        elif at + 1 < len(shape) and (part in rows() or part in _SILENT):
+        elif at + 1 < len(shape) and (part in rows() or part in named(heading=True)):
             continue
         else:
-            said.append(_color_flag(part) if colors else attribute(part))
+            said.append(_color_flag(part) if colors else label_of(part))
     text = ": ".join(_joined(said))
     return text if not colors or set(colors) == set(COLORS) else f"{text} ({', '.join(colors)})"
 
@@ -151,15 +108,7 @@ def _pairs(keys: Sequence[str]) -> str:
 
 
 def _color_flag(part: str) -> str:
-    return "WRED drops" if part == "enabled" else attribute(part)
-
-
-def attribute(part: str) -> str:
-    """Return what an attribute is called."""
-    if part in _NAMES:
-        return _NAMES[part]
-    unit = next((unit for unit in _UNITS if part.endswith(unit)), "")
-    return part.removesuffix(unit).replace("_", " ")
+    return "WRED drops" if part == "enabled" else label_of(part)
 
 
 def value(part: str, given: Any) -> str:
@@ -181,12 +130,11 @@ def value(part: str, given: Any) -> str:
             return size(given)
         case int() if part == "dynamic_th":
             return str(2**given) if 0 <= given <= MAX_POWER else f"2^{given}"
-        case int() | float() if part.endswith(("_percent", "_ms", "_s", "_m")):
-            unit = part.rpartition("_")[2]
-            return f"{given}%" if unit == "percent" else f"{given} {unit}"
+        case int() | float() if unit_of(part):
+            return f"{given}%" if unit_of(part) == "percent" else f"{given} {unit_of(part)}"
         case End():
             return str(given)
-        case tuple() if part in _MAPS:
+        case tuple() if part in numbers():
             return "a map"
         case QosProfile():
             return "set"
@@ -237,7 +185,7 @@ def _record(given: Any) -> str:
             continue
         if not isinstance(field.default, Unknown) and each == field.default and not isinstance(each, bool | str):
             continue
-        shown.append(f"{attribute(field.name)} {value(field.name, each)}")
+        shown.append(f"{label_of(field.name)} {value(field.name, each)}")
     return ", ".join(shown) or "there"
 
 
@@ -254,15 +202,15 @@ def _row_said(fact: Fact, wording: Wording) -> str:
 
 def _map_lines(called: str, entry: Entry, wording: Wording) -> Iterator[str]:
     """Yield what becomes of the entries of a map, those that go the same way together."""
-    source, target = _MAPS[entry.path[-1]]
-    prefix = called.removesuffix(attribute(entry.path[-1]))
+    words = numbers()[entry.path[-1]]
+    prefix = called.removesuffix(label_of(entry.path[-1]))
     alike: dict[tuple[Any, Any], list[int]] = {}
     for at, (old, new) in enumerate(zip(entry.old, entry.new, strict=False)):
         if old != new:
             alike.setdefault((old, new), []).append(at)
     for (old, new), indexes in alike.items():
         said = wording.change.format(value("", old), value("", new))
-        yield f"{prefix}{source} {show_ids(indexes)}: {target} {said}"
+        yield f"{prefix}{words.source} {show_ids(indexes)}: {words.target} {said}"
 
 
 def _list_said(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> str:
