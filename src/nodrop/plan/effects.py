@@ -10,13 +10,14 @@ from types import MappingProxyType
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.fabric.change import DISRUPTIONS, Change, Edit, Step
+from nodrop.fabric.fields import Impact
 from nodrop.fabric.reading import Reading
 from nodrop.fabric.subject import Subject, text
 from nodrop.locate import load
 from nodrop.plan.model import DeviceChange, Effect, Fact, Kind, Part, Risk, Told, worst
 from nodrop.plan.telling import make_of, merged, shape_key, template, told
 from nodrop.plan.towards import towards
-from nodrop.platforms.changing import Known, effect
+from nodrop.platforms.changing import effect
 from nodrop.platforms.editing import Budget
 
 _OF_KIND: Mapping[Kind, Effect] = {
@@ -79,8 +80,8 @@ class Effects:
         whole = self._all(change)  # before the facts alone, which are to leave it enough of the budget
         edit = self._alone(fact, ports, change)
         known = [effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries]
-        known = [Known("none", _IDLE)] if idle else known
-        risks: list[Risk] = [one.risk for one in known if one is not None]
+        known = [Impact("none", _IDLE)] if idle else known
+        risks: list[Risk] = [one.disruption for one in known if one is not None]
         reasons = [one.reason for one in known if one is not None]
         if edit is None:
             return Effect(risk=worst([*risks, "unknown"]), reasons=once(reasons), means="unknown")
@@ -93,7 +94,7 @@ class Effects:
         if _rank(edit) > _rank(whole):  # alone, it takes a profile of its own; with the others it does not
             edit = whole
         steps = worst(step.disruption for step in edit.steps)
-        weighty = [one.reason for one in known if one is not None and (one.risk != "none" or steps == "none")]
+        weighty = [one.reason for one in known if one is not None and (one.disruption != "none" or steps == "none")]
         typed = [f"`{step.command.split()[0]}`: {step.reason}" for step in edit.steps if step.command]
         return Effect(
             risk=worst([*risks, steps]),

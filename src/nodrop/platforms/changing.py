@@ -1,6 +1,7 @@
-"""What a change of the model does to a switch that runs, whichever way it is made; data in `change.yaml`.
+"""The effect of a change of the model on a running switch, with every tool.
 
-Rows of the file beside this hold for every platform, those in a platform's own folder (contract 9.6) before them.
+Effects on every platform are a column of the model's fields (`fabric/fields/impacts.py`). Those of one platform are in
+its folder (`change.yaml`, contract 9.6) and count before them.
 """
 
 from collections.abc import Mapping
@@ -8,42 +9,33 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from nodrop.fabric.change import DISRUPTIONS, Disruption
+from nodrop.fabric.change import DISRUPTIONS
+from nodrop.fabric.fields import Impact, impacts
+from nodrop.fabric.fields.row import KINDS
 from nodrop.fabric.subject import Subject, matches
 from nodrop.platforms.rows import below_switch, patterns, rows_of
 
 _FILE = "change.yaml"
 _WORDS = {"paths", "kinds", "values", "disruption", "reason"}
-_KINDS = ("added", "removed", "changed")
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a change does to a switch, and why."""
-
-    risk: Disruption
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     paths: tuple[Subject, ...]
-    kinds: tuple[str, ...]
-    values: tuple[object, ...] | None
-    known: Known
+    impact: Impact
 
 
-def effect(platform: str, path: Subject, of_port: bool, old: object, new: object) -> Known | None:
-    """Return what is known of a change at a path below a switch, or below one of its ports; None where nothing is.
+def effect(platform: str, path: Subject, of_port: bool, old: object, new: object) -> Impact | None:
+    """Return the effect of a change at a path below a switch, or below one of its ports; None if it is not known.
 
-    A value that was not there is added, one that is not there any more removed; an empty list is none.
+    Without an old value it is added, without a new one removed; an empty list is no value.
     """
     whole = below_switch(path, of_port)
     kind = "added" if old in (None, ()) else "removed" if new in (None, ()) else "changed"
-    for row in (*_rows(platform), *_rows("")):
-        fits = kind in row.kinds and (row.values is None or any(new is value for value in row.values))
-        if fits and _at(row, whole):
-            return row.known
+    of_platform = (row.impact for row in _rows(platform) if _at(row, whole))
+    for impact in (*of_platform, *impacts(path, of_port=of_port)):
+        if kind in impact.kinds and (impact.values is None or any(new is value for value in impact.values)):
+            return impact
     return None
 
 
@@ -58,9 +50,9 @@ def _rows(platform: str) -> tuple[_Row, ...]:
 
 
 def _row(given: Mapping[str, Any]) -> _Row:
-    """Return a row of the file; ValueError where it has a word that means nothing."""
-    kinds = tuple(given.get("kinds", _KINDS))
-    if given["disruption"] not in DISRUPTIONS or not set(kinds) <= set(_KINDS) or not given.keys() <= _WORDS:
+    """Return a row of the file; ValueError if it has an unknown word."""
+    kinds = tuple(given.get("kinds", KINDS))
+    if given["disruption"] not in DISRUPTIONS or not set(kinds) <= set(KINDS) or not given.keys() <= _WORDS:
         raise ValueError(f"{_FILE}: {given}")
     values = tuple(given["values"]) if "values" in given else None
-    return _Row(patterns(given["paths"]), kinds, values, Known(given["disruption"], given["reason"]))
+    return _Row(patterns(given["paths"]), Impact(given["disruption"], given["reason"], kinds, values))

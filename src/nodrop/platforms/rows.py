@@ -12,10 +12,7 @@ _Row = TypeVar("_Row")
 
 
 def rows_of(platform: str, name: str, row: Callable[[Mapping[str, Any]], _Row]) -> tuple[_Row, ...]:
-    """Return the rows of a platform's file of that name, as `row` makes each; none where there is no such file.
-
-    The rows beside this, for every platform, are those of a platform without a name.
-    """
+    """Return the rows of a platform's file of that name, as `row` makes each; none if there is no such file."""
     path = _HERE / platform / name
     if not path.exists():
         return ()
