@@ -1,5 +1,9 @@
 """The table of fields: a row for every field of the model, and columns that agree with each other."""
 
+import ast
+import re
+from collections.abc import Iterator
+
 import pytest
 
 from nodrop.analyses.siblings import ASPECTS
@@ -7,6 +11,10 @@ from nodrop.fabric.fabric import Device, Interface
 from nodrop.fabric.fields import TABLE, entry_label, impacts, label_of, named, own, unit_of
 from nodrop.fabric.types import Type, attributes, fields
 from nodrop.fabric.values import classes
+from support.places import ROOT
+
+SOURCE = ROOT / "src" / "nodrop"
+NAMES = {path.partition("/")[0] for rows in TABLE.values() for path in rows} - {""}
 
 
 def test_every_field_of_the_model_has_a_row_and_every_row_a_field() -> None:
@@ -93,3 +101,67 @@ def test_words_and_units_of_fields() -> None:
 def test_a_change_of_bgp_has_the_same_effect_in_every_vrf(process: str, field: str, reason: str) -> None:
     (found,) = impacts((*process.split("/"), *field.split("/")), of_port=False)
     assert (found.disruption, found.reason) == ("traffic-affecting", reason)
+
+
+SIDE_TABLES = {
+    "analyses/*.py LOOKS_AT": "what the code of the analysis reads",
+    "analyses/nic_settings.py CHECKS": "the functions of the analysis, by what they check",
+    "analyses/nic_settings.py _TOS": "where the functions of the analysis look for one value",
+    "checking/policy.py _WANTED": "keys of fabric.yaml",
+    "fabric/qos.py COLORS": "values, of which each is a field of `WredProfile` too",
+    "fabric/qos.py Color": "values, of which each is a field of `WredProfile` too",
+    "fabric/types.py KEYS": "the names by which a row is called, in order",
+    "importing/trying.py _OF_SPELLING": "what import leaves out where a switch is written for another platform",
+    "lint/nearby.py _STATED": "all fields but these",
+    "lint/rule_loader.py _WITH_SIBLINGS": "scopes of rules",
+    "lint/scopes.py _ALL": "words of rules",
+    "lint/scopes.py _NAMED": "words of rules",
+    "lint/unknowns.py _ADVICE": "by keys of fabric.yaml, also for whole classes",
+    "lint/unknowns.py _OF_RDMA": "words of rules",
+    "lint/vocabulary/__init__.py Topic": "keys of fabric.yaml",
+    "plan/facts.py _OF_FABRIC": "the order of a report",
+    "report/names.py _QUEUES": "words of a title",
+    "report/rack.py _HOSTS": "words of a generated page",
+    "report/schema.py _COUNTED": "keys of a report",
+    "design/decisions.py _BELOW": "paths to the parts of a fabric",
+    "validating/batfish/blind.py _IGNORED": "what Batfish ignores",
+}
+"""Tables that name fields for another reason than to state facts about them."""
+
+
+def _side_tables() -> Iterator[str]:
+    """Yield the collections of constants of modules that name three fields or more.
+
+    Fields are named by texts such as `mtu_bytes` or `queue.wred`. Either three have an underscore, which makes it
+    unlikely that another thing is meant, or half of all texts are names. The folders of platforms are left out: how
+    a platform's files say a field belongs there.
+    """
+    for path in sorted(SOURCE.rglob("*.py")):
+        module = path.relative_to(SOURCE)
+        if module.is_relative_to("platforms") or module.is_relative_to("fabric/fields"):
+            continue
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and _names_fields(node.value):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                folder = module.parent / "*.py" if ast.unparse(target) == "LOOKS_AT" else module
+                yield f"{folder.as_posix()} {ast.unparse(target)}"
+
+
+def _names_fields(value: ast.expr) -> bool:
+    texts = {one.value for one in ast.walk(value) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    parts = {text: re.split(r"[/.]", text) for text in texts}
+    whole = [text for text, words in parts.items() if all(word in NAMES for word in words)]
+    marked = {word for words in parts.values() for word in words if "_" in word and word in NAMES}
+    return len(marked) >= 3 or (len(whole) >= 3 and 2 * len(whole) >= len(texts))
+
+
+def test_facts_about_fields_are_in_no_other_table() -> None:
+    assert set(_side_tables()) == SIDE_TABLES.keys()
+
+
+def test_analyses_look_at_fields() -> None:
+    for path in (SOURCE / "analyses").glob("*.py"):
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LOOKS_AT":
+                texts = {one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)}
+                assert texts <= fields(Device).keys() | fields(Interface).keys(), path.name

@@ -12,8 +12,9 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._kinship import UNKNOWN_SIDE, Kinship, Member
 from nodrop.fabric.buffers import BufferProfile
 from nodrop.fabric.edit import part_of
+from nodrop.fabric.fields import label_of, named, numbers, unit_of
 from nodrop.fabric.index import Index
-from nodrop.fabric.qos import QosProfile, Queue, Scheduler, WredProfile
+from nodrop.fabric.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WredProfile
 from nodrop.fabric.states import UnknownFact, known
 from nodrop.fabric.subject import Subject
 
@@ -69,7 +70,7 @@ def _odd(kinship: Kinship, aspect: str) -> Iterator[Hit | Unsettled]:
 
 
 def _read(aspect: str, qos: QosProfile) -> Traits | str:
-    """The traits of a profile; where one is not known, the path of what is missing."""
+    """Return the traits of a profile; if one is not known, the path of the missing fact."""
     try:
         return tuple(ASPECTS[aspect](qos))
     except UnknownFact as unknown:
@@ -104,7 +105,7 @@ def _told(
 
 
 def _usually(port: Subject, sibling: Member, place: Subject) -> tuple[Subject, object]:
-    """A part of a port, and what its sibling has there: None where it has nothing."""
+    """Return a part of a port, and the value of its sibling there; None without one."""
     try:
         return (*port, *place), part_of(sibling.port, place)
     except ValueError:
@@ -124,13 +125,14 @@ def _differences(own: Traits, usual: Traits) -> Iterator[tuple[str, Subject]]:
 def _classification(qos: QosProfile) -> Iterator[Trait]:
     trust = known(qos.trust, "interface.qos.trust")
     yield Trait("trust:", trust or "nothing", ("qos", "trust"))
-    for name, label, target in (
-        ("dscp_to_tc", "DSCP {} goes to", "traffic class {}"),
-        ("pcp_to_tc", "PCP {} goes to", "traffic class {}"),
-        ("tc_to_priority_group", "traffic class {} fills", "priority group {}"),
-        ("tc_to_dscp", "traffic class {} is sent with", "DSCP {}"),
-    ):
-        yield from _map(qos, name, label, target)
+    yield from _maps(qos, "classification")
+
+
+def _maps(qos: QosProfile, aspect: str) -> Iterator[Trait]:
+    """Yield the entries of the maps of an aspect, in the words of their fields."""
+    for name in named(QosProfile, aspect=aspect):
+        if (words := numbers().get(name)) is not None:
+            yield from _map(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
 
 
 def _map(qos: QosProfile, name: str, label: str, target: str) -> Iterator[Trait]:
@@ -140,7 +142,7 @@ def _map(qos: QosProfile, name: str, label: str, target: str) -> Iterator[Trait]
 
 
 def _scheduling(qos: QosProfile) -> Iterator[Trait]:
-    yield from _map(qos, "tc_to_queue", "traffic class {} leaves by", "queue {}")
+    yield from _maps(qos, "scheduling")
     for queue in known(qos.queues, "interface.qos.queues"):
         scheduler = known(queue.scheduler, "queue.scheduler")
         if scheduler is not None:
@@ -156,7 +158,7 @@ def _scheduled(scheduler: Scheduler) -> str:
 
 
 def _rate(bytes_per_s: int) -> str:
-    """A rate as a speed is written where it is a whole number of Mb/s, else exactly."""
+    """Return a rate as a speed if it is a whole number of Mb/s, else exactly."""
     exact = bytes_per_s % BYTES_PER_MBIT == 0
     return units.show_speed(bytes_per_s // BYTES_PER_MBIT) if exact else f"{bytes_per_s} B/s"
 
@@ -169,7 +171,7 @@ def _marking(qos: QosProfile) -> Iterator[Trait]:
 
 
 def _marked(queue: Queue, wred: WredProfile) -> Trait:
-    """The curve of green, the color of all traffic without a policer, and what happens on it."""
+    """Return the curve of green, the color of all traffic without a policer, and the action on it."""
     green = wred.green
     does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
     low, high = ("none" if one is None else units.show_bytes(one) for one in (green.min_bytes, green.max_bytes))
@@ -182,11 +184,11 @@ def _marked(queue: Queue, wred: WredProfile) -> Trait:
 def _buffers(qos: QosProfile) -> Iterator[Trait]:
     groups = [(one.index, one.buffer) for one in known(qos.priority_groups, "interface.qos.priority_groups")]
     queues = [(one.index, one.buffer) for one in known(qos.queues, "interface.qos.queues")]
-    for label, rows, name in (("priority group", groups, "priority_groups"), ("queue", queues, "queues")):
+    for kind, rows, name in (("priority group", groups, "priority_groups"), ("queue", queues, "queues")):
         for index, buffer in rows:
-            found = known(buffer, f"{label.replace(' ', '_')}.buffer")
+            found = known(buffer, f"{kind.replace(' ', '_')}.buffer")
             room = "has no buffer" if found is None else _room(found)
-            yield Trait(f"{label} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues")
+            yield Trait(f"{kind} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues")
 
 
 def _room(buffer: BufferProfile) -> str:
@@ -201,17 +203,10 @@ def _room(buffer: BufferProfile) -> str:
 def _watchdog(qos: QosProfile) -> Iterator[Trait]:
     watchdog = known(qos.pfc_watchdog, "interface.qos.pfc_watchdog")
     if watchdog is not None:
-        for label, value in (
-            ("detection", watchdog.detection_ms),
-            ("restoration", watchdog.restoration_ms),
-        ):
-            text = "not stated" if value is None else f"{known(value, 'interface.qos.pfc_watchdog')} ms"
-            yield Trait(f"the watchdog's {label} is", text, ("qos", "pfc_watchdog", f"{label}_ms"))
-        yield Trait(
-            "the watchdog's action is",
-            known(watchdog.action, "interface.qos.pfc_watchdog") or "not stated",
-            ("qos", "pfc_watchdog", "action"),
-        )
+        for name in named(PfcWatchdog, aspect="watchdog"):
+            value = known(getattr(watchdog, name), "interface.qos.pfc_watchdog")
+            text = "not stated" if value is None else f"{value} {unit_of(name)}".rstrip()
+            yield Trait(f"the watchdog's {label_of(name)} is", text, ("qos", "pfc_watchdog", name))
 
 
 ASPECTS: dict[str, Callable[[QosProfile], Iterator[Trait]]] = {

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from nodrop.analyses._computed import computed
+from nodrop.fabric.fabric import Device, Interface
+from nodrop.fabric.fields import own
 from nodrop.fabric.index import Index
 from nodrop.fabric.subject import Subject, cable_ends, sort_key
 from nodrop.plan.model import Plan
@@ -12,25 +14,23 @@ from nodrop.routing.observation import CHECKS
 MOST_DEVICES = 500
 """Of larger fabrics, routing is worked out on request: every leaf is held against every other."""
 _CHECKS = tuple(one for one in CHECKS if one not in ("configuration", "recoveries", "packets", "addresses"))
-_SILENT = frozenset(
-    {
-        "arp_reachable_s", "buffer_model", "buffer_pools", "cable_length_m", "counters", "description",
-        "dns_servers", "dynamic_buffers", "gnmi_port", "link_pause", "mac_ageing_s", "mtu_bytes", "nd_reachable_s",
-        "ntp_servers", "otlp_collectors", "qos", "snmp_contact", "snmp_location", "switch_dscp_to_tc",
-        "syslog_servers", "trimming", "utilization_threshold_percent", "watchdog_conditions", "watchdog_polling_ms",
-    }
-)  # fmt: skip
-"""Attributes of switches and ports that no session and no route depends on; lost packets of full size are lint's."""
 
 
 def may_reroute(plan: Plan) -> bool:
-    """Whether anything that changes may be a matter of routing."""
+    """Return whether sessions or routes may depend on anything that changes (the column `routing` of fields).
+
+    Lost packets of full size are no matter of routing: rules check them.
+    """
     if any(one.kind != "changed" for one in plan.devices):
         return True
-    entries = (entry for one in plan.devices for part in one.parts for entry in part.entries)
     of_fabric = (entry for one in plan.told if not one.devices for fact in one.facts for entry in fact.entries)
     recabled = any(entry.path[0] == "links" for entry in of_fabric)
-    return recabled or any(entry.path[0] not in _SILENT for entry in entries)
+    return recabled or any(
+        own(Interface if part.ports else Device, entry.path[0]).routing
+        for one in plan.devices
+        for part in one.parts
+        for entry in part.entries
+    )
 
 
 def rerouted(old: Index, new: Index) -> Iterator[Rerouted]:

@@ -18,8 +18,8 @@ from nodrop.lint.rule import Rule
 
 _CABLES = 2
 """How many cables away a switch is looked at; a host is a station on the way."""
-_STATED = ("mode", "hosts", "nics", "classes", "policy", "profile")
-"""What of a fabric a rule may take for true of every switch."""
+_STATED = tuple(one.name for one in fields(Fabric) if one.name not in ("name", "devices", "links"))
+"""The fields of a fabric that a rule may use for every switch."""
 _T = TypeVar("_T")
 _OF_DEVICE, _OF_PORT = (tuple(one.name for one in fields(kind)) for kind in (Device, Interface))
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from nodrop.fabric.compare import mixed
 from nodrop.fabric.fabric import Device, End, Fabric
+from nodrop.fabric.fields import named
 from nodrop.fabric.intern import Interner
+from nodrop.fabric.qos import QosProfile
 from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import Subject
 from nodrop.plan.model import DeviceChange, Entry, Part, Share
 
-_GUARDS = frozenset({"pfc_watchdog", "watchdog_polling_ms", "watchdog_conditions"})
+_GUARDS = frozenset(named(Device, QosProfile, aspect="watchdog"))
 _PAUSING = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
