@@ -11,7 +11,9 @@ from typing import Any
 from nodrop.errors import Unsupported
 from nodrop.fabric.compare import differences
 from nodrop.fabric.fabric import Device, Extra
-from nodrop.fabric.routing import Bgp
+from nodrop.fabric.fields import named
+from nodrop.fabric.fields.row import EXTRA
+from nodrop.fabric.routing import Bgp, BgpNeighbor
 from nodrop.fabric.states import Unknown, those_known
 from nodrop.fabric.subject import Subject, text
 from nodrop.fabric.types import key_of
@@ -79,10 +81,11 @@ def merged_lines(device: Device, written: str, read: Callable[[str], Any]) -> st
 
 
 def decided(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:
-    """Return a process without what additions may say although the model has it: hold times of its sessions."""
+    """Return a process without the fields of its sessions that additions alone decide, such as hold times."""
     if isinstance(bgp, Unknown) or bgp is None or isinstance(bgp.neighbors, Unknown):
         return bgp
-    return changed(bgp, neighbors=tuple(changed(one, hold_s=None) for one in bgp.neighbors))
+    blank = dict.fromkeys(named(BgpNeighbor, key=EXTRA))
+    return changed(bgp, neighbors=tuple(changed(one, **blank) for one in bgp.neighbors))
 
 
 def _with(written: str, lines: Sequence[str]) -> str:

@@ -53,7 +53,7 @@ class Field(NamedTuple):
 
 
 Rows = Mapping[str, Field]
-"""The rows of one class by path: `hold_s` is a field, `queues/*` an entry of a list, `prefix_lists/**` a field with all
+"""The rows of one class by path: `bfd` is a field, `queues/*` an entry of a list, `prefix_lists/**` a field with all
 that it holds, and `buffer/discard` a field of the class of `buffer`, in this place only."""
 Table = Mapping[type[Any], Rows]
 
