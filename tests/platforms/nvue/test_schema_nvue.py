@@ -67,7 +67,7 @@ def below(body: str, version: str = "5.16.0", model: str = "SN5600") -> list[tup
         (
             "router bgp maximum-paths 64",
             "router bgp | maximum-paths | known: autonomous-system, convergence-wait, enable, graceful-restart, "
-            "graceful-shutdown, policy-update-timer, queue-limit, router-id, state, wait-for-install",
+            "graceful-shutdown, policy-update-timer, queue-limit, router-id, state, vrf, wait-for-install",
         ),
         (
             "vrf default router bgp neighbor swp1 remote-asn external",
@@ -257,8 +257,8 @@ def test_releases_of_other_systems_are_not_those_of_the_schema() -> None:
          "qos egress-shaper idle port-max-rate | 10G | kb/s"),
         ("qos:\n  congestion-control:\n    idle:\n      traffic-class: {'3': {probability: 101}}", "malformed-value", 4,
          "qos congestion-control idle traffic-class 3 probability | '101' | a whole number of percent from 0 to 100"),
-        ("router:\n  bfd:\n    profile: {fast: {min-rx-interval: 10}}", "malformed-value", 3,
-         "router bfd profile fast min-rx-interval | '10' | a whole number of ms from 50 to 60000"),
+        ("router:\n  bfd:\n    profile: {fast: {min-rx-interval: 5}}", "malformed-value", 3,
+         "router bfd profile fast min-rx-interval | '5' | a whole number of ms from 10 to 4294967"),
         ("system:\n  forwarding:\n    packet-trim: {service-port: swp1, size: 2048}", "malformed-value", 3,
          "system forwarding packet-trim size | '2048' | a whole number of bytes from 256 to 1024"),
         ("vrf:\n  red:\n    router:\n      bgp:\n        neighbor: {swp1: {capabilities: {extended-nexthop: yes}}}",

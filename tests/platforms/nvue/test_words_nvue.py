@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodrop.platforms.nvue.releases import RELEASES
 from support.nvue_startup import read, state
 
 
@@ -179,7 +180,7 @@ def test_a_command_of_the_reference_is_known(commands: str) -> None:
             "telemetry: {adaptive-routing-stats: {sample-interval: 5}}",
             2,
             "system telemetry adaptive-routing-stats",
-            "5.13 and earlier",
+            "5.13",
         ),
     ],
 )
@@ -188,9 +189,11 @@ def test_words_of_other_releases_are_told_with_theirs(body: str, line: int, path
     assert (kind, at - 6, facts.split(" | ")[:2]) == ("setting-of-another-release", line, [path, releases])
 
 
-def test_a_domain_is_of_5_14_already_and_its_servers_are_not() -> None:
-    body = "system:\n  dns: {domain: example.com, server: {192.0.2.1: {}}}"
-    ((kind, _, facts),) = found(state(body, "5.14.0", "SN5600"))
-    assert (kind, facts.split(" | ")[0], facts.split(" | ")[-1]) == (
-        "mixed-dialect", "system dns server", "service dns",
-    )  # fmt: skip
+def test_dns_servers_are_of_5_11_a_domain_of_5_14_and_the_search_list_of_5_15() -> None:
+    body = "system:\n  dns: {domain: example.com, server: {192.0.2.1: {}}, search: {example.com: {}}}"
+    told = {release: [facts for _, _, facts in found(state(body, f"{release}.0", "SN5600"))] for release in RELEASES}
+    paths = {release: [facts.split(" | ")[0] for facts in rows] for release, rows in told.items()}
+    assert paths["5.10"] == ["system dns", "system dns domain", "system dns search"]
+    assert paths["5.11"] == ["system dns domain", "system dns search"]
+    assert paths["5.14"] == ["system dns search"]
+    assert paths["5.15"] == []

@@ -172,6 +172,8 @@ def _named(spans: Iterable[Span]) -> str:
 
 def _ends(span: Span) -> str:
     since, until = (release and ".".join(map(str, release)) for release in (span.since, span.until))
+    if since == until:
+        return since or ""
     return f"{since} to {until}" if since and until else f"{since} and later" if since else f"{until} and earlier"
 
 
