@@ -97,7 +97,7 @@ class Entry(BaseModel):
     g: Optional[int] = Field(None)
 '''
 MODULES = {
-    "words": ('Optional[Optional[Literal["l2", "l3"]]] = Field(None)', words("l2", "l3")),
+    "words": ('Optional[Optional[Optional[Literal["l2", "l3"]]]] = Field(None)', words("l2", "l3")),
     "a range": ("Optional[Optional[Annotated[int, Field(ge=3, le=9)]]] = Field(None)", numbers((3, 9))),
     "a range without an end": ("Optional[Annotated[int, Field(ge=1)]] = Field(None)", numbers((1, NO_LIMIT))),
     "negative numbers": ("Optional[Annotated[int, Field(ge=-7, le=7)]] = Field(None)", ANY),
@@ -303,3 +303,28 @@ def test_a_path_of_other_releases_and_one_that_the_source_lacks() -> None:
 def test_paths_are_in_order() -> None:
     tree = Place({"b": ANY, "a": Place(name="x", below=Place({"c": ANY}))})
     assert [" ".join(path) for path, _ in paths(tree)] == ["a", "a <x>", "a <x> c", "b"]
+
+
+def test_a_chosen_word_of_the_source_says_nothing_of_the_words_that_schema_yaml_lists() -> None:
+    mode = Place(name="mode", below=Place({"lanes-per-port": words("1", "2", "4", "8")}))
+    found = differences(nvue_schema.schema(), merged([tree_of("interface <interface> link breakout", mode)]))
+    assert [one for one in found if one.path[-2:] == ("disabled", "lanes-per-port")] == []
+
+
+def test_words_that_nothing_follows_are_the_value_that_a_file_has() -> None:
+    state = Place({"up": Place(), "flapping": Place()})
+    found = differences(nvue_schema.schema(), merged([tree_of("interface <interface> link state", state)]))
+    assert [one.text for one in found if one.path[-1] == "state"] == [
+        "only schema.yaml takes down",
+        "only the source takes flapping",
+    ]
+
+
+def test_a_place_has_no_release_that_none_of_its_words_has() -> None:
+    source = tree_of("interface <interface> ip", Place({"neighbor": Place()}))
+    found = differences(nvue_schema.schema(), merged([source]))
+    lines = [str(one) for one in found if one.path[:3] == ("interface", "<interface>", "ip")]
+    assert lines == []
+    older = Source((5, 14), source.version, source.digest, source.root)
+    found = differences(nvue_schema.schema(), merged([older]))
+    assert "interface <interface> ip ipv4 (5.14)" in [str(one) for one in found if one.kind == "extra"]

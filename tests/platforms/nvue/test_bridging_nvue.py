@@ -218,9 +218,10 @@ def test_location_and_contact_are_told_by_snmp(version: str, where: str) -> None
     ]
 
 
-@pytest.mark.parametrize("where", ["service", "system"])
-def test_location_is_read_in_the_words_of_any_release(where: str) -> None:
-    found = read(f"interface:\n  swp1: {{type: swp}}\n{where}:\n  snmp-server: {{system-location: hall 2}}")
+@pytest.mark.parametrize(("where", "version"), [("service", "5.10.0"), ("system", "5.11.0")])
+def test_location_is_read_in_the_words_of_any_release(where: str, version: str) -> None:
+    body = f"interface:\n  swp1: {{type: swp}}\n{where}:\n  snmp-server: {{system-location: hall 2}}"
+    found = read(body, version)
     assert (found.snmp_location, found.snmp_contact) == ("hall 2", None)
 
 

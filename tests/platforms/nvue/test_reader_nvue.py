@@ -212,7 +212,7 @@ vrf:
 """
 
 
-@pytest.mark.parametrize(("body", "version"), [(OLD, "5.14.0"), (NEW, "5.16.0")])
+@pytest.mark.parametrize(("body", "version"), [(OLD, "5.12.0"), (NEW, "5.16.0")])
 def test_both_dialects_say_the_same(body: str, version: str) -> None:
     found = device(body, version)
     assert found.management == Management(
