@@ -5,6 +5,7 @@ The ranges are FRR's own (bgpd/bgp_vty.c, lib/filter_cli.c, lib/routemap_cli.c):
 
 import re
 
+from nodrop.fabric.addresses import address_of
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
 from nodrop.fabric.states import known
@@ -176,6 +177,8 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     if is_address(neighbor.key) != (neighbor.address is not None):
         kind = "address" if neighbor.interface is None else "interface"
         raise refuse((*path, kind), f"FRR takes {neighbor.key} for something else")
+    if neighbor.address is not None and address_of(neighbor.address) is None:
+        raise refuse((*path, "address"), f"{neighbor.address} is not an address")
     if isinstance(neighbor.remote_asn, int):
         check_range(neighbor.remote_asn, 1, _LARGEST, *path, "remote_asn")
     check_range(neighbor.allowas_in, 1, 10, *path, "allowas_in")

@@ -358,6 +358,11 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "bgp/neighbors",
         "are not in the order in which they would be read back",
     ),
+    "neighbor without an address": (
+        bgp(neighbors=(BgpNeighbor(address="1.2", remote_asn=1),)),
+        "bgp/neighbors/1.2/address",
+        "1.2 is not an address",
+    ),
     "neighbor on no port": (
         bgp(neighbors=(BgpNeighbor(interface="Ethernet0", remote_asn=1),)),
         "bgp/neighbors/Ethernet0/interface",

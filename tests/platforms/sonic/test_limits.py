@@ -334,6 +334,8 @@ REFUSED = [
     ),
     ("bgp/neighbors", (replace(PEER, address=None),), "bgp/neighbors/", ONE_END),
     ("bgp/neighbors", (replace(PEER, address="Eth"),), "bgp/neighbors/Eth/address", "FRR takes Eth for something else"),
+    ("bgp/neighbors", (replace(PEER, address="0"),), "bgp/neighbors/0/address", "0 is not an address"),
+    ("bgp/neighbors", (replace(PEER, address="a:b"),), "bgp/neighbors/a:b/address", "a:b is not an address"),
     (
         "bgp/neighbors",
         (replace(PEER, address=None, interface="1.2"),),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address
 from typing import Any
 
+from nodrop.fabric.addresses import address_of
 from nodrop.fabric.fabric import Device
 from nodrop.fabric.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.fabric.states import known
@@ -265,8 +266,8 @@ def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
         raise refuse((*path, "remote_asn"), "a neighbor is made by its AS")
     if (neighbor.address is None) == (neighbor.interface is None):
         raise refuse(path, "a neighbor is an address or an interface, and not both")
-    if neighbor.address is not None and via_type(neighbor.address) not in ("ipv4-address", "ipv6-address"):
-        raise refuse((*path, "address"), f"NVUE takes {neighbor.address} for an interface")
+    if neighbor.address is not None and address_of(neighbor.address) is None:
+        raise refuse((*path, "address"), f"{neighbor.address} is not an address")
     if neighbor.interface is not None and nvue_port(neighbor.interface) is None:
         raise refuse((*path, "interface"), f"{neighbor.interface} is no port of the switch")
     if isinstance(neighbor.remote_asn, int):
